@@ -1,14 +1,23 @@
 internal import Synchronization
 
-/// A FIFO queue that admits one task at a time.
+/// A FIFO queue that admits a limited number of tasks at a time, usually one.
 package final class TaskQueue: Sendable {
     private struct State {
-        var isTaken = false
+        /// The number of tasks that can be admitted at once.
+        var free: Int
         var nextTicket: UInt64 = 0
         /// The waiting tasks by ticket, in ascending order.
         var tickets: [UInt64] = []
         var first = 0
         var waiting: [UInt64: CheckedContinuation<Bool, Never>] = [:]
+
+        init(free: Int) { self.free = free }
+
+        mutating func takesPlace() -> Bool {
+            guard free > 0 else { return false }
+            free -= 1
+            return true
+        }
 
         mutating func next() -> CheckedContinuation<Bool, Never>? {
             defer {
@@ -27,9 +36,9 @@ package final class TaskQueue: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    package init() {}
+    package init(admitting count: Int = 1) { state = Mutex(State(free: max(1, count))) }
 
     /// Waits until the task is admitted.
     ///
@@ -37,10 +46,7 @@ package final class TaskQueue: Sendable {
     package func enter() async -> Bool {
         if Task.isCancelled { return false }
         let ticket = state.withLock { state -> UInt64? in
-            guard state.isTaken else {
-                state.isTaken = true
-                return nil
-            }
+            if state.takesPlace() { return nil }
             state.nextTicket += 1
             return state.nextTicket
         }
@@ -49,10 +55,7 @@ package final class TaskQueue: Sendable {
             await withCheckedContinuation { continuation in
                 let isIn = state.withLock { state -> Bool? in
                     if Task.isCancelled { return false }
-                    guard state.isTaken else {
-                        state.isTaken = true
-                        return true
-                    }
+                    if state.takesPlace() { return true }
                     state.tickets.append(ticket)
                     state.waiting[ticket] = continuation
                     return nil
@@ -67,7 +70,7 @@ package final class TaskQueue: Sendable {
     package func leave() {
         let next = state.withLock { state in
             let next = state.next()
-            state.isTaken = next != nil
+            if next == nil { state.free += 1 }
             return next
         }
         next?.resume(returning: true)

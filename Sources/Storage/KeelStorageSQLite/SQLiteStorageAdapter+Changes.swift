@@ -7,7 +7,7 @@ extension SQLiteStorageAdapter {
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         do throws(StorageError) {
             let generation = signal.generation
-            let (page, sequence) = try await whileBusy { try self.page(request) }
+            let (page, sequence) = try await reading { try self.page(request) }
             try await note(request, answeredUpTo: page.next)
             guard page.changes.isEmpty, page.isCaughtUp, let limit = request.waitTimeout else {
                 return page
@@ -22,7 +22,7 @@ extension SQLiteStorageAdapter {
             next.after = page.next
             // A change outside of the scope ends the wait too. The page is then empty but has advanced, which keeps
             // the wait within its limit.
-            return try await whileBusy { try self.page(next).page }
+            return try await reading { try self.page(next).page }
         } catch {
             throw error.during("changes")
         }

@@ -51,7 +51,7 @@ extension SQLiteStorageAdapter {
     /// Returns all indexes of the file, by any declaring program, in the order of their declaration.
     public func indexes() async throws(StorageError) -> [IndexStatus] {
         do throws(StorageError) {
-            return try await whileBusy {
+            return try await reading {
                 try readSnapshot { reader in
                     let last = try Int64.fetchOne(
                         reader.database,
@@ -138,7 +138,7 @@ extension SQLiteStorageAdapter {
         of wanted: [StoredIndex.Kind]
     ) async throws(StorageError) -> [StoredIndex.Kind] {
         guard !wanted.isEmpty else { return [] }
-        let indexes = try await whileBusy {
+        let indexes = try await reading {
             try readSnapshot { try $0.indexes(StoreState($0.database).generation) }
         }
         let ready = Set(indexes.all.filter { $0.built == nil }.map(\.definition))
@@ -158,7 +158,7 @@ extension SQLiteStorageAdapter {
     /// Waits until the file's searches are complete, if the request is a search.
     func finishSearches(for request: ReadRequest) async throws(StorageError) {
         guard request.searches, !configuration.isReadOnly else { return }
-        let isOpen = try await whileBusy {
+        let isOpen = try await reading {
             try readSnapshot { reader in
                 try reader.indexes(StoreState(reader.database).generation).all.contains {
                     if case .search = $0.kind { $0.built != nil } else { false }

@@ -42,7 +42,7 @@ extension SQLiteStorageAdapter {
         }
         do throws(StorageError) {
             try await copying.run { [self] () async throws(StorageError) in
-                try await whileBusy { try copy(to: url) }
+                try await reading { try copy(to: url) }
             }
         } catch {
             throw error.during("backup", on: destination)
@@ -95,7 +95,7 @@ extension SQLiteStorageAdapter {
     public func checkIntegrity() async throws(StorageError) -> IntegrityReport {
         do throws(StorageError) {
             return try await copying.run { [self] () async throws(StorageError) in
-                try await whileBusy {
+                try await reading {
                     try readSnapshot { reader in
                         var check = IntegrityCheck(FileTables(reader))
                         try check.run()

@@ -5,7 +5,7 @@ public import KeelStorageAdapting
 extension SQLiteStorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         try await finishSearches(for: request)
-        return try await whileBusy { try answer(request) }
+        return try await reading { try answer(request) }
     }
 
     private func answer(_ request: ReadRequest) throws -> ReadResult {

@@ -51,6 +51,8 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let forgetting = ForgettingPace()
     let readers: ReaderPace
     let line = CommitLine()
+    /// The reads that have a connection, and those that wait for one.
+    private let reads: TaskQueue
     let building = IndexBuilding()
     let watch: CommitWatch
     /// Runs backups and checks.
@@ -75,6 +77,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         sealing = BodySealing(sealing: configuration.sealing)
         held = HeldStates(clock: configuration.clock)
         readers = ReaderPace(configuration.clock)
+        reads = TaskQueue(admitting: configuration.readerCount)
         let opened = try StorageError.mapping {
             try StoreOpening(location: location, configuration: configuration).open()
         }
@@ -145,6 +148,15 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     func reader(_ database: Database, remembers: Bool = true) -> StoreReader {
         StoreReader(database: database, catalog: catalog, sealing: sealing, remembers: remembers)
+    }
+
+    /// Runs a read when a connection for it is free.
+    ///
+    /// Waiting for a connection suspends the task; GRDB's own waiting would block a thread of Swift's pool.
+    func reading<Value>(_ read: () throws -> Value) async throws(StorageError) -> Value {
+        guard await reads.enter() else { throw .cancellation }
+        defer { reads.leave() }
+        return try await whileBusy(read)
     }
 
     /// Reads with one statement, which is its own snapshot.

@@ -166,6 +166,39 @@ struct CancellationTests {
         #expect(try await other?["n"] == 0)
     }
 
+    @Test("reads that wait for a connection block no thread, and end with their tasks")
+    func waits() async throws {
+        let folder = try TemporaryFolder()
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let isHeld = Atomic(true)
+        let isLate = Atomic(false)
+        // The backup, which has a thread of its own, keeps the only connection.
+        let end = ContinuousClock.now.advanced(by: .seconds(20))
+        let adapter = try folder.adapter {
+            $0.readerCount = 1
+            $0.onBackupStep = {
+                beginning.finish()
+                while isHeld.load(ordering: .acquiring), ContinuousClock.now < end { usleep(1_000) }
+                if isHeld.load(ordering: .acquiring) { isLate.store(true, ordering: .relaxed) }
+            }
+        }
+        try await adapter.set("a/1", ["n": 1])
+        let backup = Task { try await adapter.backup(to: folder.file("Copy.sqlite")) }
+        for await _ in begun {}
+        let reads = (0..<2 * ProcessInfo.processInfo.activeProcessorCount).map { _ in
+            Task { await storageError { _ = try await adapter.document("a/1") } }
+        }
+        let others = reads.map { _ in Task {} }
+        for other in others { await other.value }
+        for read in reads { read.cancel() }
+        for read in reads { #expect(await read.value?.code == .cancelled) }
+        let wasLate = isLate.load(ordering: .relaxed)
+        #expect(!wasLate, "the reads occupied every thread")
+        isHeld.store(false, ordering: .releasing)
+        try await backup.value
+        #expect(try await adapter.document("a/1")?["n"] == 1)
+    }
+
     @Test("work on the writing connection ends with its task, and waiting commits proceed")
     func writer() async throws {
         let folder = try TemporaryFolder()
