@@ -6,10 +6,10 @@ extension StorageClient {
     ///
     /// The first element has the current values, one per aggregation; another follows when a change in the query's
     /// collections makes one of them different. The store recomputes the values only after such a change, and once
-    /// for all changes that have arrived by then.
+    /// for all changes that have arrived by then. On an adapter without `StorageCapabilities/changeLog`, it recomputes
+    /// them every ``Configuration/pollInterval``.
     ///
-    /// Transient failures are retried, as in ``listen(to:)``. The sequence throws `StorageError/Code/unsupported` on
-    /// an adapter without `StorageCapabilities/changeLog`, where only polling could detect a change.
+    /// Transient failures are retried, as in ``listen(to:)``.
     public func observe(
         _ query: DocumentQuery,
         _ aggregations: [Aggregation]
@@ -129,8 +129,8 @@ actor AggregateListener {
 
     func next() async throws(StorageError) -> [DocumentValue]? {
         do throws(StorageError) {
-            try client.require(.changeLog, for: "observe")
-            return try await follow(try query.get())
+            let query = try query.get()
+            return try await client.capabilities.contains(.changeLog) ? follow(query) : poll(query)
         } catch {
             if error.isCancellation || Task.isCancelled { return nil }
             throw error.during("observe")
@@ -145,14 +145,7 @@ actor AggregateListener {
             isFollowing = true
         }
         while true {
-            if needsRead {
-                let values = try await compute(query)
-                needsRead = false
-                if values != told {
-                    told = values
-                    return values
-                }
-            }
+            if needsRead, let values = try await compute(query) { return values }
             switch await subscription.next() {
             case .cancelled: return nil
             case .failure(let error): throw error
@@ -162,13 +155,27 @@ actor AggregateListener {
         }
     }
 
+    /// Polls an adapter without a change log.
+    private func poll(_ query: DocumentQuery) async throws(StorageError) -> [DocumentValue]? {
+        while true {
+            if needsRead, let values = try await compute(query) { return values }
+            guard await client.waitForPoll() else { return nil }
+            needsRead = true
+        }
+    }
+
+    /// Computes the values; returns nil if they are unchanged.
     private func compute(
         _ query: DocumentQuery
-    ) async throws(StorageError) -> [DocumentValue] {
+    ) async throws(StorageError) -> [DocumentValue]? {
         let (client, aggregations) = (client, aggregations)
-        return try await withRetry(.listening, clock: client.configuration.clock) {
+        let values = try await withRetry(.listening, clock: client.configuration.clock) {
             _ async throws(StorageError) in try await client.aggregate(query, aggregations)
         }
+        needsRead = false
+        guard values != told else { return nil }
+        told = values
+        return values
     }
 
     private func subscribe(to query: DocumentQuery) -> Subscription {

@@ -116,13 +116,29 @@ struct GroupTests {
         #expect(questions() == 2)
     }
 
-    @Test("Observing without a change log fails as unsupported")
-    func needsLog() async throws {
-        let storage = StorageClient(PolledStorageAdapter(upstream: InMemoryStorageAdapter()))
-        var counts = storage.collection("ratings", as: Rating.self).observeCount()
-            .makeAsyncIterator()
-        let error = await storageError { _ = try await counts.next() }
-        #expect(error?.code == .unsupported && error?.message.contains("changeLog") == true)
+    @Test("Without a change log, a count is read at each interval, and reported when it changes")
+    func polls() async throws {
+        let clock = TestClock()
+        var configuration = StorageClient.Configuration()
+        configuration.clock = clock
+        let storage = StorageClient(
+            PolledStorageAdapter(upstream: InMemoryStorageAdapter()),
+            configuration: configuration
+        )
+        let ratings = storage.collection("ratings", as: Rating.self)
+        let task = Task {
+            var seen: [Int] = []
+            for try await count in ratings.observeCount() {
+                seen.append(count)
+                if count == 2 { break }
+            }
+            return seen
+        }
+        await clock.waitForSleepers()
+        try await ratings.save(Rating(restaurant: "r", stars: 1), id: "1")
+        try await ratings.save(Rating(restaurant: "r", stars: 2), id: "2")
+        await clock.advance(by: configuration.pollInterval)
+        #expect(try await task.value == [0, 2])
     }
 }
 #endif
