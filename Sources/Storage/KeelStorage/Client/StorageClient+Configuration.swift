@@ -67,10 +67,13 @@ extension StorageClient {
 
     /// Returns this client for calls on behalf of a principal other than the app itself.
     ///
-    /// Adapters find the principal in the `StorageContext`. Nothing in Keel makes decisions by it yet.
+    /// Adapters find the principal in the `StorageContext` of every request, those of listeners included. Nothing in
+    /// Keel makes decisions by it yet. The client and its copies share connections with this one, but have their own
+    /// reader of changes for their listeners, so keep the client while the principal listens.
     public func acting(as principal: StoragePrincipal) -> StorageClient {
         var client = self
         client.configuration.principal = principal
+        client.hub = ListenerHub(adapter: adapter, configuration: client.configuration)
         return client
     }
 

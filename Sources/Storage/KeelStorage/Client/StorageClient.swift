@@ -18,7 +18,7 @@ public struct StorageClient: Sendable {
     package let adapter: any StorageAdapter
     package internal(set) var configuration: Configuration
     package let preparation: SchemaPreparation
-    package let hub: ListenerHub
+    package internal(set) var hub: ListenerHub
 
     /// Creates a client on an adapter.
     ///

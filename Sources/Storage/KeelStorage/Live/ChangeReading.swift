@@ -13,6 +13,8 @@ package protocol ChangeReading: AnyObject, Sendable {
     var adapter: any StorageAdapter { get }
     /// The clock for pauses.
     var clock: any Clock<Duration> { get }
+    /// The principal on whose behalf changes are read; nil for the app itself.
+    var principal: StoragePrincipal? { get }
 
     /// Returns the next request of a reader; nil if the reader has been replaced or there are no listeners.
     func nextRequest(of reader: UInt64) -> ChangeRequest?
@@ -33,12 +35,20 @@ package protocol ChangeReading: AnyObject, Sendable {
 }
 
 extension ChangeReading {
+    package var principal: StoragePrincipal? { nil }
+
     /// Starts a reader, which ends when its task is canceled or ``nextRequest(of:)`` returns nil.
     ///
     /// The task references the hub weakly while it waits, so that the hub can be released.
     package func startReader(_ reader: UInt64) -> Task<Void, Never> {
         let hub: @Sendable () -> Self? = { [weak self] in self }
-        return StorageContext.withoutContext { Task { await Self.read(as: reader, for: hub) } }
+        let context = StorageContext().of(principal)
+        return StorageContext.withoutContext {
+            Task {
+                // Binding alone never throws.
+                try? await context.bind { await Self.read(as: reader, for: hub) }
+            }
+        }
     }
 
     private static func read(as reader: UInt64, for hub: @Sendable () -> Self?) async {

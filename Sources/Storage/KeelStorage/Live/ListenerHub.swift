@@ -18,6 +18,7 @@ package final class ListenerHub: ChangeReading {
 
     package let adapter: any StorageAdapter
     package let clock: any Clock<Duration>
+    package let principal: StoragePrincipal?
     private let state = Mutex(State())
     /// Raised after a turn that listeners wait for.
     private let turns = Signal()
@@ -25,6 +26,7 @@ package final class ListenerHub: ChangeReading {
     init(adapter: any StorageAdapter, configuration: StorageClient.Configuration) {
         self.adapter = adapter
         clock = configuration.clock
+        principal = configuration.principal
     }
 
     deinit { state.withLock { $0.reader?.cancel() } }

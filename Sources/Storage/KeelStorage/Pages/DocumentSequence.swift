@@ -1,4 +1,5 @@
 public import KeelDocuments
+internal import KeelStorageAdapting
 
 extension StorageClient {
     /// Returns the documents that a query finds, in its order, read during the iteration.
@@ -95,7 +96,10 @@ public struct DocumentSequence: AsyncSequence, Sendable {
             from: client.capabilities,
             reportsUnreadable: false,
             holdMoment: { () async throws(StorageError) in
-                try await ReadMoment.present(of: client.adapter, on: client.configuration.clock)
+                let context = client.context ?? StorageContext()
+                return try await context.run { () async throws(StorageError) in
+                    try await ReadMoment.present(of: client.adapter, on: client.configuration.clock)
+                }
             },
             readPage: { request async throws(StorageError) in
                 var request = request

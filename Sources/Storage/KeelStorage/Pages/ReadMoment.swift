@@ -16,6 +16,8 @@ package final class ReadMoment: Sendable {
     package let time: Timestamp
 
     private let adapter: any StorageAdapter
+    /// The principal of the call that took the moment.
+    private let principal = StorageContext.current.principal
     /// Nil over a store with a history.
     private let timeline: Timeline?
     /// The longest total hold; nil without a limit.
@@ -82,7 +84,7 @@ package final class ReadMoment: Sendable {
                 "the snapshot has been held for \(longest), the maximum; read less at a time"
             )
         }
-        _ = try await adapter.read(request(for: Self.holding))
+        try await hold(for: Self.holding)
         lastHold.withLock { if $0 != nil { $0 = now } }
     }
 
@@ -91,14 +93,22 @@ package final class ReadMoment: Sendable {
         // A store would refuse a canceled task; `deinit` releases the state then.
         guard !Task.isCancelled, lastHold.withLock({ $0.take() }) != nil else { return }
         // A store that fails here releases the state when the hold expires.
-        _ = try? await adapter.read(request(for: .zero))
+        try? await hold(for: .zero)
+    }
+
+    /// Reads on behalf of the principal, within the limits of the current call.
+    private func hold(for duration: Duration) async throws(StorageError) {
+        let request = request(for: duration)
+        _ = try await StorageContext.current.of(principal)
+            .run { [adapter] () async throws(StorageError) in try await adapter.read(request) }
     }
 
     deinit {
         // A canceled task, for example of a disconnected client, drops the moment without ending it.
         guard lastHold.withLock({ $0.take() }) != nil else { return }
         let request = request(for: .zero)
-        Task { [adapter] in _ = try? await adapter.read(request) }
+        let context = StorageContext().of(principal)
+        Task { [adapter] in try? await context.bind { _ = try? await adapter.read(request) } }
     }
 
     private func request(for duration: Duration) -> ReadRequest {

@@ -56,7 +56,7 @@ public struct StorageContext: Sendable {
         return StorageContext(principal: principal, deadline: deadline)
     }
 
-    package func of(_ principal: StoragePrincipal) -> StorageContext {
+    package func of(_ principal: StoragePrincipal?) -> StorageContext {
         StorageContext(principal: principal, deadline: deadline)
     }
 

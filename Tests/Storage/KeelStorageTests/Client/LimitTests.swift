@@ -120,7 +120,7 @@ struct LimitTests {
             if case .commit = call { await clock.advance(by: .seconds(1)) }
         }
         let storage = client(adapter).limited(to: .milliseconds(1_500))
-        let values = (0..<2_000).map { Numbered(id: "\($0)") }
+        let values = (0..<12_000).map { Numbered(id: "\($0)") }
         let error = await #expect(throws: StorageError.self) {
             try await storage.collection("a", as: Numbered.self).saveAll(values)
         }
@@ -151,17 +151,39 @@ struct LimitTests {
         #expect(StorageContext.current.timeLeft == nil)
     }
 
-    @Test("The shared reader of all listeners has no time limit")
+    @Test("The shared reader of a principal’s listeners has its principal and no time limit")
     func listeners() async throws {
         let adapter = StandInAdapter(memory)
-        let storage = client(adapter).limited(to: .seconds(2)).acting(as: StoragePrincipal(id: "x"))
+        let principal = StoragePrincipal(id: "x")
+        let app = client(adapter)
+        let storage = app.limited(to: .seconds(2)).acting(as: principal)
         var snapshots = storage.listen(to: DocumentQuery("a")).makeAsyncIterator()
         _ = try await snapshots.next()
         try await storage.setDocument("a/1", [:])
         _ = try await snapshots.next()
         let shared = adapter.calls.filter { if case .changes = $0.call { true } else { false } }
         #expect(!shared.isEmpty)
-        #expect(shared.allSatisfy { $0.context.timeLeft == nil && $0.context.principal == nil })
+        #expect(shared.allSatisfy { $0.context.timeLeft == nil && $0.context.principal == principal })
+        var own = app.listen(to: DocumentQuery("a")).makeAsyncIterator()
+        _ = try await own.next()
+        try await app.setDocument("a/2", [:])
+        _ = try await own.next()
+        #expect(adapter.contexts.contains { $0.principal == nil })
+    }
+
+    @Test("A moment is taken, renewed and released on behalf of its principal")
+    func moments() async throws {
+        let adapter = StandInAdapter(memory)
+        let principal = StoragePrincipal(id: "x")
+        let moment = try await StorageContext().of(principal).run {
+            () async throws(StorageError) in
+            try await ReadMoment.present(of: adapter, on: clock)
+        }
+        await clock.advance(by: .seconds(11))
+        try await moment?.renew()
+        await moment?.end()
+        #expect(adapter.contexts.count == 3)
+        #expect(adapter.contexts.allSatisfy { $0.principal == principal })
     }
 }
 
