@@ -21,6 +21,7 @@ extension FirestoreStorageAdapter {
             "position": request.needsPosition ? true : nil,
             "staleness": request.maximumStaleness.map(FirestoreEncoding.duration),
             "unreadable": request.reportsUnreadable ? true : nil,
+            "bytes": request.maximumBytes.map { .string("\($0)") },
         ])
         if addition != .object([]) {
             members.append(FirestoreJSON.Member(FirestoreEncoding.extensionName, addition))
@@ -77,7 +78,8 @@ extension FirestoreStorageAdapter {
                 plan: try addition.object("plan").map { plan throws(StorageError) in
                     try decoding.plan(plan)
                 },
-                unreadable: try decoding.unreadable(in: addition)
+                unreadable: try decoding.unreadable(in: addition),
+                isPartial: try addition.flag("partial") ?? false
             )
         }
     }

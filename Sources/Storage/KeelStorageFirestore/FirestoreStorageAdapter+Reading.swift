@@ -15,8 +15,10 @@ extension FirestoreStorageAdapter {
         case .documents(let paths):
             return try await documents(paths, request)
         case .query(let query):
-            let (found, addition, time) = try await found(query, request)
-            return try result(.found(found), addition, at: time)
+            let (found, unreadable, addition, time) = try await found(query, request)
+            var result = try result(.found(found), addition, at: time)
+            result.unreadable += unreadable
+            return result
         case .aggregate(let query, let aggregations):
             return try await values(of: aggregations, over: query, request)
         case .collections(let parent):
@@ -53,8 +55,12 @@ extension FirestoreStorageAdapter {
         _ paths: [DocumentPath],
         _ request: ReadRequest
     ) async throws(StorageError) -> ReadResult {
-        let wanted = Array(Set(paths)).sorted()
+        var seen: Set<DocumentPath> = []
+        let wanted = paths.filter { seen.insert($0).inserted }
         var known: [DocumentPath: Document] = [:]
+        var size = AnswerSize(most: request.maximumBytes)
+        /// The paths that a partial answer leaves open.
+        var open: Set<DocumentPath> = []
         // The first reply has the earliest position: a listener that starts there misses nothing.
         var first: FirestoreJSON?
         var unreadable: [UnreadableDocument] = []
@@ -68,31 +74,36 @@ extension FirestoreStorageAdapter {
         repeat {
             let part = wanted[start..<min(start + Self.mostDocuments, wanted.count)]
             guard !part.isEmpty || request.needsPosition || request.needsTime else { break }
-            let (found, addition, partTime) = try await documents(part, request)
-            known.merge(found) { $1 }
-            unreadable += try decoded { decoding throws(StorageError) in
-                try decoding.unreadable(in: addition)
-            }
+            let reply = try await documents(part, request)
+            known.merge(reply.found) { $1 }
+            for document in reply.found.values { size.add(document) }
+            open = reply.open
+            unreadable += reply.unreadable
             if start == 0 {
-                (first, time) = (addition, needsTime ? partTime : nil)
-                request.asOf = request.asOf ?? partTime
+                (first, time) = (reply.addition, needsTime ? reply.time : nil)
+                request.asOf = request.asOf ?? reply.time
             }
             start += Self.mostDocuments
-        } while start < wanted.count
-        var result = try result(.documents(paths.map { known[$0] }), first, at: time)
+        } while start < wanted.count && open.isEmpty && !size.isFull
+        if start < wanted.count { open.formUnion(wanted[start...]) }
+        let answered = open.isEmpty ? paths[...] : paths.prefix { !open.contains($0) }
+        var result = try result(.documents(answered.map { known[$0] }), first, at: time)
         result.unreadable = unreadable
+        result.isPartial = answered.count < paths.count
         return result
     }
 
     /// Reads documents, in a transaction if one is given.
     ///
-    /// - Returns: The existing documents, the extension member of the reply, and the read time.
+    /// - Returns: The existing documents, those that cannot be read, the paths that a partial reply leaves open, the
+    ///   extension member of the reply, and the read time.
     func documents(
         _ paths: ArraySlice<DocumentPath>,
         _ request: ReadRequest? = nil,
         in transaction: String? = nil
     ) async throws(StorageError) -> (
-        found: [DocumentPath: Document], addition: FirestoreJSON?, time: Timestamp?
+        found: [DocumentPath: Document], unreadable: [UnreadableDocument],
+        open: Set<DocumentPath>, addition: FirestoreJSON?, time: Timestamp?
     ) {
         let names = paths.map { FirestoreJSON.string(encoding.name(of: $0)) }
         var call = FirestoreCall(
@@ -104,22 +115,27 @@ extension FirestoreStorageAdapter {
         let elements = try await elements(of: call)
         return try decoded { decoding throws(StorageError) in
             var found: [DocumentPath: Document] = [:]
+            var unreadable = request?.reportsUnreadable == true ? [UnreadableDocument]() : nil
             var open = Set(paths)
             for element in elements {
                 if let json = try element.object("found") {
-                    let document = try decoding.document(json)
-                    open.remove(document.path)
-                    found[document.path] = document
+                    if let document = try decoding.document(json, orAddTo: &unreadable) {
+                        found[document.path] = document
+                    }
                 } else if let name = try element.text("missing") {
                     open.remove(try decoding.path(of: name))
                 }
             }
             let addition = try self.addition(to: elements)
-            for document in try decoding.unreadable(in: addition) { open.remove(document.path) }
-            guard open.isEmpty else {
+            let all = try (unreadable ?? []) + decoding.unreadable(in: addition)
+            open.subtract(found.keys)
+            open.subtract(all.map(\.path))
+            let isPartial = try addition?.flag("partial") ?? false
+            guard open.isEmpty || isPartial else {
                 throw FirestoreDecoding.flaw("the reply omits \(open.count) documents")
             }
-            return (found, addition, try time(of: elements, for: request))
+            let time = try time(of: elements, for: request)
+            return (found, all, open, addition, time)
         }
     }
 
@@ -127,13 +143,15 @@ extension FirestoreStorageAdapter {
 
     /// Runs a query, in a transaction if one is given.
     ///
-    /// - Returns: The matching documents in order, the extension member of the reply, and the read time.
+    /// - Returns: The matching documents in order, those that this client cannot decode, the extension member of the
+    ///   reply, and the read time.
     func found(
         _ query: DocumentQuery,
         _ request: ReadRequest? = nil,
         in transaction: String? = nil
     ) async throws(StorageError) -> (
-        documents: [Document], addition: FirestoreJSON?, time: Timestamp?
+        documents: [Document], unreadable: [UnreadableDocument], addition: FirestoreJSON?,
+        time: Timestamp?
     ) {
         let isReversed = if case .last = query.limit { !configuration.isExtended } else { false }
         let structured = try encoding.query(query, turnsRound: !configuration.isExtended)
@@ -146,13 +164,17 @@ extension FirestoreStorageAdapter {
         let elements = try await elements(of: call)
         return try decoded { decoding throws(StorageError) in
             var documents: [Document] = []
+            var unreadable = request?.reportsUnreadable == true ? [UnreadableDocument]() : nil
             for element in elements {
                 guard let json = try element.object("document") else { continue }
-                documents.append(try decoding.document(json))
+                if let document = try decoding.document(json, orAddTo: &unreadable) {
+                    documents.append(document)
+                }
             }
             if isReversed { documents.reverse() }
             let addition = try self.addition(to: elements)
-            return (documents, addition, try time(of: elements, for: request))
+            let time = try time(of: elements, for: request)
+            return (documents, unreadable ?? [], addition, time)
         }
     }
 

@@ -1,6 +1,8 @@
+import Foundation
 import HTTPTypes
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
 import Testing
@@ -51,6 +53,63 @@ struct ServedExtensionTests {
         let listed = #"{"keel":{"position":true}}"#
         let collections = try await served.send(.post, ":listCollectionIds", listed, extended: true)
         #expect(collections.json["keel"]?["position"]?.text == position)
+    }
+
+    @Test("A reply ends at the client’s limit of bytes, with the beginning of the result")
+    func bytes() async throws {
+        let text = String(repeating: "x", count: 10_000)
+        for number in 1...9 {
+            let body = #"{"fields":{"text":{"stringValue":"\#(text)"}}}"#
+            #expect(try await served.send(.patch, "/a/\(number)", body).status == 200)
+        }
+        func names(_ json: FirestoreJSON, _ part: String) -> [String] {
+            (json.elements ?? []).compactMap { element in
+                let document = element[part]
+                return document?.text ?? document?["name"]?.text
+            }
+        }
+        // A missing document is answered too; the last ones are left open.
+        let paths = ["a/9", "a/0", "a/3", "a/7", "a/1"].map(Served.name)
+        let asked = #""documents":["\#(paths.joined(separator: #"",""#))"]"#
+        for (bytes, count) in [("1", 1), ("25000", 3), ("1000000", 9)] {
+            let addition = #""keel":{"bytes":"\#(bytes)"}"#
+            let query = #"{\#(query),\#(addition)}"#
+            let found = try await served.send(.post, ":runQuery", query, extended: true).json
+            #expect(names(found, "document") == (1...9).map { Served.name("a/\($0)") }.prefix(count).map(\.self))
+            #expect(found.elements?.last?["keel"]?["partial"]?.flag == (count < 9 ? true : nil))
+            let batch = #"{\#(asked),\#(addition)}"#
+            let got = try await served.send(.post, ":batchGet", batch, extended: true).json
+            #expect(names(got, "found") == [paths[0], paths[2], paths[3], paths[4]].prefix(count).map(\.self))
+            #expect(names(got, "missing") == (count == 1 ? [] : [paths[1]]))
+            #expect(got.elements?.last?["keel"]?["partial"]?.flag == (count < 4 ? true : nil))
+        }
+        let wrong = #"{\#(query),"keel":{"bytes":"0"}}"#
+        #expect(try await served.send(.post, ":runQuery", wrong, extended: true).status == 400)
+    }
+
+    @Test("A limited read over the network returns the beginning of the whole one")
+    func boundedReads() async throws {
+        let server = try #require(URL(string: "http://127.0.0.1"))
+        let adapter = FirestoreStorageAdapter(
+            .keel(server),
+            transport: HandlerTransport(served.server)
+        )
+        let text = DocumentValue.string(String(repeating: "x", count: 10_000))
+        let writes = (1...9).map { DocumentWrite("a/\($0)", .set(DocumentBody(["text": text]))) }
+        for result in try await adapter.commit([WriteBatch(writes)]) { _ = try result.get() }
+        var request = ReadRequest(.query(DocumentQuery("a")))
+        request.maximumBytes = 25_000
+        let result = try await adapter.read(request)
+        #expect(try result.found.map(\.id) == ["1", "2", "3"])
+        #expect(result.isPartial)
+        request.operation = .documents(["a/9", "a/0", "a/9", "a/3", "a/7", "a/1"])
+        let documents = try await adapter.read(request)
+        guard case .documents(let found) = documents.payload else {
+            Issue.record("another payload")
+            return
+        }
+        #expect(found.map { $0?.id } == ["9", nil, "9", "3", "7"])
+        #expect(documents.isPartial)
     }
 
     @Test("A condition on a revision is checked")

@@ -27,7 +27,7 @@ struct ReadingTests {
         #expect(scripted.requests == ["POST " + path])
         let names = try scripted.message(0)["documents"]?.elements?.compactMap(\.text)
         #expect(
-            names == ["a/1", "a/2"].map { "projects/p/databases/(default)/documents/\($0)" }
+            names == ["a/2", "a/1"].map { "projects/p/databases/(default)/documents/\($0)" }
         )
         let head = try #require(scripted.transport.calls.first?.head)
         #expect(head.scheme == "https")

@@ -1,6 +1,7 @@
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
+import KeelTestKit
 import Testing
 
 @Suite("Documents that a server cannot read")
@@ -40,6 +41,36 @@ struct UnreadableReadTests {
             }
             #expect(result.unreadable.map(\.path) == [Self.path(3), Self.path(9)])
             #expect(result.unreadable.allSatisfy { $0.error.code == .schemaTooNew })
+        }
+    }
+
+    @Test("A document that this client cannot decode is named next to the others on request")
+    func undecodable() async throws {
+        func document(_ id: String, _ value: String) -> String {
+            #"{"name": "projects/p/databases/(default)/documents/a/\#(id)", "fields": {"n": \#(value)}, "#
+                + #""createTime": "1970-01-01T00:00:05Z", "updateTime": "1970-01-01T00:00:05Z"}"#
+        }
+        let values = [("1", #"{"integerValue": "1"}"#), ("2", #"{"laterValue": 2}"#)]
+        let documents = values.map(document)
+        let found = "[" + documents.map { #"{"found": \#($0)}"# }.joined(separator: ",") + "]"
+        let queried = "[" + documents.map { #"{"document": \#($0)}"# }.joined(separator: ",") + "]"
+        let operations = [
+            (ReadOperation.query(try QueryValidation.checked(DocumentQuery("a"))), queried),
+            (.documents(["a/1", "a/2"]), found),
+        ]
+        for (operation, reply) in operations {
+            let scripted = Scripted.google([.json(reply), .json(reply)])
+            var request = ReadRequest(operation)
+            await expect(.invalidReply) { _ = try await scripted.adapter.read(request) }
+            request.reportsUnreadable = true
+            let result = try await scripted.adapter.read(request)
+            switch result.payload {
+            case .found(let documents): #expect(documents.map(\.path) == ["a/1"])
+            case .documents(let documents): #expect(documents.map { $0?.path } == ["a/1", nil])
+            case .values, .names: Issue.record("another answer")
+            }
+            #expect(result.unreadable.map(\.path) == ["a/2"])
+            #expect(result.unreadable.first?.error.message.contains("laterValue") == true)
         }
     }
 

@@ -21,7 +21,7 @@ extension FirestoreExchange {
         if let explanation, !explanation.isAnalyzed {
             return .whole(try await self.explanation(explanation, of: query, in: snapshot))
         }
-        return try await made(by: QueryReply(to: query, of: self, snapshot, explanation))
+        return try await made(by: try QueryReply(to: query, of: self, snapshot, explanation))
     }
 
     /// `runAggregationQuery`: returns counts, sums and averages over the results of a query.

@@ -125,7 +125,8 @@ extension FirestoreExchange {
     /// plan, and the unreadable documents.
     func addition(
         _ result: ReadResult,
-        _ unreadable: UnreadableDocuments = UnreadableDocuments()
+        _ unreadable: UnreadableDocuments = UnreadableDocuments(),
+        isPartial: Bool = false
     ) -> FirestoreJSON? {
         guard decoding.isExtended else { return nil }
         let unreadable = asksFor("unreadable") ? unreadable.list(encoding) : nil
@@ -137,8 +138,20 @@ extension FirestoreExchange {
         }
         let members = FirestoreJSON.members([
             "position": position, "plan": plan, "time": time, "unreadable": unreadable,
+            "partial": isPartial ? true : nil,
         ])
         return members == .object([]) ? nil : members
+    }
+
+    /// The size in bytes at which the client wants the reply to end; nil for no limit.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` if it is not a positive integer.
+    func mostBytes() throws(StorageError) -> Int? {
+        guard let number = try decoding.addition(to: body)?.wholeNumber("bytes") else { return nil }
+        guard number > 0 else {
+            throw StorageError(.invalidArgument, "“bytes” is \(number) and should be positive")
+        }
+        return Int(clamping: number)
     }
 
     private func asksFor(_ member: String) -> Bool {
@@ -208,7 +221,7 @@ extension FirestoreExchange {
             try decoding.mask(json)
         }
         let snapshot = try await snapshot()
-        return try await made(by: BatchReply(.batchGet, with: paths, mask, of: self, snapshot))
+        return try await made(by: try BatchReply(.batchGet, with: paths, mask, of: self, snapshot))
     }
 
     /// `listCollectionIds`: returns the names of a document's collections, or of those at the root.

@@ -37,7 +37,7 @@ extension FirestoreExchange {
         let page = names.dropFirst(clauses.offset).prefix(clauses.limit?.count ?? .max)
         // Documents deleted in the meantime are omitted.
         return try await made(
-            by: BatchReply(
+            by: try BatchReply(
                 .runQuery,
                 with: Array(page),
                 clauses.projection,

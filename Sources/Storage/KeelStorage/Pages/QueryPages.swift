@@ -148,6 +148,14 @@ package struct QueryPages: Sendable {
         return Page(documents: Array(documents.dropFirst(passed)), result: result)
     }
 
+    /// Whether there may be another page.
+    package var mayHaveMore: Bool { query != nil }
+
+    /// Omits the remaining pages, and releases their moment.
+    package mutating func end() async {
+        if query.take() != nil { await moment?.end() }
+    }
+
     /// Whether the moment must be renewed.
     package var isMomentAging: Bool { query != nil && moment?.isAging == true }
 

@@ -85,12 +85,11 @@ struct FeedDecoding: Sendable {
         (try? FirestoreJSON(parsing: data.utf8))?["time"]?.text.flatMap(FirestoreTime.time)
     }
 
-    /// Decodes the document of a change, with the revision of the change.
+    /// Returns the document of a change with the revision of the change.
     private func document(
-        _ json: FirestoreJSON,
+        _ document: Document,
         of change: FirestoreJSON
     ) throws(StorageError) -> Document {
-        let document = try documents.document(json)
         guard let number = try change.wholeNumber("rev") else { return document }
         return Document(
             path: document.path,
@@ -103,7 +102,11 @@ struct FeedDecoding: Sendable {
 
     private func change(_ json: FirestoreJSON) throws(StorageError) -> ChangePage.Change {
         if let document = try json.object("doc") {
-            return .current(try self.document(document, of: json))
+            var unreadable: [UnreadableDocument]? = []
+            if let document = try documents.document(document, orAddTo: &unreadable) {
+                return .current(try self.document(document, of: json))
+            }
+            if let document = unreadable?.first { return .unreadable(document) }
         }
         guard let text = try json.text("path") else {
             throw FirestoreDecoding.flaw("a change has no “path”")

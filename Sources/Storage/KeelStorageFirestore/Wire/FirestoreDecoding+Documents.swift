@@ -19,6 +19,22 @@ extension FirestoreDecoding {
         )
     }
 
+    /// Decodes a document; adds it to `unreadable`, and returns nil, if its fields cannot be decoded.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` if it has no valid name, or if `unreadable` is nil.
+    func document(
+        _ json: FirestoreJSON,
+        orAddTo unreadable: inout [UnreadableDocument]?
+    ) throws(StorageError) -> Document? {
+        do throws(StorageError) { return try document(json) } catch {
+            guard unreadable != nil, let name = try json.text("name") else { throw error }
+            let path = try path(of: name)
+            let failure = StorageError(.invalidReply, error.message, resource: path.string)
+            unreadable?.append(UnreadableDocument(path, failure))
+            return nil
+        }
+    }
+
     /// Decodes the unreadable documents in the extension member of a reply.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`.

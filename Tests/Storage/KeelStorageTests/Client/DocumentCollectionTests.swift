@@ -71,17 +71,17 @@ struct DocumentCollectionTests {
 
     @Test("Values before a failed batch are stored, and the error reports their number")
     func savesManyInPart() async throws {
-        let many = (0..<1_201).map { Note(id: "\($0)", text: "note \($0)", stars: 0) }
+        let many = (0..<6_001).map { Note(id: "\($0)", text: "note \($0)", stars: 0) }
         let adapter = InMemoryStorageAdapter()
         let failing = adapter.failing([nil, .fail(.unavailable)])
         let notes = StorageClient(failing).collection("notes", as: Note.self)
         let error = await #expect(throws: StorageError.self) { try await notes.saveAll(many) }
         #expect(error?.code == .unavailable && error?.effect == .unknown)
-        #expect(error?.message.contains("500") == true)
+        #expect(error?.message.contains("5000") == true)
         // No batch was tried after the failed one.
         #expect(failing.callCount == 2)
         let client = StorageClient(adapter)
-        #expect(try await client.count(DocumentQuery("notes")) == 500)
+        #expect(try await client.count(DocumentQuery("notes")) == 5_000)
         let first = StorageClient(adapter.failing([.fail(.unavailable)]))
         let none = await #expect(throws: StorageError.self) {
             try await first.collection("notes", as: Note.self).saveAll(many)

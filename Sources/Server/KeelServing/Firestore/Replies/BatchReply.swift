@@ -31,6 +31,10 @@ struct BatchReply: ReplyPieces {
     private var list: ReplyList?
     private var hasBegun = false
     private let snapshot: FirestoreExchange.Snapshot
+    /// The size of the documents that are read.
+    private var size: AnswerSize
+    /// Whether the reply ends before ``rest``, as the client asked for.
+    private var isPartial = false
 
     init(
         _ kind: Kind,
@@ -38,7 +42,7 @@ struct BatchReply: ReplyPieces {
         _ mask: [FieldPath]?,
         of exchange: FirestoreExchange,
         _ snapshot: FirestoreExchange.Snapshot
-    ) {
+    ) throws(StorageError) {
         self.kind = kind
         self.exchange = exchange
         self.mask = mask
@@ -49,6 +53,9 @@ struct BatchReply: ReplyPieces {
         maximumBytes =
             snapshot.notesReads
             ? exchange.configuration.mostBytesAtOnce : exchange.configuration.firstPageBytes
+        let most = kind == .batchGet ? try exchange.mostBytes() : nil
+        size = AnswerSize(most: most)
+        maximumBytes = min(maximumBytes, most ?? .max)
     }
 
     var isOver: Bool { hasBegun && list == nil }
@@ -95,13 +102,18 @@ struct BatchReply: ReplyPieces {
     }
 
     private var addition: FirestoreJSON? {
-        result.flatMap { exchange.addition($0, unreadable) }
+        result.flatMap { exchange.addition($0, unreadable, isPartial: isPartial) }
     }
 
     private mutating func readOn() async throws(StorageError) -> TransactionReads {
         // A transaction reads everything at once. Some adapters ignore the limit of bytes.
         let asked = Array(snapshot.notesReads ? rest : rest.prefix(Self.mostPaths))
         var (found, result) = try await read(asked)
+        for document in found.lazy.compactMap(\.self) { size.add(document) }
+        if size.isFull, found.count < rest.count {
+            isPartial = true
+            rest = rest.prefix(found.count)
+        }
         if time == nil, found.count < rest.count, !snapshot.notesReads {
             let first = result.time
             if isRepeatable {

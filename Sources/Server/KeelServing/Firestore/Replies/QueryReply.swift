@@ -19,18 +19,23 @@ struct QueryReply: ReplyPieces {
     /// The result of the first page, with its plan.
     private var result = ReadResult(.found([]))
     private var count = 0
+    /// The size of the documents that are sent.
+    private var size: AnswerSize
 
     init(
         to query: DocumentQuery,
         of exchange: FirestoreExchange,
         _ snapshot: FirestoreExchange.Snapshot,
         _ explanation: QueryExplanation?
-    ) {
+    ) throws(StorageError) {
         self.exchange = exchange
         self.query = query
         self.snapshot = snapshot
         self.explanation = explanation
         pages = QueryPages(of: query, in: exchange, snapshot)
+        // The end of a query limited to its last documents cannot be left out.
+        let isFromEnd = if case .last = query.limit { true } else { false }
+        size = AnswerSize(most: isFromEnd ? nil : try exchange.mostBytes())
     }
 
     var isOver: Bool { hasBegun && list == nil }
@@ -43,7 +48,9 @@ struct QueryReply: ReplyPieces {
         if !hasBegun { try await begin() }
         guard var list = list.take() else { return nil }
         while list.count < ReplyBody.pieceSize {
-            if let document = documents.popLast() {
+            let isPartial = size.isFull && (!documents.isEmpty || pages.mayHaveMore)
+            if !isPartial, let document = documents.popLast() {
+                size.add(document)
                 do throws(StorageError) {
                     try list.append("document", at: time) { bytes throws(StorageError) in
                         try exchange.append(document, pages.projection, to: &bytes)
@@ -51,15 +58,16 @@ struct QueryReply: ReplyPieces {
                 } catch {
                     try unreadable.add([UnreadableDocument(document.path, error)])
                 }
-            } else if let page = try await pages.next() {
+            } else if !isPartial, let page = try await pages.next() {
                 try take(page)
             } else {
+                if isPartial { await pages.end() }
                 return list.finish(
                     at: time,
                     // Without results, the number of skipped documents is unknown.
                     skipped: count > 0 ? query.offset : 0,
                     metrics: explanation?.metrics(result.plan, of: query, count: count),
-                    addition: exchange.addition(result, unreadable)
+                    addition: exchange.addition(result, unreadable, isPartial: isPartial)
                 )
             }
         }
