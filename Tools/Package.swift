@@ -112,9 +112,13 @@ let package = Package(
                 keel("KeelStorage"), keel("KeelStorageFirestore"), keel("KeelStorageSQLite"),
                 httpTypes, logging, lifecycle,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ]
+            ],
+            plugins: ["KeelVersionPlugin"]
         ),
+        // Names the commit and the compiler for keel --version.
+        .plugin(name: "KeelVersionPlugin", capability: .buildTool()),
         // What PostHog's SDK test harness talks to; see Scripts/posthog-harness.sh.
         .executableTarget(
             name: "PostHogHarnessAdapter",
@@ -237,6 +241,6 @@ let package = Package(
     ]
 )
 
-for target in package.targets {
+for target in package.targets where target.type != .plugin {
     target.swiftSettings = (target.swiftSettings ?? []) + strict
 }

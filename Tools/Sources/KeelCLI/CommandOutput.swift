@@ -8,9 +8,16 @@ import KeelToolSupport
 struct CommandOutput {
     /// Whether the reader is a program.
     let isJSON: Bool
+    /// Whether no progress is drawn, even at a terminal.
+    var isQuiet = false
 
     /// Whether a progress bar may be drawn.
-    var showsProgress: Bool { !isJSON && isatty(STDERR_FILENO) == 1 }
+    var showsProgress: Bool { !isJSON && !isQuiet && isatty(STDERR_FILENO) == 1 }
+
+    /// A line of progress, which is drawn only where a person looks on.
+    func progressLine(total: Int?, unit: ProgressLine.Unit) -> ProgressLine {
+        ProgressLine(total: total, unit: unit, isQuiet: !showsProgress)
+    }
 
     func line(_ text: String) throws { try line(Array(text.utf8)) }
 

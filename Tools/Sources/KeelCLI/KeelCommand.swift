@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import KeelToolSupport
 
 /// Keel on the command line.
 @main
@@ -6,11 +8,42 @@ struct KeelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keel",
         abstract: "Tools of Keel, the infrastructure layer of Swift apps.",
+        discussion: """
+            Options that a command line does not name come from variables such as KEEL_STORE, then \
+            from keel.toml in this folder or one above it, or from ~/.config/keel/config.toml. keel \
+            --profile NAME COMMAND uses a profile of that file; keel config show tells where each \
+            value comes from.
+            """,
+        version: BuildVersion.text,
         subcommands: [
             InitCommand.self, LintCommand.self, DoctorCommand.self, ServeCommand.self,
             DocumentsCommand.self, FilesCommand.self, LogsCommand.self, AnalyticsCommand.self,
             SecretsCommand.self, KeysetCommand.self, EncryptCommand.self, DecryptCommand.self,
-            ProxyCommand.self,
+            ProxyCommand.self, ConfigCommand.self,
         ]
     )
+
+    @concurrent
+    static func main() async {
+        let line: ConfiguredLine
+        do {
+            line = try ConfiguredLine(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            CommandOutput(isJSON: CommandLine.arguments.contains("--json")).failure(error)
+            exit(withError: ExitCode(ToolExit.usage.rawValue))
+        }
+        do {
+            var command = try await asyncParseAsRoot(line.arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            for remark in line.remarks(on: message(for: error)) {
+                CommandOutput(isJSON: false).message(remark)
+            }
+            exit(withError: error)
+        }
+    }
 }

@@ -79,6 +79,13 @@ struct ProxyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try await CommandOutput(isJSON: false).reporting {
+            try await PortInUse.explained(port: port) { try await serve() }
+            return .done
+        }
+    }
+
+    private func serve() async throws {
         let cache = HTTPCache(configuration, tier: try makeTier())
         let transport = AsyncHTTPClientTransport()
         let proxy = ReverseProxy(

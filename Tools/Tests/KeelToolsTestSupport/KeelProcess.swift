@@ -1,5 +1,5 @@
 #if os(Linux) || os(macOS)
-internal import Foundation
+package import Foundation
 
 /// A run of the command that the package builds.
 package final class KeelProcess {
@@ -15,15 +15,18 @@ package final class KeelProcess {
     ///   - arguments: What stands on the command line.
     ///   - input: What standard input holds.
     ///   - environment: Variables beside those of this process.
+    ///   - folder: The working directory; nil is that of this process.
     /// - Throws: Where it cannot be started.
     package init(
         _ arguments: [String],
         input: String? = nil,
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        in folder: URL? = nil
     ) throws {
         process.executableURL = try Self.program()
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.currentDirectoryURL = folder ?? process.currentDirectoryURL
         if let input {
             // A file, not a pipe: a pipe takes 64 KiB, and more would wait for a reader.
             let file = URL.temporaryDirectory.appending(path: "keel-input-\(UUID().uuidString)")

@@ -32,6 +32,9 @@ struct CopyCommand: AsyncParsableCommand {
     @Option(help: "The checkpoint's file; without one, in the folder that you are in.")
     var checkpoint: String?
 
+    @Flag(name: .shortAndLong, help: "Shows no progress.")
+    var quiet = false
+
     @Flag(help: "Writes JSON for programs.")
     var json = false
 
@@ -41,7 +44,7 @@ struct CopyCommand: AsyncParsableCommand {
 
     func run() async throws {
         let collections = try collections.map(Parsed.collection)
-        let output = CommandOutput(isJSON: json)
+        let output = CommandOutput(isJSON: json, isQuiet: quiet)
         try await output.reporting {
             let source = try from.opened(for: .reading)
             let target: OpenedStore
@@ -80,14 +83,14 @@ struct CopyCommand: AsyncParsableCommand {
                 in: URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
             )
         let start = resume ? try CopyCheckpoint.read(file, of: subject) : nil
-        let report = try await copy.run(
+        let progress = output.progressLine(total: nil, unit: .items("documents"))
+        defer { progress.finish() }
+        return try await copy.run(
             from: start ?? CopyCheckpoint(subject: subject),
             checkpoint: file
         ) { count in
-            output.progress("\(count) documents copied")
+            progress.update(done: count)
         }
-        output.endProgress()
-        return report
     }
 
     private func write(_ report: CopyReport, to output: CommandOutput) throws {

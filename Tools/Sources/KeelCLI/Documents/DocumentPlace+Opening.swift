@@ -54,7 +54,17 @@ extension DocumentPlace {
                     + "key, or GOOGLE_OAUTH_ACCESS_TOKEN to a token."
             )
         }
-        let key = try ServiceAccountKey(json: Data(contentsOf: URL(fileURLWithPath: path)))
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw ToolError(
+                "the key of the service account, “\(path)”, cannot be read: "
+                    + error.localizedDescription,
+                advice: "Set GOOGLE_APPLICATION_CREDENTIALS to a file that you may read."
+            )
+        }
+        let key = try ServiceAccountKey(json: data)
         return .google(project: project, authentication: .serviceAccount(key))
     }
 }

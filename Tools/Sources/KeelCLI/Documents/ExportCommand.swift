@@ -33,23 +33,29 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(name: .customLong("id"), help: "With --plain, the field that gets the document's id.")
     var idField: String?
 
-    @Option(name: .shortAndLong, help: "The file; without one, standard output.")
+    @Option(name: .shortAndLong, help: "The file; without one, or with -, standard output.")
     var output: String?
+
+    @Flag(name: .shortAndLong, help: "Shows no progress.")
+    var quiet = false
 
     func run() async throws {
         let scope = try Parsed.scope(collection, isGroup: group)
         let line = ExportLine(isPlain: plain, idField: idField.map { FieldPath($0) })
-        try await store.run(for: .reading) { adapter, out in
+        try await store.run(for: .reading, isQuiet: quiet) { adapter, out in
             let export = DocumentExport(from: adapter, scope, as: line, asOf: try past.time)
-            guard let output else {
+            guard let output, output != "-" else {
                 let report = try await export.run { try out.line($0) }
                 if let remark = Self.remark(report) { out.message(remark) }
                 return out.unreadable(report.unreadable.values)
             }
-            let report = try await export.run(to: URL(fileURLWithPath: output)) { count in
-                out.progress("\(count) documents")
+            let progress = out.progressLine(total: nil, unit: .items("documents"))
+            defer { progress.finish() }
+            let file = URL(fileURLWithPath: output)
+            let report = try await Interruption.value {
+                try await export.run(to: file) { count in progress.update(done: count) }
             }
-            out.endProgress()
+            progress.finish()
             try Self.write(report, asJSON: store.json, to: out)
             return out.unreadable(report.unreadable.values)
         }

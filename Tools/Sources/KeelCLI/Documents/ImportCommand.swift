@@ -17,11 +17,11 @@ struct ImportCommand: AsyncParsableCommand {
 
             A checkpoint beside the file (FILE.keel-import) is kept until the import is done; with \
             --resume, an import that was interrupted goes on from there, and no line is stored \
-            twice.
+            twice. Standard input cannot be resumed; its temporary copy is removed at the end.
             """
     )
 
-    @Argument(help: "The file.")
+    @Argument(help: "The file; - is standard input.")
     var file: String
 
     @OptionGroup var store: StoreOptions
@@ -50,12 +50,34 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(help: "The checkpoint's file, where the folder of FILE cannot be written to.")
     var checkpoint: String?
 
+    @Flag(name: .shortAndLong, help: "Shows no progress.")
+    var quiet = false
+
     func validate() throws {
+        guard file != "-" || (!resume && checkpoint == nil) else {
+            throw ValidationError(
+                "Standard input cannot be read again: --resume and --checkpoint need a file."
+            )
+        }
         guard (1...500).contains(batch) else { throw ValidationError("--batch is 1 to 500.") }
     }
 
     func run() async throws {
-        var settings = DocumentImport.Settings(file: URL(fileURLWithPath: file))
+        guard file == "-" else { return try await run(URL(fileURLWithPath: file)) }
+        // An import looks at the beginning and the end of a file before it reads it.
+        let copy: URL
+        do {
+            copy = try StandardInput.copied()
+        } catch {
+            CommandOutput(isJSON: store.json).failure(error)
+            throw ExitCode(ToolExit.failed.rawValue)
+        }
+        defer { try? FileManager.default.removeItem(at: copy.deletingLastPathComponent()) }
+        try await run(copy)
+    }
+
+    private func run(_ source: URL) async throws {
+        var settings = DocumentImport.Settings(file: source)
         settings.collection = try collection.map(Parsed.collection)
         settings.idField = idField.map { FieldPath($0) }
         settings.format = format
@@ -65,22 +87,23 @@ struct ImportCommand: AsyncParsableCommand {
         settings.badLines = badLines.map { URL(fileURLWithPath: $0) }
         settings.checkpoint = checkpoint.map { URL(fileURLWithPath: $0) }
         let hasCheckpoint = FileManager.default.fileExists(atPath: settings.checkpointFile.path)
-        try await store.run(for: .creating) { adapter, output in
+        try await store.run(for: .creating, isQuiet: quiet) { adapter, output in
             if hasCheckpoint, !resume {
                 output.message("An earlier import did not finish; this one begins anew.")
             }
+            let line = output.progressLine(total: nil, unit: .bytes)
+            defer { line.finish() }
             let report = try await DocumentImport(into: adapter, settings).run { bad in
-                output.endProgress()
+                line.clear()
                 output.message(
                     store.json
                         ? #"{"line":\#(bad.number),"reason":\#(Parsed.json(bad.reason))}"#
                         : "line \(bad.number): \(bad.reason)"
                 )
             } onProgress: { progress in
-                let fraction = Double(progress.bytes) / Double(max(1, progress.size))
-                output.progress("\(progress.imported) documents", fraction: fraction)
+                line.update(done: progress.bytes, total: progress.size)
             }
-            output.endProgress()
+            line.finish()
             try write(report, to: output)
             return report.bad == 0 ? .done : .findings
         }

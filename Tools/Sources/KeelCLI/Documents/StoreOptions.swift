@@ -23,9 +23,10 @@ struct StoreOptions: ParsableArguments {
     /// Opens the store, runs a command on it, closes it, and turns errors into messages.
     func run(
         for access: StoreAccess,
+        isQuiet: Bool = false,
         _ body: (any StorageAdapter, CommandOutput) async throws -> ToolExit
     ) async throws {
-        let output = CommandOutput(isJSON: json)
+        let output = CommandOutput(isJSON: json, isQuiet: isQuiet)
         try await output.reporting {
             let opened = try store.opened(for: access)
             do {

@@ -112,6 +112,13 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try await CommandOutput(isJSON: false).reporting {
+            try await PortInUse.explained(port: port) { try await serve() }
+            return .done
+        }
+    }
+
+    private func serve() async throws {
         let logger = Self.logger(Logger.Level(rawValue: logLevel.rawValue) ?? .info)
         let openFiles = OpenFileLimit.raise()
         // The store and the program itself have files open too.

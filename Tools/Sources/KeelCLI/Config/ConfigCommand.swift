@@ -1,0 +1,113 @@
+import ArgumentParser
+import Foundation
+import KeelToolSupport
+
+/// Shows the settings of commands.
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Shows the settings of commands and where they come from.",
+        subcommands: [ConfigShowCommand.self]
+    )
+}
+
+struct ConfigShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Lists every setting with its value and where that comes from.",
+        discussion: """
+            An option of the command line goes before a variable, which goes before the file, which \
+            goes before the default. With a command line, such as keel config show serve --port 0, \
+            it shows what would hold for that. Secrets are not shown.
+            """
+    )
+
+    @Flag(help: "Writes JSON for programs, one object a line.")
+    var json = false
+
+    @Argument(parsing: .captureForPassthrough, help: "A command with its arguments.")
+    var command: [String] = []
+
+    func validate() throws {
+        let known = Set(Setting.all.map(\.command)).sorted()
+        guard let name = command.first, !known.contains(name) else { return }
+        throw ValidationError(
+            "“\(name)” has no settings. Those that have: \(known.joined(separator: ", "))."
+        )
+    }
+
+    func run() async throws {
+        let output = CommandOutput(isJSON: json)
+        try await output.reporting {
+            let settings = try ConfiguredLine.settings()
+            let defaults = try SettingDefaults()
+            for setting in Setting.all
+            where command.isEmpty || command.first == setting.command {
+                let resolved = try settings.resolved(setting, in: command)
+                let fallback = defaults.value(of: setting)
+                let line = Line(
+                    setting: "\(setting.command).\(setting.option)",
+                    value: resolved?.values.joined(separator: ", ") ?? fallback,
+                    source: resolved?.source.description ?? "default"
+                )
+                try write(line, to: output)
+            }
+            for name in Setting.secretVariables {
+                let isSet = ProcessInfo.processInfo.environment[name]?.isEmpty == false
+                let line = Line(
+                    setting: name,
+                    value: isSet ? "(set, not shown)" : nil,
+                    source: isSet ? "variable \(name)" : "default"
+                )
+                try write(line, to: output)
+            }
+            return .done
+        }
+    }
+
+    private func write(_ line: Line, to output: CommandOutput) throws {
+        guard !json else { return try output.record(line) }
+        try output.line("\(line.setting) = \(line.value ?? "(none)")  # \(line.source)")
+    }
+
+    private struct Line: Encodable {
+        let setting: String
+        let value: String?
+        let source: String
+    }
+}
+
+/// What options are when nothing is said, as the parser tells it.
+private struct SettingDefaults {
+    private let commands: [Command]
+
+    init() throws {
+        let help = try JSONDecoder().decode(Help.self, from: Data(KeelCommand._dumpHelp().utf8))
+        commands = help.command.subcommands ?? []
+    }
+
+    func value(of setting: Setting) -> String? {
+        commands.first { $0.commandName == setting.command }?.arguments?.first { argument in
+            argument.names?.contains { $0.name == setting.option } == true
+        }?.defaultValue
+    }
+
+    private struct Help: Decodable {
+        let command: Command
+    }
+
+    private struct Command: Decodable {
+        let commandName: String
+        let subcommands: [Command]?
+        let arguments: [Argument]?
+    }
+
+    private struct Argument: Decodable {
+        let names: [Name]?
+        let defaultValue: String?
+    }
+
+    private struct Name: Decodable {
+        let name: String
+    }
+}

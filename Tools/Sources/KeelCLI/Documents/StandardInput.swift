@@ -1,0 +1,37 @@
+import Foundation
+import KeelToolSupport
+
+/// What comes through a pipe.
+enum StandardInput {
+    /// Copies standard input to a file that only its owner may read, in a folder of its own.
+    ///
+    /// - Returns: The file; whoever calls removes its folder.
+    /// - Throws: `ToolError` where there is no room for it.
+    static func copied() throws -> URL {
+        let folder = URL.temporaryDirectory.appending(path: "keel-\(UUID().uuidString)")
+        do {
+            try FileManager.default.createDirectory(
+                at: folder,
+                withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700]
+            )
+            let file = folder.appending(path: "input")
+            try Data().write(to: file)
+            let handle = try FileHandle(forWritingTo: file)
+            while let piece = try FileHandle.standardInput.read(upToCount: 1 << 20),
+                !piece.isEmpty
+            {
+                try handle.write(contentsOf: piece)
+            }
+            try handle.close()
+            return file
+        } catch {
+            try? FileManager.default.removeItem(at: folder)
+            throw ToolError(
+                "standard input cannot be copied to “\(folder.path)”: "
+                    + error.localizedDescription,
+                advice: "Free some room there, or set TMPDIR to a folder that has some."
+            )
+        }
+    }
+}

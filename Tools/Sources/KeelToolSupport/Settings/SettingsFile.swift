@@ -1,0 +1,140 @@
+package import Foundation
+
+/// The file `keel.toml`: options of commands, for all of them, for one, or for a profile.
+///
+/// A key outside of tables is for every command that has the option, one in `[serve]` for that
+/// command. `[profile.NAME]` and `[profile.NAME.serve]` hold the same for a profile and go before.
+package struct SettingsFile: Sendable {
+    /// The name in errors and in `keel config show`.
+    package let name: String
+    /// The profiles that the file has.
+    package let profiles: Set<String>
+    private let entries: [[String]: TOMLDocument.Entry]
+
+    /// The file that counts in a folder, nil where there is none.
+    ///
+    /// That is the `keel.toml` of the folder or of the nearest folder above it, otherwise the
+    /// user's `keel/config.toml` in the folder for configuration. Only one is read.
+    ///
+    /// - Throws: ``ToolError`` where the file cannot be read, or says what Keel does not know.
+    package static func found(
+        in folder: URL,
+        environment: [String: String]
+    ) throws -> SettingsFile? {
+        var folder = folder.standardizedFileURL
+        while true {
+            let file = folder.appending(path: "keel.toml")
+            if FileManager.default.fileExists(atPath: file.path) { return try SettingsFile(file) }
+            guard folder.path != "/" else { break }
+            folder = folder.deletingLastPathComponent().standardizedFileURL
+        }
+        let configuration = environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 }
+        let home =
+            configuration.map { URL(fileURLWithPath: $0, isDirectory: true) }
+            ?? URL(
+                fileURLWithPath: environment["HOME"] ?? NSHomeDirectory(),
+                isDirectory: true
+            ).appending(path: ".config")
+        let file = home.appending(path: "keel/config.toml")
+        return FileManager.default.fileExists(atPath: file.path) ? try SettingsFile(file) : nil
+    }
+
+    /// Reads a file.
+    ///
+    /// - Throws: ``ToolError`` that names the line.
+    package init(_ file: URL) throws {
+        name = file.path
+        let data: Data
+        do {
+            data = try Data(contentsOf: file)
+        } catch {
+            throw ToolError(
+                "“\(file.path)” cannot be read: \(error.localizedDescription)",
+                advice: "Check its permissions, or move it away."
+            )
+        }
+        let document = try TOMLDocument(data, name: name)
+        var profiles: Set<String> = []
+        var entries: [[String]: TOMLDocument.Entry] = [:]
+        for entry in document.entries {
+            var path = entry.path
+            if path.count > 2, path[0] == "profile" {
+                profiles.insert(path[1])
+                path.removeFirst(2)
+            }
+            try Self.check(path, entry, in: name)
+            entries[entry.path] = entry
+        }
+        self.profiles = profiles
+        self.entries = entries
+    }
+
+    /// What the file says about a setting, in a profile or outside of profiles.
+    func entry(for setting: Setting, profile: String?) -> TOMLDocument.Entry? {
+        let own = [setting.command, setting.option]
+        let general = [setting.option]
+        let inProfile = profile.flatMap { profile in
+            entries[["profile", profile] + own] ?? entries[["profile", profile] + general]
+        }
+        return inProfile ?? entries[own] ?? entries[general]
+    }
+
+    private static func check(
+        _ path: [String],
+        _ entry: TOMLDocument.Entry,
+        in name: String
+    ) throws {
+        let place = "\(name):\(entry.line)"
+        let settings = Setting.all.filter {
+            path == [$0.option] || path == [$0.command, $0.option]
+        }
+        guard !settings.isEmpty else {
+            let key = path.joined(separator: ".")
+            let variable = "KEEL_" + (path.last ?? "").uppercased().replacing("-", with: "_")
+            guard !Setting.secretVariables.contains(variable) else {
+                throw ToolError(
+                    "\(place): “\(key)” is a secret, which a file of settings must not hold",
+                    advice: "Remove the line, and set the variable \(variable)."
+                )
+            }
+            let known = Setting.all.flatMap { [$0.option, "\($0.command).\($0.option)"] }
+            let near = Spelling.nearest(to: key, of: known).map { "Write “\($0)”? " } ?? ""
+            throw ToolError(
+                "\(place): there is no setting “\(key)”",
+                advice: "\(near)keel config show lists the settings."
+            )
+        }
+        for setting in settings where setting.texts(of: entry.value) == nil {
+            throw ToolError(
+                "\(place): “\(setting.option)” takes \(setting.expectation)",
+                advice: "Correct the line."
+            )
+        }
+    }
+}
+
+extension Setting {
+    /// A value of a file as the option takes it, nil where it is of another kind.
+    func texts(of value: TOMLDocument.Value) -> [String]? {
+        switch (kind, value) {
+        case (.flag, .boolean(let isOn)): return [String(isOn)]
+        case (.value, .string(let text)), (.list, .string(let text)): return [text]
+        case (.value, .integer(let number)): return [String(number)]
+        case (.list, .array(let values)):
+            let texts = values.compactMap { value -> String? in
+                guard case .string(let text) = value else { return nil }
+                return text
+            }
+            return texts.count == values.count ? texts : nil
+        default: return nil
+        }
+    }
+
+    var expectation: String {
+        switch kind {
+        case .flag: "true or false"
+        case .value: "a string or an integer"
+        case .list: "a string or an array of strings"
+        }
+    }
+}

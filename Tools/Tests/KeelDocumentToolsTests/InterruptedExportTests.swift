@@ -1,0 +1,32 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelToolsTestSupport
+import Testing
+
+@Suite("An interrupted export", .timeLimit(.minutes(10)))
+struct InterruptedExportTests {
+    @Test("Leaves nothing half-written, and says that it was interrupted")
+    func interrupted() throws {
+        let scratch = try Scratch()
+        let file = try scratch.numberedLines(20_000)
+        let store = ["--store", scratch.file("s.sqlite").path, "--collection", "c"]
+        let imported = try KeelProcess(
+            ["documents", "import", file.path, "--id", "id"] + store
+        ).wait()
+        try #require(imported.code == 0, "\(imported.errors)")
+        let target = scratch.file("target")
+        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: false)
+        func written() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: target.path)
+        }
+        let arguments = ["documents", "export", "-o", target.appending(path: "out").path] + store
+        let process = try KeelProcess(arguments)
+        while process.isRunning, try written().isEmpty {}
+        process.interrupt()
+        let end = process.wait()
+        #expect(end.code == 1)
+        #expect(end.errors.contains("it was interrupted"), "\(end.errors)")
+        #expect(try written().isEmpty)
+    }
+}
+#endif
