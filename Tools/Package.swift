@@ -95,7 +95,7 @@ let package = Package(
             name: "KeelTelemetryTools",
             dependencies: [
                 "KeelToolSupport", keel("KeelAnalytics"), keel("KeelAnalyticsHTTP"),
-                keel("KeelHTTP"), keel("KeelJournal"), keel("KeelLogging"),
+                keel("KeelCore"), keel("KeelHTTP"), keel("KeelJournal"), keel("KeelLogging"),
                 keel("KeelLoggingOTLP"), keel("KeelStorage"), logging,
             ]
         ),
@@ -185,7 +185,7 @@ let package = Package(
             dependencies: [
                 "KeelCLI", "KeelTelemetryTools", "KeelToolsTestSupport", keel("KeelAnalytics"),
                 keel("KeelJournal"), keel("KeelLogging"), keel("KeelLoggingOTLP"),
-                keel("KeelTestKit"), logging,
+                keel("KeelSecrets"), keel("KeelSecurity"), keel("KeelTestKit"), logging,
             ]
         ),
         .testTarget(

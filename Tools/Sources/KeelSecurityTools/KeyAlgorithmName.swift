@@ -9,6 +9,9 @@ package enum KeyAlgorithmName: String, CaseIterable, Sendable {
     case aes256GCMHKDF4KB = "AES256_GCM_HKDF_4KB"
     case aes256GCMHKDF64KB = "AES256_GCM_HKDF_64KB"
     case aes256GCMHKDF1MB = "AES256_GCM_HKDF_1MB"
+    case hpkeX25519AES128GCM = "DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_128_GCM"
+    case hpkeX25519AES256GCM = "DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_AES_256_GCM"
+    case hpkeX25519ChaCha20Poly1305 = "DHKEM_X25519_HKDF_SHA256_HKDF_SHA256_CHACHA20_POLY1305"
 
     package var algorithm: KeyAlgorithm {
         switch self {
@@ -19,6 +22,9 @@ package enum KeyAlgorithmName: String, CaseIterable, Sendable {
         case .aes256GCMHKDF4KB: .aes256GCMHKDF4KB
         case .aes256GCMHKDF64KB: .aes256GCMHKDF64KB
         case .aes256GCMHKDF1MB: .aes256GCMHKDF1MB
+        case .hpkeX25519AES128GCM: .hpkeX25519AES128GCM
+        case .hpkeX25519AES256GCM: .hpkeX25519AES256GCM
+        case .hpkeX25519ChaCha20Poly1305: .hpkeX25519ChaCha20Poly1305
         }
     }
 }

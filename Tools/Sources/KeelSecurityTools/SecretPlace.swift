@@ -11,6 +11,9 @@ package enum SecretPlace: Sendable, Hashable {
     /// Environment variables of the command, which cannot be written.
     case environment(prefix: String)
 
+    package static let keyOptions =
+        "--key-file, --key-variable, --key-credential or --passphrase"
+
     /// Parses `platform`, `file:FOLDER` or `env:PREFIX`.
     package init?(_ text: String) {
         if text == "platform" {
@@ -37,7 +40,7 @@ package enum SecretPlace: Sendable, Hashable {
         service: String,
         _ choice: SecretKeyChoice,
         isWritten: Bool = false,
-        options: String = "--key-file, --key-variable, --key-credential or --passphrase"
+        options: String = Self.keyOptions
     ) async throws -> SecretStore {
         switch self {
         case .platform:
@@ -48,20 +51,44 @@ package enum SecretPlace: Sendable, Hashable {
                 service: service
             )
         case .file(let folder):
-            let file = URL(filePath: folder)
-                .appending(path: EncryptedFileSecretStoreAdapter.fileName).path
-            let isNew = isWritten && !FileManager.default.fileExists(atPath: file)
-            guard let key = try await choice.key(isNew: isNew, createsIfMissing: isWritten) else {
-                throw ToolError(
-                    "no key is given for the encrypted file",
-                    advice: "Give \(options)."
-                )
-            }
             return try SecretStore(
-                EncryptedFileSecretStoreAdapter(folder: folder, key: key),
+                try await Self.file(folder, choice, isWritten: isWritten, options: options),
                 service: service
             )
         }
+    }
+
+    /// Returns the services that have secrets in an encrypted file, sorted.
+    ///
+    /// - Parameter choice: The source of the encrypted file's key.
+    /// - Returns: The services.
+    /// - Throws: `SecretError`, or `ToolError` for a store that does not list services.
+    package func services(_ choice: SecretKeyChoice) async throws -> [String] {
+        guard case .file(let folder) = self else {
+            throw ToolError(
+                "only an encrypted file lists its services",
+                advice: "Give --store file:FOLDER."
+            )
+        }
+        return try await Self.file(folder, choice).services()
+    }
+
+    private static func file(
+        _ folder: String,
+        _ choice: SecretKeyChoice,
+        isWritten: Bool = false,
+        options: String = Self.keyOptions
+    ) async throws -> EncryptedFileSecretStoreAdapter {
+        let file = URL(filePath: folder)
+            .appending(path: EncryptedFileSecretStoreAdapter.fileName).path
+        let isNew = isWritten && !FileManager.default.fileExists(atPath: file)
+        guard let key = try await choice.key(isNew: isNew, createsIfMissing: isWritten) else {
+            throw ToolError(
+                "no key is given for the encrypted file",
+                advice: "Give \(options)."
+            )
+        }
+        return EncryptedFileSecretStoreAdapter(folder: folder, key: key)
     }
 }
 

@@ -1,4 +1,5 @@
 package import Foundation
+package import KeelCore
 internal import KeelJournal
 package import KeelLogging
 internal import KeelLoggingOTLP
@@ -17,13 +18,19 @@ package final class LogSource {
     /// - Parameters:
     ///   - url: The log file, or the folder of the journal.
     ///   - start: Where to start in files; journals are read from the oldest record.
+    ///   - sealing: Decrypts the records of a journal, if the app encrypts them.
     /// - Throws: `LoggingError` or `JournalError`.
-    package init(_ url: URL, from start: LogFileReader.Start = .oldest) throws {
+    package init(
+        _ url: URL,
+        from start: LogFileReader.Start = .oldest,
+        sealing: (any ByteSealing)? = nil
+    ) throws {
         var isFolder: ObjCBool = false
         let isThere = FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
         reader =
             isThere && isFolder.boolValue
-            ? .journal(try OTLPLogReader(at: url)) : .file(try LogFileReader(at: url, from: start))
+            ? .journal(try OTLPLogReader(JournalInspection(of: url, sealing: sealing)))
+            : .file(try LogFileReader(at: url, from: start))
     }
 
     /// Returns the next records; empty if there are no new ones yet.

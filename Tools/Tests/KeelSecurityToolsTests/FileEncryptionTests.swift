@@ -18,7 +18,8 @@ struct FileEncryptionTests {
         let target = scratch.file("sealed")
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try encryption.run(.encrypt, from: source, to: target)
+            let pipe = FilePipe(from: .file(source), to: .file(target))
+            return try await encryption.run(.encrypt, through: pipe)
         }
         await #expect(throws: CancellationError.self) { try await task.value }
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)

@@ -101,6 +101,32 @@ struct AnalyticsCommandTests {
         #expect(!stored.output.contains("mail"))
     }
 
+    @Test("top counts the most frequent events and screens in a window of time")
+    func top() async throws {
+        try await track()
+        let all = try KeelProcess(["analytics", "top", folder.path, "--json"]).wait()
+        #expect(all.code == 0, "\(all.errors)")
+        #expect(
+            all.output == """
+                {"count":20,"kind":"event","name":"seen","users":1}
+                {"count":5,"kind":"event","name":"held","users":1}
+
+                """
+        )
+        let first = try KeelProcess(["analytics", "top", folder.path, "-l", "1"]).wait()
+        let lines = ["   count    users  kind    name", "      20        1  event   seen", ""]
+        #expect(first.output == lines.joined(separator: "\n"))
+        let windows = [
+            ["--until", "2020-01-01"], ["--kind", "screen"], ["--since", "2199-01-01"],
+        ]
+        for window in windows {
+            let none = try KeelProcess(["analytics", "top", folder.path, "--json"] + window).wait()
+            #expect(none.code == 0 && none.output.isEmpty, "\(window)")
+        }
+        let wrong = try KeelProcess(["analytics", "top", folder.path, "--since", "soon"]).wait()
+        #expect(wrong.code == 64)
+    }
+
     @Test("flush refuses unknown names, a running app, and calls without explicit rules")
     func refuses() async throws {
         try await track()

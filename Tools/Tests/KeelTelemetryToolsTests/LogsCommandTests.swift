@@ -2,6 +2,8 @@ import Foundation
 import KeelJournal
 import KeelLogging
 import KeelLoggingOTLP
+import KeelSecrets
+import KeelSecurity
 import KeelToolsTestSupport
 import Logging
 import Testing
@@ -83,6 +85,63 @@ struct LogsCommandTests {
         log(0..<20, to: output)
         let shown = try KeelProcess(["logs", "tail", folder.path, "-n", "3", "--json"]).wait()
         #expect(messages(shown.output) == ["record 17", "record 18", "record 19"])
+    }
+
+    @Test("Several logs are merged by time, and matched by regular expression and trace")
+    func merged() throws {
+        let other = try RotatingLogFile(at: scratch.file("other.log"), LogFileConfiguration())
+        log(0..<50, to: file)
+        for number in 0..<50 {
+            other.write(
+                LogRecord(
+                    time: 1_795_340_713_500_000 + Int64(number) * 1_000_000,
+                    level: .info,
+                    label: "other",
+                    message: "half \(number)",
+                    fields: number == 20 ? [LogField("trace-id", .text("4BF92F35"))] : [],
+                    source: "App",
+                    file: "App/Home.swift",
+                    function: "load()",
+                    line: 12
+                )
+            )
+        }
+        let logs = ["logs", "query", path, scratch.file("other.log").path, "--json"]
+        let all = try KeelProcess(logs).wait()
+        #expect(all.code == 0, "\(all.errors)")
+        #expect(messages(all.output) == (0..<50).flatMap { ["record \($0)", "half \($0)"] })
+        let some = try KeelProcess(logs + ["--matches", "^(half|record) 1[0-2]$"]).wait()
+        #expect(messages(some.output) == (10..<13).flatMap { ["record \($0)", "half \($0)"] })
+        let trace = try KeelProcess(logs + ["--trace", "4bf92f35", "-C", "2"]).wait()
+        #expect(
+            messages(trace.output)
+                == ["half 19", "record 20", "half 20", "record 21", "half 21"]
+        )
+        let last = try KeelProcess(["logs", "tail", "-n", "3"] + logs.dropFirst(2)).wait()
+        #expect(messages(last.output) == ["half 48", "record 49", "half 49"])
+        let wrong = try KeelProcess(logs + ["--matches", "("]).wait()
+        #expect(wrong.code == 64 && wrong.errors.contains("regular expression"))
+    }
+
+    @Test("A sealed journal is read with its keyset")
+    func sealedJournal() async throws {
+        let (keyset, key) = (scratch.file("keys.json").path, scratch.file("key").path)
+        let made = try KeelProcess([
+            "keyset", "create", keyset, "--key-file", key, "--algorithm", "AES256_GCM",
+        ]).wait()
+        try #require(made.code == 0, "\(made.errors)")
+        let keys = KeysetFile(at: URL(filePath: keyset), under: KeyFileSource(path: key))
+        var configuration = JournalConfiguration()
+        configuration.sealing = KeyRing(try await keys.load())
+        let folder = scratch.file("sealed")
+        log(0..<5, to: OTLPLogOutput(try Journal(at: folder, configuration: configuration)))
+        let query = ["logs", "query", folder.path, "--json"]
+        let opened = try KeelProcess(query + ["--keyset", keyset, "--key-file", key]).wait()
+        #expect(opened.code == 0, "\(opened.errors)")
+        #expect(messages(opened.output) == (0..<5).map { "record \($0)" })
+        let refused = try KeelProcess(query).wait()
+        #expect(refused.code == 1 && refused.output.isEmpty)
+        #expect(try KeelProcess(query + ["--keyset", keyset]).wait().code == 64)
     }
 
     @Test("Missing logs, invalid records and wrong arguments are reported")

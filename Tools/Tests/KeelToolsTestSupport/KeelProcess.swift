@@ -87,7 +87,7 @@ package final class KeelProcess {
     }
 
     /// The command, which the package builds beside the tests.
-    private static func program() throws -> URL {
+    package static func program() throws -> URL {
         var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         for _ in 0..<6 {
             let candidate = folder.appending(path: "keel")

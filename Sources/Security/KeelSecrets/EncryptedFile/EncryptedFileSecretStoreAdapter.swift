@@ -74,6 +74,18 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
             .map(\.account)
     }
 
+    /// Returns the services that have secrets in the file, in ascending order.
+    ///
+    /// - Returns: The services; empty if there is no file.
+    /// - Throws: ``SecretError`` if the file cannot be opened.
+    public func services() async throws(SecretError) -> [String] {
+        let names = try contents(with: try await sourceKey()).secrets.keys.sorted()
+        return names.reduce(into: []) { services, name in
+            let isKnown = services.last.map { $0.utf8.elementsEqual(name.service.utf8) }
+            if isKnown != true { services.append(name.service) }
+        }
+    }
+
     public func replace(
         _ name: SecretName,
         with bytes: [UInt8]?,

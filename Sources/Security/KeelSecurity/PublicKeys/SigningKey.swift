@@ -68,7 +68,7 @@ public struct SigningKey: Sendable {
     /// - Parameter pemRepresentation: The PEM text.
     /// - Throws: `invalidKey` if the text is not a private key of one of the algorithms.
     public init(pemRepresentation: String) throws(SecurityError) {
-        if let bytes = Ed25519PEM.rawKey(in: pemRepresentation),
+        if let bytes = CurvePEM.ed25519.privateKey(in: pemRepresentation),
             let found = try? Curve25519.Signing.PrivateKey(rawRepresentation: bytes)
         {
             key = .ed25519(found)
@@ -90,7 +90,7 @@ public struct SigningKey: Sendable {
     /// Returns the key as PEM (PKCS#8), not encrypted: anyone with the text can sign.
     public func cleartextPEM() -> String {
         switch key {
-        case .ed25519(let key): Ed25519PEM.text(of: key.rawRepresentation)
+        case .ed25519(let key): CurvePEM.ed25519.privateText(of: key.rawRepresentation)
         case .p256(let key): key.pemRepresentation
         }
     }
@@ -154,6 +154,14 @@ public struct VerificationKey: Sendable {
             }
         } catch {
             throw SecurityError(.invalidKey, "the bytes are not a public key of this algorithm")
+        }
+    }
+
+    /// The signature algorithm of the key.
+    public var algorithm: SignatureAlgorithm {
+        switch key {
+        case .ed25519: .ed25519
+        case .p256: .p256
         }
     }
 

@@ -14,7 +14,8 @@ struct AnalyticsCommand: AsyncParsableCommand {
             skipped or are still pending); 64 the command line is invalid.
             """,
         subcommands: [
-            AnalyticsStatusCommand.self, AnalyticsFlushCommand.self, AnalyticsExportCommand.self,
+            AnalyticsStatusCommand.self, AnalyticsTopCommand.self, AnalyticsFlushCommand.self,
+            AnalyticsExportCommand.self,
         ]
     )
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import KeelCore
 import KeelSecurity
 import KeelSecurityTools
 import KeelToolSupport
@@ -7,7 +8,7 @@ import KeelToolSupport
 /// The keyset, and what the files belong to.
 struct FileKeyOptions: ParsableArguments {
     @Option(name: .long, help: "The file of the keyset, made by `keel keyset create`.")
-    var keyset: String
+    var keyset: String?
 
     @OptionGroup var key: KeySourceOptions
 
@@ -22,6 +23,14 @@ struct FileKeyOptions: ParsableArguments {
 
     var output: CommandOutput { CommandOutput(isJSON: json) }
 
+    func validate() throws {
+        if keyset != nil {
+            try key.requireOne()
+        } else if key.choice.count > 0 {
+            throw ValidationError("Name the keyset that the key is for with --keyset.")
+        }
+    }
+
     /// What encrypts and decrypts files.
     ///
     /// - Parameter keepsDates: Whether what the dates ask for is kept: the next key takes its turn,
@@ -29,8 +38,9 @@ struct FileKeyOptions: ParsableArguments {
     /// - Returns: What works with the keyset as it is now.
     /// - Throws: What reading the keyset throws.
     func encryption(keepsDates: Bool) async throws -> FileEncryption {
+        guard let path = keyset else { throw ValidationError("Name the keyset with --keyset.") }
         let file = KeysetFile(
-            at: URL(filePath: keyset),
+            at: URL(filePath: path),
             under: try await key.choice.source(createsIfMissing: false),
             associatedData: Data(keysetContext.utf8)
         )
@@ -42,13 +52,56 @@ struct FileKeyOptions: ParsableArguments {
     }
 
     /// What draws how far a file has been read.
-    func progress(of source: URL) -> @Sendable (Int) -> Void {
-        let values = try? source.resourceValues(forKeys: [.fileSizeKey])
-        let size = Double(values?.fileSize ?? 0)
-        return { [output] count in
+    func progress(of source: FilePipe.End) -> @Sendable (Int) -> Void {
+        var size = 0.0
+        if case .file(let url) = source {
+            size = Double((try? url.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0)
+        }
+        return { [output, size] count in
             output.progress(
                 "\(count >> 20) MiB",
                 fraction: size > 0 ? Double(count) / size : nil
+            )
+        }
+    }
+
+    /// Runs a command on a pipe, and says what was written where that is a file.
+    func run(
+        _ pipe: FilePipe,
+        _ body: @escaping @Sendable (@Sendable (Int) -> Void) async throws -> Int
+    ) async throws {
+        let progress = progress(of: pipe.source)
+        guard case .file(let file) = pipe.target else {
+            // Nothing is left behind by a signal, and a pipe that nobody reads ends with it.
+            _ = try await body(progress)
+            return output.endProgress()
+        }
+        let count = try await Interruption.value { try await body(progress) }
+        output.endProgress()
+        try FileResult(file: file.path, bytes: count).show(output)
+    }
+}
+
+/// The source of a passphrase.
+struct PassphraseOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "An open file descriptor with the passphrase, instead of the terminal.",
+            discussion: "KEEL_PASSPHRASE_FILE names a file with it.",
+            valueName: "number"
+        )
+    )
+    var passphraseDescriptor: Int32?
+
+    var source: PassphraseSource { PassphraseSource(descriptor: passphraseDescriptor) }
+
+    func validate(_ file: String) throws {
+        guard (passphraseDescriptor ?? 3) >= 0 else {
+            throw ValidationError("--passphrase-descriptor must not be negative.")
+        }
+        guard passphraseDescriptor != STDIN_FILENO || file != "-" else {
+            throw ValidationError(
+                "Standard input cannot hold both the passphrase and the file: use descriptor 3."
             )
         }
     }
@@ -57,69 +110,189 @@ struct FileKeyOptions: ParsableArguments {
 struct EncryptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "encrypt",
-        abstract: "Encrypts a file with a keyset, in bounded memory.",
+        abstract: "Encrypts a file or standard input, in bounded memory.",
         discussion: """
-            The result appears when it is complete, beside the file or where --output says, and \
-            never in the place of another file. Tink's streaming AEAD reads it.
+            For people and machines with a private key (-r, several times), under a passphrase \
+            (-p), or with a keyset (--keyset), whose files Tink's streaming AEAD reads.
+
+            A file appears when it is complete, as FILE.keel or where --output says, and never in \
+            the place of another one. Standard input goes to standard output.
+
+            pg_dump app | keel encrypt -r keelpub1… > app.keel
             """
     )
 
-    @Argument(help: "The file to encrypt, which stays as it is.", completion: .file())
-    var file: String
+    @Argument(help: "The file to encrypt, which stays as it is; - is standard input.")
+    var file = "-"
+
+    @Option(name: .shortAndLong, help: "A public key that may open the file; can be repeated.")
+    var recipient: [String] = []
+
+    @Option(
+        name: [.customShort("R"), .long],
+        help: "A file of public keys, one a line, PEM or JWK; can be repeated.",
+        completion: .file()
+    )
+    var recipientsFile: [String] = []
+
+    @Flag(name: .shortAndLong, help: "A passphrase opens the file, and nothing else.")
+    var passphrase = false
+
+    @OptionGroup var passphraseOptions: PassphraseOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The memory that trying a passphrase costs: 1 to 1024 MiB.",
+            valueName: "MiB"
+        )
+    )
+    var passphraseMemory = SealedFileHeader.passphraseCost.memory >> 10
+
+    @Flag(name: [.customShort("a"), .long], help: "Write text, for mail and chats.")
+    var armor = false
 
     @OptionGroup var keys: FileKeyOptions
 
-    @Option(name: .shortAndLong, help: "The file to write; FILE.keel if it is not given.")
+    @Option(
+        name: .shortAndLong,
+        help: "The file to write; FILE.keel if it is not given. - is standard output."
+    )
     var output: String?
+
+    private var usesPassphrase: Bool {
+        passphrase || passphraseOptions.passphraseDescriptor != nil
+    }
+
+    private var namesRecipients: Bool { !recipient.isEmpty || !recipientsFile.isEmpty }
+
+    func validate() throws {
+        let ways = [usesPassphrase, namesRecipients, keys.keyset != nil].count { $0 }
+        guard ways == 1 else {
+            throw ValidationError(
+                "Say what opens the file: --recipient, --passphrase or --keyset, one of the three."
+            )
+        }
+        guard !armor || keys.keyset == nil else {
+            throw ValidationError("--armor is for recipients and passphrases, not for a keyset.")
+        }
+        guard (1...1024).contains(passphraseMemory) else {
+            throw ValidationError("--passphrase-memory is 1 to 1024 MiB.")
+        }
+        try passphraseOptions.validate(file)
+    }
 
     func run() async throws {
         try await keys.output.reporting {
-            let (source, target) = (URL(filePath: file), URL(filePath: output ?? file + ".keel"))
-            let encryption = try await keys.encryption(keepsDates: true)
-            let progress = keys.progress(of: source)
-            let count = try await Interruption.value {
-                try encryption.run(.encrypt, from: source, to: target, progress: progress)
+            let target = output ?? (file == "-" ? "-" : file + ".keel")
+            if output == nil, target == "-", !armor, isatty(STDOUT_FILENO) == 1 {
+                throw ToolError(
+                    "encrypted bytes are not for a terminal",
+                    advice: "Redirect the output, or give --armor or --output."
+                )
             }
-            keys.output.endProgress()
-            try FileResult(file: target.path, bytes: count).show(keys.output)
+            let pipe = FilePipe(from: .init(file), to: .init(target))
+            guard keys.keyset == nil else {
+                let encryption = try await keys.encryption(keepsDates: true)
+                try await keys.run(pipe) { progress in
+                    try await encryption.run(.encrypt, through: pipe, progress: progress)
+                }
+                return .done
+            }
+            let lock = try lock()
+            let (context, isArmored) = (Data(keys.context.utf8), armor)
+            try await keys.run(pipe) { progress in
+                try await FileSealing.seal(
+                    through: pipe,
+                    for: lock,
+                    context: context,
+                    isArmored: isArmored,
+                    progress: progress
+                )
+            }
             return .done
         }
+    }
+
+    private func lock() throws -> FileSealing.Lock {
+        guard usesPassphrase else {
+            return .recipients(
+                try KeyFiles.recipients(texts: recipient, files: recipientsFile)
+            )
+        }
+        let text = try passphraseOptions.source.passphrase(isNew: true)
+        return .passphrase(text, memory: passphraseMemory << 10)
     }
 }
 
 struct DecryptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt",
-        abstract: "Decrypts a file that `keel encrypt` or Tink has written.",
-        discussion: "The result appears when all of it was authenticated, and not before."
+        abstract: "Decrypts what `keel encrypt` or Tink has written.",
+        discussion: """
+            A file appears when all of it was authenticated, and not before. Standard output \
+            receives authenticated bytes only; exit code 1 means that the end is missing.
+
+            A file that was encrypted under a passphrase asks for it; for one that was encrypted \
+            for recipients, give the private key with -i.
+            """
     )
 
-    @Argument(help: "The file to decrypt, which stays as it is.", completion: .file())
-    var file: String
+    @Argument(help: "The file to decrypt, which stays as it is; - is standard input.")
+    var file = "-"
+
+    @Option(
+        name: .shortAndLong,
+        help: "A file of private keys, one a line, PEM or JWK; can be repeated.",
+        completion: .file()
+    )
+    var identity: [String] = []
+
+    @OptionGroup var passphraseOptions: PassphraseOptions
 
     @OptionGroup var keys: FileKeyOptions
 
-    @Option(name: .shortAndLong, help: "The file to write; FILE without .keel if not given.")
+    @Option(
+        name: .shortAndLong,
+        help: "The file to write; FILE without .keel if not given. - is standard output."
+    )
     var output: String?
 
     func validate() throws {
-        guard output != nil || file.hasSuffix(".keel") else {
+        guard output != nil || file == "-" || file.hasSuffix(".keel") else {
             throw ValidationError("Name the file to write with --output.")
         }
+        guard keys.keyset == nil || identity.isEmpty else {
+            throw ValidationError("--identity and --keyset cannot be combined.")
+        }
+        guard file != "-" || !identity.contains("-") else {
+            throw ValidationError("Standard input cannot hold both the key and the file.")
+        }
+        try passphraseOptions.validate(file)
     }
 
     func run() async throws {
         try await keys.output.reporting {
-            let (source, target) = (
-                URL(filePath: file), URL(filePath: output ?? String(file.dropLast(5)))
-            )
-            let encryption = try await keys.encryption(keepsDates: false)
-            let progress = keys.progress(of: source)
-            let count = try await Interruption.value {
-                try encryption.run(.decrypt, from: source, to: target, progress: progress)
+            let target = output ?? (file == "-" ? "-" : String(file.dropLast(5)))
+            let pipe = FilePipe(from: .init(file), to: .init(target))
+            guard keys.keyset == nil else {
+                let encryption = try await keys.encryption(keepsDates: false)
+                try await keys.run(pipe) { progress in
+                    try await encryption.run(.decrypt, through: pipe, progress: progress)
+                }
+                return .done
             }
-            keys.output.endProgress()
-            try FileResult(file: target.path, bytes: count).show(keys.output)
+            let identities = try KeyFiles.identities(identity)
+            let source = passphraseOptions.source
+            let context = Data(keys.context.utf8)
+            try await keys.run(pipe) { progress in
+                try await FileSealing.open(
+                    through: pipe,
+                    context: context,
+                    identities: identities,
+                    passphrase: { try source.passphrase(isNew: false) },
+                    progress: progress
+                )
+            }
             return .done
         }
     }
@@ -140,6 +313,10 @@ struct KeysetReencryptCommand: AsyncParsableCommand {
 
     @OptionGroup var keys: FileKeyOptions
 
+    func validate() throws {
+        guard keys.keyset != nil else { throw ValidationError("Name the keyset with --keyset.") }
+    }
+
     func run() async throws {
         try await keys.output.reporting {
             let encryption = try await keys.encryption(keepsDates: false)
@@ -147,9 +324,9 @@ struct KeysetReencryptCommand: AsyncParsableCommand {
             for file in files {
                 let url = URL(filePath: file)
                 do {
-                    let progress = keys.progress(of: url)
+                    let progress = keys.progress(of: .file(url))
                     try await Interruption.value {
-                        try encryption.reencrypt(url, progress: progress)
+                        try await encryption.reencrypt(url, progress: progress)
                     }
                 } catch let error as SecurityError where error.code == .decryptionFailed {
                     refused += 1

@@ -24,7 +24,8 @@ struct KeySourceOptions: ParsableArguments {
         )
     }
 
-    func validate() throws {
+    /// Refuses a command line that names no source, or several.
+    func requireOne() throws {
         guard choice.count == 1 else {
             throw ValidationError(
                 "Name one source of the key: --key-file, --key-variable, --key-credential or "

@@ -7,14 +7,17 @@ import KeelToolSupport
 struct KeysetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keyset",
-        abstract: "Makes and changes keysets: files of keys, encrypted under another key.",
+        abstract: "Makes and changes keys: keysets, private keys and signatures.",
         discussion: """
-            A keyset is Tink's: the libraries of Tink in other languages read it with the same key.
+            A keyset is a file of keys, encrypted under another key. It is Tink's: the libraries of \
+            Tink in other languages read it with the same key.
             """,
         subcommands: [
             KeysetCreateCommand.self, KeysetListCommand.self, KeysetRotateCommand.self,
             KeysetEnableCommand.self, KeysetDisableCommand.self, KeysetDestroyCommand.self,
-            KeysetReencryptCommand.self, KeysetRewrapCommand.self,
+            KeysetReencryptCommand.self, KeysetRewrapCommand.self, KeysetGenerateCommand.self,
+            KeysetPublicCommand.self, KeysetImportCommand.self, KeysetSignCommand.self,
+            KeysetVerifyCommand.self,
         ]
     )
 }
@@ -29,7 +32,7 @@ struct KeysetCreateCommand: AsyncParsableCommand {
 
     @OptionGroup var keyset: KeysetOptions
 
-    @Option(help: "What the keys are for: those with HKDF encrypt files, the others values.")
+    @Option(help: "What the keys are for: HKDF for files, DHKEM for recipients, else values.")
     var algorithm = KeyAlgorithmName.aes256GCMHKDF64KB
 
     func run() async throws {

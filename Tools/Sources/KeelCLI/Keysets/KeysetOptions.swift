@@ -18,6 +18,8 @@ struct KeysetOptions: ParsableArguments {
 
     var output: CommandOutput { CommandOutput(isJSON: json) }
 
+    func validate() throws { try key.requireOne() }
+
     func file(createsIfMissing: Bool = false) async throws -> KeysetFile {
         KeysetFile(
             at: URL(filePath: keyset),

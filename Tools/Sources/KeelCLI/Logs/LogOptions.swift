@@ -7,8 +7,13 @@ import Logging
 
 /// The options that every command about a log has.
 struct LogOptions: ParsableArguments {
-    @Argument(help: "The log file, or the folder of a journal.")
-    var path: String
+    @Argument(
+        help: "Log files and folders of journals; several are merged by time.",
+        completion: .file()
+    )
+    var paths: [String]
+
+    @OptionGroup var seal: JournalKeyOptions
 
     @Option(help: "The minimum level.")
     var level = LogThreshold.trace
@@ -39,10 +44,24 @@ struct LogOptions: ParsableArguments {
     @Option(help: "A text within the message, ignoring case.")
     var contains: String?
 
+    @Option(help: "A regular expression that matches a part of the message; (?i) ignores case.")
+    var matches: String?
+
+    @Option(help: ArgumentHelp("The id of a trace.", valueName: "id"))
+    var trace: String?
+
     @Flag(help: "Writes JSON for programs, one record per line.")
     var json = false
 
-    var url: URL { URL(fileURLWithPath: path) }
+    /// Opens the logs.
+    func source(from start: LogFileReader.Start = .oldest) async throws -> MergedLogSource {
+        let sealing = try await seal.sealing()
+        return MergedLogSource(
+            try paths.map { path in
+                try LogSource(URL(fileURLWithPath: path), from: start, sealing: sealing)
+            }
+        )
+    }
 
     /// The conditions.
     func filter(now: Date = Date()) throws -> LogFilter {
@@ -50,8 +69,18 @@ struct LogOptions: ParsableArguments {
         filter.level = Logger.Level(rawValue: level.rawValue) ?? .trace
         filter.label = label
         filter.text = contains
-        filter.since = try moment(since, "--since", now)
-        filter.until = try moment(until, "--until", now)
+        filter.trace = trace
+        if let matches {
+            do {
+                filter.pattern = try LogFilter.Pattern(matches)
+            } catch {
+                throw ValidationError(
+                    "--matches is not a regular expression: “\(matches)”: \(error)"
+                )
+            }
+        }
+        filter.since = try Self.moment(since, "--since", now)
+        filter.until = try Self.moment(until, "--until", now)
         filter.fields = try fields.map { text in
             guard let field = LogFilter.Field(text) else {
                 throw ValidationError("--where must be NAME=VALUE, but is “\(text)”.")
@@ -61,7 +90,8 @@ struct LogOptions: ParsableArguments {
         return filter
     }
 
-    private func moment(_ text: String?, _ option: String, _ now: Date) throws -> Int64? {
+    /// Parses a time of an option, in microseconds since 1970.
+    static func moment(_ text: String?, _ option: String, _ now: Date) throws -> Int64? {
         guard let text else { return nil }
         let present = Int64(now.timeIntervalSince1970 * 1_000_000)
         guard let moment = LogMoment.microseconds(text, now: present) else {
@@ -91,7 +121,7 @@ extension CommandOutput {
     }
 
     /// Says what was passed over.
-    func foreign(in source: LogSource) -> ToolExit {
+    func foreign(in source: MergedLogSource) -> ToolExit {
         guard source.skippedCount > 0 else { return .done }
         message(
             """

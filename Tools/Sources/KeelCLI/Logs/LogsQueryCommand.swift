@@ -5,7 +5,7 @@ import KeelTelemetryTools
 struct LogsQueryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
-        abstract: "Shows or counts the records of a log that meet all conditions.",
+        abstract: "Shows or counts the records of logs that meet all conditions.",
         discussion: "The oldest records come first."
     )
 
@@ -22,7 +22,17 @@ struct LogsQueryCommand: AsyncParsableCommand {
     )
     var countBy: String?
 
+    @Option(
+        name: [.customShort("C"), .long],
+        help: "The number of records to show before and behind each one, whatever the conditions."
+    )
+    var context = 0
+
     func validate() throws {
+        guard context >= 0 else { throw ValidationError("--context must not be negative.") }
+        guard context == 0 || countBy == nil else {
+            throw ValidationError("--context and --count-by cannot be combined.")
+        }
         guard (limit ?? 1) >= 1 else { throw ValidationError("--limit must be at least 1.") }
         guard limit == nil || countBy == nil else {
             throw ValidationError("--limit and --count-by cannot be combined.")
@@ -34,7 +44,7 @@ struct LogsQueryCommand: AsyncParsableCommand {
         let output = CommandOutput(isJSON: log.json)
         let filter = try log.filter()
         try await output.reporting {
-            let source = try LogSource(log.url)
+            let source = try await log.source()
             if let countBy {
                 try count(source, filter, by: countBy, output)
             } else {
@@ -44,20 +54,28 @@ struct LogsQueryCommand: AsyncParsableCommand {
         }
     }
 
-    private func show(_ source: LogSource, _ filter: LogFilter, _ output: CommandOutput) throws {
+    private func show(
+        _ source: MergedLogSource,
+        _ filter: LogFilter,
+        _ output: CommandOutput
+    ) throws {
         let format = log.format
-        var shown = 0
+        var around = LogContext(context)
+        var found = 0
         while case let records = try source.read(upTo: 500), !records.isEmpty {
-            for record in records where filter.matches(record) {
-                try output.write(record, as: format)
-                shown += 1
-                if shown == limit { return }
+            for record in records {
+                let isFound = found != limit && filter.matches(record)
+                if isFound { found += 1 }
+                for record in around.add(record, isSelected: isFound) {
+                    try output.write(record, as: format)
+                }
+                if found == limit, around.isComplete { return }
             }
         }
     }
 
     private func count(
-        _ source: LogSource,
+        _ source: MergedLogSource,
         _ filter: LogFilter,
         by name: String,
         _ output: CommandOutput

@@ -6,7 +6,7 @@ import KeelToolSupport
 struct LogsTailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
-        abstract: "Shows the last records of a log, and new ones with --follow.",
+        abstract: "Shows the last records of logs, and new ones with --follow.",
         discussion: """
             It follows a log across rotations. Control-C ends it with the exit code 0.
             """
@@ -35,11 +35,11 @@ struct LogsTailCommand: AsyncParsableCommand {
         let output = CommandOutput(isJSON: log.json)
         let (filter, format, lines) = (try log.filter(), log.format, lines)
         try await output.reporting {
-            let current = try LogSource(log.url, from: .current)
+            let current = try await log.source(from: .current)
             var (source, last) = try Self.last(lines, of: current, filter)
             if last.count < lines {
                 // The file that is written has too few: those before it are read too.
-                (source, last) = try Self.last(lines, of: LogSource(log.url), filter)
+                (source, last) = try Self.last(lines, of: await log.source(), filter)
             }
             for record in last { try output.write(record, as: format) }
             guard follow else { return output.foreign(in: source) }
@@ -59,9 +59,9 @@ struct LogsTailCommand: AsyncParsableCommand {
     /// Reads a log to its end, and keeps the last records that are wanted.
     private static func last(
         _ count: Int,
-        of source: LogSource,
+        of source: MergedLogSource,
         _ filter: LogFilter
-    ) throws -> (LogSource, [LogRecord]) {
+    ) throws -> (MergedLogSource, [LogRecord]) {
         var last: [LogRecord] = []
         while case let records = try source.read(upTo: 500), !records.isEmpty {
             last = (last + records.filter(filter.matches)).suffix(count)
@@ -72,9 +72,9 @@ struct LogsTailCommand: AsyncParsableCommand {
 
 /// A log that one task follows.
 private actor Followed {
-    private let source: LogSource
+    private let source: MergedLogSource
 
-    init(_ source: sending LogSource) { self.source = source }
+    init(_ source: sending MergedLogSource) { self.source = source }
 
     func read() throws -> [LogRecord] { try source.read(upTo: 500) }
 }

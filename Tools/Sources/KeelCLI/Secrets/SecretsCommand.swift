@@ -14,7 +14,8 @@ struct SecretsCommand: AsyncParsableCommand {
             """,
         subcommands: [
             SecretsSetCommand.self, SecretsGetCommand.self, SecretsListCommand.self,
-            SecretsDeleteCommand.self, SecretsMigrateCommand.self, SecretsDoctorCommand.self,
+            SecretsDeleteCommand.self, SecretsExecCommand.self, SecretsServicesCommand.self,
+            SecretsMigrateCommand.self, SecretsDoctorCommand.self,
         ]
     )
 }

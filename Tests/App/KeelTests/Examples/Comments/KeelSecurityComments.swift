@@ -43,6 +43,19 @@ extension CommentExamples {
         _ = passwords
     }
 
+    static func sealedFileHeader(
+        _ recipient: SealedFileRecipient,
+        _ piece: Data,
+        _ file: FileHandle
+    ) async throws {
+        let (header, encryptor) = try SealedFileHeader.sealing(for: [recipient])
+        try file.write(contentsOf: header.bytes)
+        try file.write(contentsOf: try encryptor.update(piece))
+        try file.write(contentsOf: try encryptor.finish())
+        _ = header
+        _ = encryptor
+    }
+
     static func securityService(_ note: Data) async throws {
         let security = SecurityService(keyset: try Keyset.make(.aes256GCM))
         let sealed = try security.encrypt(note, associatedData: Data("notes/1".utf8))

@@ -1,0 +1,35 @@
+import ArgumentParser
+import Foundation
+import KeelCore
+import KeelSecurity
+import KeelSecurityTools
+
+/// The keyset that an app seals its journal with.
+struct JournalKeyOptions: ParsableArguments {
+    @Option(help: "The file of the keyset that a journal is sealed with.", completion: .file())
+    var keyset: String?
+
+    @OptionGroup var key: KeySourceOptions
+
+    @Option(help: "What the keyset belongs to, if it was given when it was made.")
+    var keysetContext = ""
+
+    func validate() throws {
+        if keyset != nil {
+            try key.requireOne()
+        } else if key.choice.count > 0 {
+            throw ValidationError("Name the keyset that the key is for with --keyset.")
+        }
+    }
+
+    /// Opens the keyset, which is not changed; nil if none is named.
+    func sealing() async throws -> (any ByteSealing)? {
+        guard let keyset else { return nil }
+        let file = KeysetFile(
+            at: URL(filePath: keyset),
+            under: try await key.choice.source(createsIfMissing: false),
+            associatedData: Data(keysetContext.utf8)
+        )
+        return KeyRing(try await file.load())
+    }
+}

@@ -1,0 +1,251 @@
+import ArgumentParser
+import Foundation
+import KeelSecurity
+import KeelSecurityTools
+import KeelToolSupport
+
+extension PrivateKeyText.Kind: ExpressibleByArgument {}
+extension KeyForm: ExpressibleByArgument {}
+
+struct KeysetGenerateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "generate",
+        abstract: "Makes a private key in a file, and writes its public half to standard output.",
+        discussion: """
+            x25519 opens files that `keel encrypt --recipient` sealed, ed25519 and p256 sign. The \
+            file has mode 0600 and is not encrypted; it must not exist.
+            """
+    )
+
+    @Argument(help: "The file of the private key.", completion: .file())
+    var file: String
+
+    @Option(help: "The kind of key.")
+    var kind = PrivateKeyText.Kind.x25519
+
+    @Option(help: "The form of both halves; text for x25519, pem for the others if not given.")
+    var format: KeyForm?
+
+    func run() async throws {
+        let output = CommandOutput(isJSON: false)
+        try await output.reporting {
+            let key = PrivateKeyText(kind)
+            let form = format ?? key.publicKey.usualForm
+            let text = try key.publicKey.text(form)
+            try KeyOutput.write(try key.cleartext(form), to: file)
+            try FileHandle.standardOutput.write(contentsOf: Array(text.utf8))
+            return .done
+        }
+    }
+}
+
+struct KeysetPublicCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "public",
+        abstract: "Writes the public half of a key to standard output.",
+        discussion: """
+            The file is a key of `keel keyset generate`, PEM or JWK. With --key-file or another \
+            source of a key, it is a keyset for HPKE; its public half is Tink's JSON.
+            """
+    )
+
+    @Argument(help: "The file of the key or keyset; - is standard input.", completion: .file())
+    var file: String
+
+    @Option(help: "The form; text for x25519, pem for the others if not given.")
+    var format: KeyForm?
+
+    @OptionGroup var key: KeySourceOptions
+
+    @Option(help: "What the keyset belongs to, if it was given when it was made.")
+    var keysetContext = ""
+
+    func validate() throws {
+        guard key.choice.count <= 1 else { return try key.requireOne() }
+        guard key.choice.count == 0 || format == nil else {
+            throw ValidationError("--format is for single keys: a public keyset is Tink's JSON.")
+        }
+    }
+
+    func run() async throws {
+        let output = CommandOutput(isJSON: false)
+        try await output.reporting {
+            try FileHandle.standardOutput.write(contentsOf: Array(try await text().utf8))
+            return .done
+        }
+    }
+
+    private func text() async throws -> String {
+        guard key.choice.count == 0 else {
+            let keyset = KeysetFile(
+                at: URL(filePath: file),
+                under: try await key.choice.source(createsIfMissing: false),
+                associatedData: Data(keysetContext.utf8)
+            )
+            let json = try await keyset.load().publicKeyset().cleartextJSON()
+            return String(decoding: json, as: UTF8.self) + "\n"
+        }
+        let key = try PublicKeyText(try KeyFiles.text(of: file), from: file)
+        return try key.text(format ?? key.usualForm)
+    }
+}
+
+struct KeysetImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Reads a private key from PEM or JWK, and writes it in another form.",
+        discussion: "The new file has mode 0600; it must not exist."
+    )
+
+    @Argument(help: "The file to read; - is standard input.", completion: .file())
+    var source: String
+
+    @Argument(help: "The file to write.", completion: .file())
+    var target: String
+
+    @Option(help: "The form to write; text for x25519, pem for the others if not given.")
+    var format: KeyForm?
+
+    func run() async throws {
+        let output = CommandOutput(isJSON: false)
+        try await output.reporting {
+            let key = try PrivateKeyText(try KeyFiles.text(of: source), from: source)
+            let form = format ?? key.publicKey.usualForm
+            try KeyOutput.write(try key.cleartext(form), to: target)
+            return .done
+        }
+    }
+}
+
+struct KeysetSignCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Signs a file with a private key.",
+        discussion: """
+            The signature is that of the whole file: 64 bytes for Ed25519 (RFC 8032), DER for P-256 \
+            with SHA-256. OpenSSL verifies both.
+            """
+    )
+
+    @Argument(help: "The file to sign; - is standard input.", completion: .file())
+    var file: String
+
+    @Option(help: "The file of the private key: PEM or JWK.", completion: .file())
+    var key: String
+
+    @Option(
+        name: .shortAndLong,
+        help: "The file to write; FILE.sig if it is not given. - is standard output."
+    )
+    var output: String?
+
+    func validate() throws {
+        guard file != "-" || key != "-" else {
+            throw ValidationError("Standard input cannot hold both the key and the file.")
+        }
+    }
+
+    func run() async throws {
+        let out = CommandOutput(isJSON: false)
+        try await out.reporting {
+            guard
+                case .signing(let signing) = try PrivateKeyText(
+                    try KeyFiles.text(of: key),
+                    from: key
+                )
+            else {
+                throw ToolError(
+                    "“\(key)” is a key for sealed files, not for signatures",
+                    advice: "Make one with `keel keyset generate --kind ed25519`."
+                )
+            }
+            let signature = try signing.signature(for: try KeyOutput.contents(of: file))
+            let target = output ?? (file == "-" ? "-" : file + ".sig")
+            if target == "-" {
+                try FileHandle.standardOutput.write(contentsOf: signature)
+            } else {
+                var written = try ReplacedFile(URL(filePath: target))
+                try written.append(signature)
+                try written.finish()
+            }
+            return .done
+        }
+    }
+}
+
+struct KeysetVerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Verifies the signature of a file; if it is not valid, the exit code is 1.",
+        discussion: "Nothing is written if the signature is valid."
+    )
+
+    @Argument(help: "The signed file; - is standard input.", completion: .file())
+    var file: String
+
+    @Option(help: "The file of the public key: PEM or JWK.", completion: .file())
+    var key: String
+
+    @Option(help: "The file of the signature; FILE.sig if it is not given.", completion: .file())
+    var signature: String?
+
+    func validate() throws {
+        guard file != "-" || signature != nil else {
+            throw ValidationError("Name the file of the signature with --signature.")
+        }
+        guard [file, key, signature ?? ""].count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("Standard input can be only one of the files.")
+        }
+    }
+
+    func run() async throws {
+        let output = CommandOutput(isJSON: false)
+        try await output.reporting {
+            guard
+                case .verification(let verifying) = try PublicKeyText(
+                    try KeyFiles.text(of: key),
+                    from: key
+                )
+            else {
+                throw ToolError(
+                    "“\(key)” is a key for sealed files, not for signatures",
+                    advice: "Give the public half of the key that signed the file."
+                )
+            }
+            let bytes = try KeyOutput.contents(of: signature ?? file + ".sig")
+            guard verifying.isValid(bytes, for: try KeyOutput.contents(of: file)) else {
+                throw ToolError(
+                    "the signature is not valid for “\(file)” and this key",
+                    advice: "Do not use the file: it was changed, or another key signed it."
+                )
+            }
+            return .done
+        }
+    }
+}
+
+/// The files of keys and signatures.
+private enum KeyOutput {
+    static func write(_ text: String, to file: String) throws {
+        var output = try ReplacedFile(URL(filePath: file), isPrivate: true)
+        do {
+            try output.append(Data(text.utf8))
+            try output.finishNew()
+        } catch {
+            output.discard()
+            throw error
+        }
+    }
+
+    static func contents(of file: String) throws -> Data {
+        do {
+            guard file != "-" else { return try FileHandle.standardInput.readToEnd() ?? Data() }
+            return try Data(contentsOf: URL(filePath: file), options: .mappedIfSafe)
+        } catch {
+            throw ToolError(
+                "“\(file)” cannot be read",
+                advice: "Give a file that exists and that you may read."
+            )
+        }
+    }
+}

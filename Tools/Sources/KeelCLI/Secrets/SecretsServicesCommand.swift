@@ -1,0 +1,38 @@
+import ArgumentParser
+import KeelSecurityTools
+
+struct SecretsServicesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "services",
+        abstract: "Lists the services that have secrets in an encrypted file.",
+        discussion: "The platform's store does not say which of its secrets are Keel's."
+    )
+
+    @Option(help: "The store: file:FOLDER.")
+    var store: SecretPlace
+
+    @OptionGroup var key: SecretFileKeyOptions
+
+    @Flag(help: "Write results and errors as JSON, one object a line.")
+    var json = false
+
+    func validate() throws {
+        guard case .file = store else {
+            throw ValidationError("Only an encrypted file lists its services: --store file:FOLDER.")
+        }
+    }
+
+    func run() async throws {
+        let output = CommandOutput(isJSON: json)
+        try await output.reporting {
+            for service in try await store.services(key.choice) {
+                if json {
+                    try output.record(["service": service])
+                } else {
+                    try output.line(service)
+                }
+            }
+            return .done
+        }
+    }
+}

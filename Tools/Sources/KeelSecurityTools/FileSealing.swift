@@ -1,0 +1,151 @@
+package import Foundation
+internal import KeelCore
+package import KeelSecurity
+internal import KeelToolSupport
+
+/// Seals and opens whole files, in bounded memory.
+package enum FileSealing {
+    /// What opens a file that is sealed.
+    package enum Lock: Sendable {
+        case recipients([SealedFileRecipient])
+        case passphrase(String, memory: Int)
+    }
+
+    /// Seals a file.
+    ///
+    /// - Parameters:
+    ///   - pipe: The source and the target.
+    ///   - lock: What opens the file.
+    ///   - context: What the file belongs to.
+    ///   - isArmored: Whether the result is text.
+    ///   - progress: Called with the number of bytes read.
+    /// - Returns: The number of bytes written.
+    /// - Throws: An error; a target file then does not exist.
+    package static func seal(
+        through pipe: FilePipe,
+        for lock: Lock,
+        context: Data,
+        isArmored: Bool,
+        progress: (Int) -> Void = { _ in }
+    ) async throws -> Int {
+        let sealing: (header: SealedFileHeader, encryptor: StreamEncryptor)
+        switch lock {
+        case .recipients(let recipients):
+            sealing = try SealedFileHeader.sealing(for: recipients, context: context)
+        case .passphrase(let text, let memory):
+            var cost = SealedFileHeader.passphraseCost
+            cost.memory = memory
+            sealing = try await SealedFileHeader.sealing(
+                passphrase: text,
+                cost: cost,
+                context: context
+            )
+        }
+        let encryptor = sealing.encryptor
+        var beginning = sealing.header.bytes
+        var armorer = isArmored ? SealedFileArmorer() : nil
+        return try await pipe.run(progress: progress) { piece in
+            let sealed = try piece.map { try encryptor.update($0) } ?? encryptor.finish()
+            let bytes = beginning + sealed
+            beginning = Data()
+            guard let text = armorer?.update(bytes) else { return bytes }
+            return piece == nil ? text + (armorer?.finish() ?? Data()) : text
+        }
+    }
+
+    /// Opens a sealed file, armored or not.
+    ///
+    /// - Parameters:
+    ///   - pipe: The source and the target, which receives authenticated bytes only.
+    ///   - context: What the file belongs to.
+    ///   - identities: Private keys.
+    ///   - passphrase: Returns the passphrase; called only for a file that was sealed under one.
+    ///   - progress: Called with the number of bytes read.
+    /// - Returns: The number of bytes written.
+    /// - Throws: An error; a target file then does not exist.
+    package static func open(
+        through pipe: FilePipe,
+        context: Data,
+        identities: [SealedFileIdentity],
+        passphrase: () throws -> String,
+        progress: (Int) -> Void = { _ in }
+    ) async throws -> Int {
+        var reader = Reader()
+        return try await pipe.run(progress: progress) { piece in
+            try await reader.update(piece) { header in
+                guard header.usesPassphrase else {
+                    guard !identities.isEmpty else {
+                        throw ToolError(
+                            "the file was sealed for recipients",
+                            advice: "Give the file of a private key with --identity."
+                        )
+                    }
+                    return try header.decryptor(identities: identities, context: context)
+                }
+                return try await header.decryptor(passphrase: try passphrase(), context: context)
+            }
+        }
+    }
+
+    /// The state of a sealed file that is read in pieces.
+    private struct Reader {
+        private enum Form {
+            case unknown
+            case binary
+            case armored(SealedFileDearmorer)
+        }
+
+        private var form = Form.unknown
+        private var waiting = Data()
+        private var decryptor: StreamDecryptor?
+
+        mutating func update(
+            _ piece: Data?,
+            _ open: (SealedFileHeader) async throws -> StreamDecryptor
+        ) async throws -> Data {
+            let bytes = try dearmored(piece)
+            // The first bytes wait until they tell the form.
+            if case .unknown = form { return Data() }
+            if decryptor == nil {
+                waiting.append(bytes)
+                guard let header = try SealedFileHeader(beginning: waiting) else {
+                    guard piece != nil else {
+                        throw ToolError(
+                            "the file ends within its header",
+                            advice: "Copy the whole file; `keel encrypt` writes such files."
+                        )
+                    }
+                    return Data()
+                }
+                decryptor = try await open(header)
+                let rest = Data(waiting.dropFirst(header.bytes.count))
+                waiting = Data()
+                return try decrypted(rest, isEnd: piece == nil)
+            }
+            return try decrypted(bytes, isEnd: piece == nil)
+        }
+
+        private mutating func decrypted(_ bytes: Data, isEnd: Bool) throws -> Data {
+            let plain = try decryptor?.update(bytes) ?? Data()
+            return isEnd ? plain + (try decryptor?.finish() ?? Data()) : plain
+        }
+
+        private mutating func dearmored(_ piece: Data?) throws -> Data {
+            var bytes = piece ?? Data()
+            if case .unknown = form {
+                waiting.append(bytes)
+                let isArmored = SealedFileArmor.isArmored(waiting) ?? (piece == nil ? false : nil)
+                guard let isArmored else { return Data() }
+                form = isArmored ? .armored(SealedFileDearmorer()) : .binary
+                bytes = waiting
+                waiting = Data()
+            }
+            guard case .armored(var dearmorer) = form else { return bytes }
+            form = .binary
+            var output = try dearmorer.update(bytes)
+            if piece == nil { try output.append(dearmorer.finish()) }
+            form = .armored(dearmorer)
+            return output
+        }
+    }
+}

@@ -1,0 +1,112 @@
+internal import Foundation
+package import KeelSecrets
+internal import KeelToolSupport
+
+/// Secrets as environment variables of a program.
+package struct SecretEnvironment: Sendable {
+    /// A variable and the key of its secret.
+    package struct Variable: Sendable, Hashable {
+        package let name: String
+        package let key: String
+
+        /// Parses `NAME=key`, or returns nil.
+        package init?(_ text: String) {
+            guard let sign = text.firstIndex(of: "=") else { return nil }
+            self.init(name: String(text[..<sign]), key: String(text[text.index(after: sign)...]))
+        }
+
+        /// Returns nil if the name is not one that shells accept, or the key is empty.
+        package init?(name: String, key: String) {
+            guard !key.isEmpty, let first = name.utf8.first, Self.isLetter(first),
+                name.utf8.allSatisfy({ Self.isLetter($0) || Self.isDigit($0) })
+            else { return nil }
+            self.name = name
+            self.key = key
+        }
+
+        /// Creates the variable for a key: in capitals, with `_` for everything else.
+        package init?(for key: String) {
+            self.init(
+                name: String(
+                    key.uppercased().map { letter in
+                        letter.utf8.count == 1
+                            && letter.utf8.allSatisfy { Self.isLetter($0) || Self.isDigit($0) }
+                            ? letter : "_"
+                    }
+                ),
+                key: key
+            )
+        }
+
+        private static func isLetter(_ byte: UInt8) -> Bool {
+            byte == UInt8(ascii: "_")
+                || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+        }
+
+        private static func isDigit(_ byte: UInt8) -> Bool {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        }
+    }
+
+    private let values: [String: String]
+
+    /// Reads secrets.
+    ///
+    /// - Parameters:
+    ///   - variables: The variables; if empty, each secret of the service in a variable named after its key.
+    ///   - secrets: The secrets of the service.
+    /// - Throws: `ToolError` for names that no variable has or two secrets share, and for secrets that are not text;
+    ///   `SecretError`.
+    package init(_ variables: [Variable], from secrets: SecretStore) async throws {
+        var chosen = variables
+        if chosen.isEmpty {
+            for key in try await secrets.list() {
+                guard let variable = Variable(for: key) else {
+                    throw ToolError(
+                        "the key “\(key)” is not a name of a variable",
+                        advice: "Name the variables with --env NAME=key."
+                    )
+                }
+                chosen.append(variable)
+            }
+        }
+        var values: [String: String] = [:]
+        for variable in chosen {
+            guard values[variable.name] == nil else {
+                throw ToolError(
+                    "two secrets are for the variable \(variable.name)",
+                    advice: "Name each variable once, with --env NAME=key."
+                )
+            }
+            let secret = try await secrets.load(forKey: variable.key)
+            guard let text = String(validating: secret, as: UTF8.self), !text.contains("\0") else {
+                throw ToolError(
+                    "the secret “\(variable.key)” is not text, and a variable holds text only",
+                    advice: "Let the program read it with `keel secrets get`."
+                )
+            }
+            values[variable.name] = text
+        }
+        self.values = values
+    }
+
+    /// Replaces this process with a program, which receives its signals and ends with its own status.
+    ///
+    /// - Parameter command: The program, searched for on the `PATH`, and its arguments.
+    /// - Throws: `ToolError` if the program cannot be started.
+    package func become(_ command: [String]) throws -> Never {
+        for (name, value) in values { setenv(name, value, 1) }
+        // Threads of the runtime block signals, and a program inherits what its thread blocks.
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+        let arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
+        _ = execvp(command[0], arguments)
+        let reason = errno
+        for argument in arguments { free(argument) }
+        throw ToolError(
+            "“\(command[0])” cannot be run: \(String(cString: strerror(reason)))",
+            advice: "Give the path of a program, or the name of one on the PATH."
+        )
+    }
+}

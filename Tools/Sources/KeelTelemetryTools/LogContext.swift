@@ -1,0 +1,36 @@
+package import KeelLogging
+
+/// Selects records together with the ones around them.
+package struct LogContext: Sendable {
+    private let count: Int
+    private var before: [LogRecord] = []
+    private var after = 0
+
+    /// Creates a selection.
+    ///
+    /// - Parameter count: The number of records before and behind each selected one.
+    package init(_ count: Int) { self.count = count }
+
+    /// Whether the records behind the last selected one have all been returned.
+    package var isComplete: Bool { after == 0 }
+
+    /// Adds the next record.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - isSelected: Whether it is one of those that are looked for.
+    /// - Returns: The records to show now, in order.
+    package mutating func add(_ record: LogRecord, isSelected: Bool) -> [LogRecord] {
+        if isSelected {
+            defer { before = [] }
+            after = count
+            return before + [record]
+        }
+        guard after == 0 else {
+            after -= 1
+            return [record]
+        }
+        if count > 0 { before = (before + [record]).suffix(count) }
+        return []
+    }
+}
