@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeelFiles
-package import KeelFilesS3
-package import KeelHTTP
+internal import KeelFilesS3
+internal import KeelHTTP
 internal import KeelToolSupport
 
 /// The settings for access to buckets.
@@ -17,44 +17,68 @@ package struct BucketSettings: Sendable {
     package var parallelFileCount: Int
     /// The folder for the state of unfinished uploads; nil for none.
     package var uploadFolder: String?
-    package var credentials: any AWSCredentialsProvider
+    /// The profile of AWS's files; nil for the environment's.
+    package var profile: String?
+    /// The service whose settings are used.
+    package var provider: BucketProvider
+    private let environment: [String: String]
 
     /// Creates settings from the command line, with the environment as a fallback.
     ///
     /// - Parameters:
     ///   - endpoint: The server.
     ///   - region: The region.
+    ///   - provider: The service, whose settings are used where none are given.
     ///   - environment: The environment variables, named as for AWS's tools.
     package init(
         endpoint: String? = nil,
         region: String? = nil,
+        provider: BucketProvider = .aws,
         environment: [String: String]
     ) {
         func value(_ names: String...) -> String? {
             names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         }
-        self.endpoint = endpoint ?? value("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
-        self.region = region ?? value("AWS_REGION", "AWS_DEFAULT_REGION") ?? "us-east-1"
+        self.environment = environment
+        self.provider = provider
+        self.endpoint =
+            endpoint ?? value("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") ?? provider.endpoint
+        self.region = region ?? value("AWS_REGION", "AWS_DEFAULT_REGION") ?? provider.region
         isPathStyle = false
         partByteCount = 8 << 20
         maximumConcurrentParts = 4
         parallelFileCount = 4
-        credentials = EnvironmentAWSCredentials(environment: environment)
         let cache = value("XDG_CACHE_HOME") ?? value("HOME").map { $0 + "/.cache" }
         uploadFolder = cache.map { $0 + "/keel/uploads" }
+    }
+
+    /// Returns the credentials of the environment, of AWS's files or of the machine.
+    ///
+    /// - Parameter transport: The transport for requests.
+    /// - Returns: The credentials, to be shared by all adapters.
+    func credentials(over transport: any HTTPTransport) -> AWSCredentialsChain {
+        AWSCredentialsChain(
+            AWSCredentialsChain.Configuration(environment: environment, profile: profile),
+            transport: transport
+        )
     }
 
     /// Returns the adapter of a bucket.
     ///
     /// - Parameters:
     ///   - bucket: The bucket.
+    ///   - credentials: The credentials.
     ///   - transport: The transport for requests.
     /// - Returns: The adapter.
-    /// - Throws: `FileStoreError` for invalid settings.
-    package func adapter(
+    /// - Throws: `FileStoreError` for invalid settings, or `ToolError` if the provider needs an endpoint.
+    func adapter(
         _ bucket: String,
+        _ credentials: any AWSCredentialsProvider,
         over transport: any HTTPTransport
     ) throws -> S3FileStoreAdapter {
+        if endpoint == nil, let advice = provider.endpointAdvice {
+            throw ToolError("the provider \(provider.rawValue) needs an endpoint", advice: advice)
+        }
         var configuration = S3FileStoreAdapter.Configuration(
             bucket: bucket,
             region: region,
@@ -62,9 +86,44 @@ package struct BucketSettings: Sendable {
             credentials: credentials
         )
         if isPathStyle { configuration.addressing = .path }
+        if !provider.takesChecksums { configuration.checksum = nil }
+        configuration.honorsConditions = provider.honorsConditions
         configuration.partByteCount = partByteCount
         configuration.maximumConcurrentParts = maximumConcurrentParts
         configuration.uploadFolder = uploadFolder
         return try S3FileStoreAdapter(configuration, transport: transport)
     }
+}
+
+/// A service with S3's API, and how it differs from AWS.
+package enum BucketProvider: String, Sendable, CaseIterable {
+    /// Amazon S3.
+    case aws
+    /// Cloudflare R2.
+    case r2
+    /// The XML API of Google Cloud Storage, with HMAC keys.
+    case gcs
+    /// MinIO.
+    case minio
+
+    /// The server where none is given; nil for AWS's in the region, or if one must be given.
+    var endpoint: String? { self == .gcs ? "https://storage.googleapis.com" : nil }
+
+    /// The region where none is given.
+    var region: String { self == .r2 || self == .gcs ? "auto" : "us-east-1" }
+
+    /// What to do if no endpoint is given; nil if none is needed.
+    var endpointAdvice: String? {
+        switch self {
+        case .aws, .gcs: nil
+        case .r2: "Add --endpoint https://ACCOUNT.r2.cloudflarestorage.com."
+        case .minio: "Add --endpoint, such as http://127.0.0.1:9000."
+        }
+    }
+
+    /// Whether a CRC-32C is sent for the server to verify.
+    var takesChecksums: Bool { self == .aws || self == .minio }
+
+    /// Whether `If-Match` and `If-None-Match` of S3 hold for writes.
+    var honorsConditions: Bool { self != .gcs }
 }

@@ -32,8 +32,31 @@ package struct FileTransfers: Sendable {
         package let error: any Error
     }
 
+    /// How each file is copied.
+    package struct Options: Sendable {
+        /// The content type of new files of a bucket; nil to keep it, or to derive it from the name.
+        package var contentType: String?
+        /// Whether each file is removed from its source once the target is complete.
+        package var isMove: Bool
+        /// Whether a downloaded file gets the modification date of the bucket's file.
+        package var keepsDates: Bool
+
+        /// Creates options.
+        package init(
+            contentType: String? = nil,
+            isMove: Bool = false,
+            keepsDates: Bool = false
+        ) {
+            self.contentType = contentType
+            self.isMove = isMove
+            self.keepsDates = keepsDates
+        }
+    }
+
     private let settings: BucketSettings
     private let transport: any HTTPTransport
+    /// Shared by all adapters, so that temporary credentials are requested once.
+    private let credentials: AWSCredentialsChain
 
     /// Creates a service.
     ///
@@ -43,6 +66,7 @@ package struct FileTransfers: Sendable {
     package init(_ settings: BucketSettings, over transport: any HTTPTransport) {
         self.settings = settings
         self.transport = transport
+        credentials = settings.credentials(over: transport)
     }
 
     /// Returns the adapter of a bucket.
@@ -51,7 +75,7 @@ package struct FileTransfers: Sendable {
     /// - Returns: The adapter.
     /// - Throws: `FileStoreError` for invalid settings.
     package func adapter(_ name: String) throws -> S3FileStoreAdapter {
-        try settings.adapter(name, over: transport)
+        try settings.adapter(name, credentials, over: transport)
     }
 
     /// Copies a file, or all files of a folder.
@@ -60,6 +84,7 @@ package struct FileTransfers: Sendable {
     ///   - from: The source.
     ///   - to: The target; a file copied to a folder keeps its name.
     ///   - isRecursive: Whether to copy a folder with its subfolders.
+    ///   - options: How each file is copied.
     ///   - progress: Called with the total progress, and with each copied file, by one task at a
     ///     time.
     /// - Returns: The result; for a folder, it includes the failures of files.
@@ -68,15 +93,23 @@ package struct FileTransfers: Sendable {
         from: FilePlace,
         to: FilePlace,
         isRecursive: Bool,
+        options: Options = Options(),
         progress: @escaping @Sendable (CopyProgress) throws -> Void = { _ in }
     ) async throws -> Report {
         guard isRecursive else {
             let meter = CopyMeter(one: from, progress)
             let target = try target(of: from, in: to)
-            let count = try await copyFile(from, target) { meter.update(from, $0) }
+            guard target != from else {
+                throw ToolError(
+                    "the source and the target are the same file",
+                    advice: "Give another target."
+                )
+            }
+            let count = try await transfer(from, target, options) { meter.update(from, $0) }
             try meter.finish(Copied(from: from, to: target, byteCount: count))
             return meter.report
         }
+        try refuseOverlap(of: from, and: to)
         switch from {
         case .local(let path):
             let tree = try LocalTree(path)
@@ -88,7 +121,7 @@ package struct FileTransfers: Sendable {
                 progress
             )
             var rest = files.makeIterator()
-            var report = try await copyEach(meter) {
+            var report = try await copyEach(meter, options) {
                 rest.next().map { (from.appending($0.names), to.appending($0.names)) }
             }
             report.skipped =
@@ -98,7 +131,7 @@ package struct FileTransfers: Sendable {
             let folder = try folder(key)
             let start = folder.path.map { $0.string.utf8.count + 1 } ?? 0
             var files = FileStore(try adapter(name)).files(in: folder).makeAsyncIterator()
-            return try await copyEach(CopyMeter(progress)) {
+            return try await copyEach(CopyMeter(progress), options) {
                 guard let path = try await files.next()?.path.string else { return nil }
                 let target = to.appending(String(Substring(path.utf8.dropFirst(start))))
                 if case .local(let path) = target { try LocalTree.makeFolder(above: path) }
@@ -108,8 +141,9 @@ package struct FileTransfers: Sendable {
     }
 
     /// Copies files concurrently until one fails.
-    private func copyEach(
+    func copyEach(
         _ meter: CopyMeter,
+        _ options: Options,
         _ next: () async throws -> (from: FilePlace, to: FilePlace)?
     ) async throws -> Report {
         try await withThrowingTaskGroup(
@@ -123,7 +157,9 @@ package struct FileTransfers: Sendable {
                     running += 1
                     group.addTask {
                         do {
-                            let count = try await copyFile(from, to) { meter.update(from, $0) }
+                            let count = try await transfer(from, to, options) {
+                                meter.update(from, $0)
+                            }
                             try meter.finish(Copied(from: from, to: to, byteCount: count))
                             return (from, .success(()))
                         } catch {
@@ -185,49 +221,6 @@ package struct FileTransfers: Sendable {
             return path.hasSuffix("/") || LocalTree.isFolder(path) ? to.appending(name) : to
         case .bucket(_, let key):
             return key.isEmpty || key.utf8.last == UInt8(ascii: "/") ? to.appending(name) : to
-        }
-    }
-
-    private func copyFile(
-        _ from: FilePlace,
-        _ to: FilePlace,
-        _ progress: @escaping @Sendable (FileProgress) -> Void
-    ) async throws -> Int {
-        switch (from, to) {
-        case (.local(let path), .bucket(let name, let key)):
-            return try await FileStore(adapter(name)).write(
-                contentsOf: URL(filePath: path),
-                to: FileStorePath(key),
-                progress: progress
-            ).size
-        case (.bucket(let name, let key), .local(let path)):
-            return try await FileStore(adapter(name)).download(
-                FileStorePath(key),
-                to: URL(filePath: path),
-                progress: progress
-            ).size
-        case (.bucket(let name, let key), .bucket(let other, let target)):
-            let source = FileStore(try adapter(name))
-            if name == other {
-                // The server copies: no bytes pass through this machine.
-                return try await source.copy(FileStorePath(key), to: FileStorePath(target)).size
-            }
-            let reading = try await source.open(FileStorePath(key))
-            let options = FileWriteOptions(
-                contentType: reading.metadata.contentType,
-                attributes: reading.metadata.attributes
-            )
-            return try await FileStore(adapter(other)).write(
-                reading.content,
-                to: FileStorePath(target),
-                options: options,
-                progress: progress
-            ).size
-        case (.local, .local):
-            throw ToolError(
-                "neither location is a bucket",
-                advice: "Give a bucket as s3://BUCKET/KEY; use cp for local files."
-            )
         }
     }
 }

@@ -4,7 +4,7 @@ internal import KeelToolSupport
 /// The files in a local folder and its subfolders.
 struct LocalTree {
     /// The relative paths of the files, sorted by bytes, and their sizes.
-    private(set) var files: [(names: String, byteCount: Int)] = []
+    private(set) var files: [(names: String, byteCount: Int, modified: Date)] = []
     /// Entries that are neither files nor folders: links, which may lead out of the folder.
     private(set) var skipped: [String] = []
 
@@ -27,7 +27,8 @@ struct LocalTree {
             switch attributes[.type] as? FileAttributeType {
             case .typeRegular?:
                 let size = (attributes[.size] as? NSNumber)?.intValue ?? 0
-                files.append((prefix + name, size))
+                let modified = attributes[.modificationDate] as? Date ?? .distantPast
+                files.append((prefix + name, size, modified))
             case .typeDirectory?: try read(path, below: prefix + name + "/")
             default: skipped.append(prefix + name)
             }

@@ -79,7 +79,7 @@ struct FilesCommandTests {
         }
         #expect(!FileManager.default.fileExists(atPath: back.appending(path: "link").path))
         #expect(try keel("copy", root, "\(root)-2", "-r").code == 0)
-        #expect(try keel("delete", "\(root)-2", "-r").output == "4 deleted\n")
+        #expect(try keel("delete", "\(root)-2", "-r", "--yes").output == "4 deleted\n")
         #expect(try keel("put", folder.path, root).code == 1)
     }
 

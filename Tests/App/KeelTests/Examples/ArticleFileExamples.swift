@@ -16,6 +16,18 @@ enum ArticleFileExamples {
         try await files.write(jpeg, to: "2026/\(id).jpg")
     }
 
+    static func chain(
+        _ transport: AsyncHTTPClientTransport
+    ) -> S3FileStoreAdapter.Configuration {
+        let chain = AWSCredentialsChain(transport: transport)
+        let bucket = S3FileStoreAdapter.Configuration(
+            bucket: "photos",
+            region: "eu-central-1",
+            credentials: chain
+        )
+        return bucket
+    }
+
     static func line(
         _ bucket: S3FileStoreAdapter.Configuration,
         _ transport: AsyncHTTPClientTransport

@@ -18,6 +18,8 @@ final class S3Peer: Sendable {
         case signedMoto = "moto-signed"
         /// rclone's server over a folder, which verifies every signature.
         case rclone
+        /// The services that give credentials, which are no bucket.
+        case services
     }
 
     static let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"]
@@ -29,6 +31,7 @@ final class S3Peer: Sendable {
     private static let moto = Result { try S3Peer(.moto) }
     private static let signedMoto = Result { try S3Peer(.signedMoto) }
     private static let rclone = Result { try S3Peer(.rclone) }
+    private static let services = Result { try S3Peer(.services) }
 
     /// Returns the server of a kind that all tests share, each in its own folder.
     static func shared(_ kind: Kind) throws -> S3Peer {
@@ -36,6 +39,7 @@ final class S3Peer: Sendable {
         case .moto: try moto.get()
         case .signedMoto: try signedMoto.get()
         case .rclone: try rclone.get()
+        case .services: try services.get()
         }
     }
 

@@ -3,11 +3,14 @@
     s3-peer.py moto                 moto, which looks at no signature
     s3-peer.py moto-signed          moto, which verifies every signature
     s3-peer.py rclone FOLDER        rclone, which keeps the objects in a folder, and verifies them too
+    s3-peer.py services             the services that give credentials, as far as AWS documents them
 
 Prints a line once it answers: the port, the id of the access key, and its secret. The bucket
 "keel-tests" is there.
 """
 
+import collections
+import http.server
 import json
 import logging
 import os
@@ -16,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 
 BUCKET = "keel-tests"
 
@@ -92,11 +96,124 @@ def rclone(folder):
     sys.exit("rclone does not answer")
 
 
+EXPIRY = "2027-01-01T01:00:00Z"
+XML = (
+    '<%(action)sResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><%(action)sResult>'
+    "<Credentials><AccessKeyId>%(id)s</AccessKeyId><SecretAccessKey>secret</SecretAccessKey>"
+    "<SessionToken>%(token)s</SessionToken><Expiration>%(expiry)s</Expiration></Credentials>"
+    "</%(action)sResult></%(action)sResponse>"
+)
+
+
+class Services(http.server.BaseHTTPRequestHandler):
+    """The metadata service, the container's endpoint, STS and single sign-on.
+
+    The id of a key tells how it was asked for, and its token counts the replies of its kind.
+    """
+
+    protocol_version = "HTTP/1.1"
+    counts = collections.Counter()
+    lock = threading.Lock()
+
+    def log_message(self, *args):
+        pass
+
+    def reply(self, status, body=""):
+        data = body.encode()
+        self.send_response(status)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def count(self, name):
+        with self.lock:
+            self.counts[name] += 1
+            return "%s-%d" % (name, self.counts[name])
+
+    def document(self, name):
+        return json.dumps(
+            {
+                "Code": "Success",
+                "AccessKeyId": name.upper(),
+                "SecretAccessKey": "secret",
+                "Token": self.count(name),
+                "Expiration": EXPIRY,
+            }
+        )
+
+    def body(self):
+        return self.rfile.read(int(self.headers.get("content-length", 0))).decode()
+
+    def do_PUT(self):
+        self.body()
+        lifetime = self.headers.get("x-aws-ec2-metadata-token-ttl-seconds")
+        known = self.path == "/latest/api/token" and lifetime == "21600"
+        self.reply(200 if known else 400, "metadata token")
+
+    def do_GET(self):
+        url = urllib.parse.urlsplit(self.path)
+        roles = "/latest/meta-data/iam/security-credentials/"
+        if url.path.startswith(roles):
+            if self.headers.get("x-aws-ec2-metadata-token") != "metadata token":
+                return self.reply(401)
+            return self.reply(200, self.document("instance") if url.path != roles else "role")
+        if url.path == "/container":
+            if self.headers.get("authorization") != "the token":
+                return self.reply(403)
+            return self.reply(200, self.document("container"))
+        if url.path == "/federation/credentials":
+            bearer = self.headers.get("x-amz-sso_bearer_token")
+            if bearer not in ("valid", "renewed"):
+                return self.reply(401)
+            query = dict(urllib.parse.parse_qsl(url.query))
+            values = {
+                "accessKeyId": "SSO-%(account_id)s-%(role_name)s-" % query + bearer,
+                "secretAccessKey": "secret",
+                "sessionToken": self.count("sso"),
+                "expiration": 1798765200000,
+            }
+            return self.reply(200, json.dumps({"roleCredentials": values}))
+        self.reply(404)
+
+    def do_POST(self):
+        body = self.body()
+        if self.path == "/token":
+            values = json.loads(body)
+            if values != {
+                "clientId": "client",
+                "clientSecret": "client secret",
+                "grantType": "refresh_token",
+                "refreshToken": "refresh",
+            }:
+                return self.reply(400)
+            reply = {"accessToken": "renewed", "expiresIn": 3600, "refreshToken": "next"}
+            return self.reply(200, json.dumps(reply))
+        form = dict(urllib.parse.parse_qsl(body))
+        action, signature = form.get("Action"), self.headers.get("authorization", "")
+        signer = signature.partition("Credential=")[2].partition("/")[0]
+        if action == "AssumeRoleWithWebIdentity":
+            signer = form["WebIdentityToken"] if not signature else "signed"
+        elif "/sts/aws4_request" not in signature or form.get("ExternalId", "77") != "77":
+            error = "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>"
+            return self.reply(403, error)
+        role = form["RoleArn"].rpartition("/")[2]
+        values = {"action": action, "id": "%s-BY-%s" % (role, signer), "expiry": EXPIRY}
+        self.reply(200, XML % dict(values, token=self.count("sts")))
+
+
+def services():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Services)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_port, "-", "-", server.shutdown
+
+
 def main():
     kind = sys.argv[1]
     out = sys.stdout
     if kind == "rclone":
         port, key, secret, stop = rclone(sys.argv[2])
+    elif kind == "services":
+        port, key, secret, stop = services()
     else:
         port, key, secret, stop = moto(kind == "moto-signed")
     try:

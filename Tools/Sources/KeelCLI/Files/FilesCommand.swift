@@ -11,12 +11,15 @@ struct FilesCommand: AsyncParsableCommand {
         commandName: "files",
         abstract: "Copies, lists and deletes files in buckets of S3, and of servers like it.",
         discussion: """
-            A bucket's file is s3://BUCKET/KEY. The keys to sign with are those of the environment: \
-            AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN.
+            A bucket's file is s3://BUCKET/KEY. The keys to sign with are those that AWS's tools would \
+            use: of the environment, a profile in ~/.aws, single sign-on, a web identity, the \
+            container or the instance.
             """,
         subcommands: [
-            FilesPutCommand.self, FilesGetCommand.self, FilesListCommand.self,
-            FilesCopyCommand.self, FilesDeleteCommand.self, FilesUploadsCommand.self,
+            FilesPutCommand.self, FilesGetCommand.self, FilesCatCommand.self,
+            FilesListCommand.self, FilesStatCommand.self, FilesSizeCommand.self,
+            FilesCopyCommand.self, FilesMoveCommand.self, FilesSyncCommand.self,
+            FilesDeleteCommand.self, FilesPresignCommand.self, FilesUploadsCommand.self,
         ]
     )
 }
@@ -24,6 +27,8 @@ struct FilesCommand: AsyncParsableCommand {
 extension FilePlace: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }
 }
+
+extension BucketProvider: ExpressibleByArgument {}
 
 /// How buckets are reached, and what results look like.
 struct BucketOptions: ParsableArguments {
@@ -37,6 +42,22 @@ struct BucketOptions: ParsableArguments {
 
     @Option(help: "The bucket's region; AWS_REGION if it is not given, and else us-east-1.")
     var region: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The service, for its endpoint, region and checksums: aws, r2, gcs or minio.",
+            valueName: "service"
+        )
+    )
+    var provider = BucketProvider.aws
+
+    @Option(
+        help: ArgumentHelp(
+            "The profile of ~/.aws to use instead of the environment's keys.",
+            valueName: "name"
+        )
+    )
+    var awsProfile: String?
 
     @Flag(help: "The bucket's name stands in the path; that is so anyway with an endpoint.")
     var pathStyle = false
@@ -79,8 +100,10 @@ struct BucketOptions: ParsableArguments {
         var settings = BucketSettings(
             endpoint: endpoint,
             region: region,
+            provider: provider,
             environment: ProcessInfo.processInfo.environment
         )
+        settings.profile = awsProfile
         settings.isPathStyle = pathStyle
         settings.partByteCount = partSize << 20
         settings.maximumConcurrentParts = parallel
@@ -110,31 +133,28 @@ struct BucketOptions: ParsableArguments {
         }
     }
 
-    /// Copies, and shows how far it is and what was done.
-    func copy(from: FilePlace, to: FilePlace, isRecursive: Bool) async throws {
+    /// What is skipped in a folder.
+    static let skipReason = "it is not a file, or its name is invalid in a bucket"
+
+    /// Copies or moves, and shows how far it is and what was done.
+    func copy(
+        from: FilePlace,
+        to: FilePlace,
+        isRecursive: Bool,
+        options: FileTransfers.Options = .init()
+    ) async throws {
         try await run { transfers, output in
             let report = try await transfers.copy(
                 from: from,
                 to: to,
-                isRecursive: isRecursive
+                isRecursive: isRecursive,
+                options: options
             ) { progress in
-                switch progress {
-                case .moved(let state):
-                    output.progress(Self.text(of: state), fraction: state.fraction)
-                case .copied(let copied):
-                    output.endProgress()
-                    if output.isJSON {
-                        try output.record(CopiedRecord(copied))
-                    } else {
-                        try output.line("\(copied.to): \(copied.byteCount) bytes")
-                    }
-                }
+                try Self.show(progress, output)
             }
             output.endProgress()
             for name in report.skipped {
-                output.message(
-                    "“\(name)” was skipped: it is not a file, or its name is invalid in a bucket"
-                )
+                output.message("“\(name)” was skipped: \(Self.skipReason)")
             }
             if isRecursive, !output.isJSON {
                 try output.line("\(report.fileCount) files, \(report.byteCount) bytes")
@@ -144,6 +164,21 @@ struct BucketOptions: ParsableArguments {
             }
             if !report.failures.isEmpty { return .failed }
             return report.skipped.isEmpty ? .done : .findings
+        }
+    }
+
+    /// Draws the progress, and writes what was copied.
+    static func show(_ progress: CopyProgress, _ output: CommandOutput) throws {
+        switch progress {
+        case .moved(let state):
+            output.progress(text(of: state), fraction: state.fraction)
+        case .copied(let copied):
+            output.endProgress()
+            if output.isJSON {
+                try output.record(CopiedRecord(copied))
+            } else {
+                try output.line("\(copied.to): \(copied.byteCount) bytes")
+            }
         }
     }
 
@@ -159,11 +194,15 @@ private struct CopiedRecord: Encodable {
     let from: String
     let to: String
     let bytes: Int
+}
 
-    init(_ copied: FileTransfers.Copied) {
-        from = copied.from.description
-        to = copied.to.description
-        bytes = copied.byteCount
+extension CopiedRecord {
+    fileprivate init(_ copied: FileTransfers.Copied) {
+        self.init(
+            from: copied.from.description,
+            to: copied.to.description,
+            bytes: copied.byteCount
+        )
     }
 }
 
@@ -173,11 +212,12 @@ struct FilesPutCommand: AsyncParsableCommand {
         abstract: "Puts a file of the machine, or a folder, into a bucket.",
         discussion: """
             A file is there whole or not at all. One that was interrupted goes on where it was when \
-            the command is run again. With --recursive, links are left out, and the exit code is 2.
+            the command is run again. With --recursive, links are left out, and the exit code is 2. \
+            What is read from standard input is sent in parts as it comes.
             """
     )
 
-    @Argument(help: "The file or the folder.", completion: .file())
+    @Argument(help: "The file or the folder; - for standard input.", completion: .file())
     var file: String
 
     @Argument(help: "Where to: s3://BUCKET/KEY, or s3://BUCKET/FOLDER/ to keep the name.")
@@ -186,14 +226,53 @@ struct FilesPutCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Puts all files of a folder and of the folders inside of it.")
     var recursive = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The content type, such as text/html; without it, that of the name's extension.",
+            valueName: "type"
+        )
+    )
+    var contentType: String?
+
     @OptionGroup var bucket: BucketOptions
 
     func validate() throws {
-        guard target.isBucket else { throw ValidationError("The target must be s3://BUCKET/KEY.") }
+        guard case .bucket(_, let key) = target else {
+            throw ValidationError("The target must be s3://BUCKET/KEY.")
+        }
+        guard file == "-" else { return }
+        guard !recursive, !key.isEmpty, key.utf8.last != UInt8(ascii: "/") else {
+            throw ValidationError("Standard input has no name: give one as s3://BUCKET/KEY.")
+        }
     }
 
     func run() async throws {
-        try await bucket.copy(from: .local(path: file), to: target, isRecursive: recursive)
+        let options = FileTransfers.Options(contentType: contentType)
+        guard file == "-", case .bucket(let name, let key) = target else {
+            return try await bucket.copy(
+                from: .local(path: file),
+                to: target,
+                isRecursive: recursive,
+                options: options
+            )
+        }
+        let place = target.description
+        try await bucket.run { transfers, output in
+            let size = try await FileStore(transfers.adapter(name)).write(
+                .standardInput,
+                to: FileStorePath(key),
+                options: FileWriteOptions(contentType: options.contentType)
+            ) { progress in
+                output.progress("\(place) \(progress.byteCount >> 20) MiB")
+            }.size
+            output.endProgress()
+            if output.isJSON {
+                try output.record(CopiedRecord(from: "-", to: place, bytes: size))
+            } else {
+                try output.line("\(place): \(size) bytes")
+            }
+            return .done
+        }
     }
 }
 
@@ -210,7 +289,7 @@ struct FilesGetCommand: AsyncParsableCommand {
     @Argument(help: "The file: s3://BUCKET/KEY.")
     var source: FilePlace
 
-    @Argument(help: "The file or the folder to write.", completion: .file())
+    @Argument(help: "The file or the folder to write; - for standard output.", completion: .file())
     var file: String
 
     @Flag(name: .shortAndLong, help: "Gets all files whose keys begin with the folder.")
@@ -220,9 +299,13 @@ struct FilesGetCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard source.isBucket else { throw ValidationError("The source must be s3://BUCKET/KEY.") }
+        guard file != "-" || !recursive else {
+            throw ValidationError("Only one file can be written to standard output.")
+        }
     }
 
     func run() async throws {
+        guard file != "-" else { return try await FilesCatCommand.write([source], bucket) }
         try await bucket.copy(from: source, to: .local(path: file), isRecursive: recursive)
     }
 }

@@ -84,7 +84,9 @@ struct FilesDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
         abstract: "Deletes a file of a bucket, or all files of a folder.",
-        discussion: "The exit code is 2 where there was nothing to delete."
+        discussion: """
+            With --recursive it asks before. The exit code is 2 where there was nothing to delete.
+            """
     )
 
     @Argument(help: "s3://BUCKET/KEY.")
@@ -92,6 +94,9 @@ struct FilesDeleteCommand: AsyncParsableCommand {
 
     @Flag(name: .shortAndLong, help: "Deletes all files whose keys begin with the folder.")
     var recursive = false
+
+    @Flag(name: .shortAndLong, help: "Deletes a folder without asking.")
+    var yes = false
 
     @OptionGroup var bucket: BucketOptions
 
@@ -108,11 +113,17 @@ struct FilesDeleteCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard case .bucket(let name, let key) = place else { return }
-        let isRecursive = recursive
+        let (isRecursive, asks, folderName) = (recursive, !yes, place.description)
         try await bucket.run { transfers, output in
             let files = FileStore(try transfers.adapter(name))
             let count: Int
             if isRecursive {
+                if asks {
+                    try Confirmation.ask(
+                        "Delete all files of \(folderName)?",
+                        advice: "Add --yes to delete all files of \(folderName)."
+                    )
+                }
                 count = try await files.deleteAll(in: try transfers.folder(key))
             } else {
                 count = try await files.delete(try FileStorePath(key)) ? 1 : 0

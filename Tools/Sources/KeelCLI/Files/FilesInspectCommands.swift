@@ -1,0 +1,264 @@
+import ArgumentParser
+import Foundation
+import KeelFileTools
+import KeelFiles
+import KeelFilesS3
+import KeelToolSupport
+
+struct FilesCatCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cat",
+        abstract: "Writes files of buckets to standard output.",
+        discussion: "The checksum is known at the end: the exit code is 1 if it is wrong."
+    )
+
+    @Argument(help: "The files: s3://BUCKET/KEY.")
+    var places: [FilePlace]
+
+    @OptionGroup var bucket: BucketOptions
+
+    func validate() throws {
+        guard places.allSatisfy(\.isBucket) else {
+            throw ValidationError("The files must be s3://BUCKET/KEY.")
+        }
+    }
+
+    func run() async throws { try await Self.write(places, bucket) }
+
+    static func write(_ places: [FilePlace], _ bucket: BucketOptions) async throws {
+        try await bucket.run { transfers, _ in
+            for case .bucket(let name, let key) in places {
+                let file = try await FileStore(transfers.adapter(name)).open(FileStorePath(key))
+                try await file.content.writeToStandardOutput()
+            }
+            return .done
+        }
+    }
+}
+
+struct FilesStatCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stat",
+        abstract: "Shows the size, date, type, version, checksum and attributes of a file.",
+        discussion: "The exit code is 2 if the file does not exist."
+    )
+
+    @Argument(help: "The file: s3://BUCKET/KEY.")
+    var place: FilePlace
+
+    @OptionGroup var bucket: BucketOptions
+
+    func validate() throws {
+        guard place.isBucket else { throw ValidationError("The file must be s3://BUCKET/KEY.") }
+    }
+
+    private struct Record: Encodable {
+        let key: String
+        let bytes: Int
+        let modified: String
+        let contentType: String
+        let version: String
+        let checksum: String?
+        let attributes: [String: String]
+
+        init(_ file: FileMetadata) {
+            key = file.path.string
+            bytes = file.size
+            modified = file.modified.formatted(.iso8601)
+            contentType = file.contentType
+            version = file.version.string
+            checksum = file.checksum?.description
+            attributes = file.attributes
+        }
+
+        var lines: [String] {
+            var lines = [
+                "key       \(key)", "bytes     \(bytes)", "modified  \(modified)",
+                "type      \(contentType)", "version   \(version)",
+            ]
+            if let checksum { lines.append("checksum  \(checksum)") }
+            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+                lines.append("attribute \(name)=\(value)")
+            }
+            return lines
+        }
+    }
+
+    func run() async throws {
+        guard case .bucket(let name, let key) = place else { return }
+        let shown = place.description
+        try await bucket.run { transfers, output in
+            let files = FileStore(try transfers.adapter(name))
+            guard let file = try await files.metadataIfPresent(of: FileStorePath(key)) else {
+                output.message("“\(shown)” does not exist")
+                return .findings
+            }
+            let record = Record(file)
+            if output.isJSON {
+                try output.record(record)
+            } else {
+                for line in record.lines { try output.line(line) }
+            }
+            return .done
+        }
+    }
+}
+
+struct FilesSizeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "du",
+        abstract: "Counts the files and bytes of buckets, or of folders in them."
+    )
+
+    @Argument(help: "s3://BUCKET, or s3://BUCKET/FOLDER.")
+    var places: [FilePlace]
+
+    @Flag(name: .shortAndLong, help: "Sizes for people, such as 1.5 GiB.")
+    var human = false
+
+    @OptionGroup var bucket: BucketOptions
+
+    func validate() throws {
+        guard places.allSatisfy(\.isBucket) else {
+            throw ValidationError("The locations must be s3://BUCKET/FOLDER.")
+        }
+    }
+
+    private struct Record: Encodable {
+        let place: String
+        var files = 0
+        var bytes = 0
+    }
+
+    func run() async throws {
+        let (places, isHuman) = (places, human)
+        try await bucket.run { transfers, output in
+            for place in places {
+                guard case .bucket(let name, let key) = place else { continue }
+                var record = Record(place: place.description)
+                let files = FileStore(try transfers.adapter(name))
+                for try await file in files.files(in: try transfers.folder(key)) {
+                    record.files += 1
+                    record.bytes += file.size
+                }
+                if output.isJSON {
+                    try output.record(record)
+                } else {
+                    let size = isHuman ? Self.text(of: record.bytes) : "\(record.bytes) bytes"
+                    try output.line("\(size)  \(record.files) files  \(place)")
+                }
+            }
+            return .done
+        }
+    }
+
+    /// A size in the largest unit of which there is at least one, with one digit after the point.
+    static func text(of byteCount: Int) -> String {
+        var size = Double(byteCount)
+        var unit = "bytes"
+        for next in ["KiB", "MiB", "GiB", "TiB", "PiB"] where size >= 1024 {
+            (size, unit) = (size / 1024, next)
+        }
+        guard unit != "bytes" else { return "\(byteCount) bytes" }
+        return "\((size * 10).rounded() / 10) \(unit)"
+    }
+}
+
+struct FilesMoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move",
+        abstract:
+            "Moves a file, or a folder, within a bucket, between buckets or with the machine.",
+        discussion: """
+            A file is removed once its copy is complete. If the command is interrupted in between, \
+            both exist, and running it again ends the move.
+            """
+    )
+
+    @Argument(help: "What to move: s3://BUCKET/KEY, or a path of the machine.")
+    var from: FilePlace
+
+    @Argument(help: "Where to: s3://BUCKET/KEY, or a path of the machine.")
+    var to: FilePlace
+
+    @Flag(name: .shortAndLong, help: "Moves all files of a folder.")
+    var recursive = false
+
+    @OptionGroup var bucket: BucketOptions
+
+    func validate() throws {
+        guard from.isBucket || to.isBucket else {
+            throw ValidationError("One of the locations must be s3://BUCKET/KEY.")
+        }
+        guard from != to else { throw ValidationError("The source and the target are the same.") }
+    }
+
+    func run() async throws {
+        try await bucket.copy(
+            from: from,
+            to: to,
+            isRecursive: recursive,
+            options: FileTransfers.Options(isMove: true)
+        )
+    }
+}
+
+struct FilesPresignCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "presign",
+        abstract: "Makes a URL with which anyone reads or writes one file for some time.",
+        discussion: """
+            No request is sent. The URL is a secret while it is valid. It ends no later than the \
+            credentials that sign it.
+            """
+    )
+
+    @Argument(help: "The file: s3://BUCKET/KEY.")
+    var place: FilePlace
+
+    @Flag(help: "The URL writes the file, with PUT; without this it reads it, with GET.")
+    var put = false
+
+    @Option(help: ArgumentHelp("How long: 90s, 15m, 1h or 7d.", valueName: "time"))
+    var expires = "1h"
+
+    @OptionGroup var bucket: BucketOptions
+
+    func validate() throws {
+        guard case .bucket(_, let key) = place, !key.isEmpty else {
+            throw ValidationError("The file must be s3://BUCKET/KEY.")
+        }
+        guard let seconds = Self.seconds(expires), (1...604_800).contains(seconds) else {
+            throw ValidationError("--expires must be 1s to 7d, such as 90s, 15m, 1h or 7d.")
+        }
+    }
+
+    static func seconds(_ text: String) -> Int? {
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+        guard let unit = text.last.flatMap({ units[$0] }), let count = Int(text.dropLast()) else {
+            return Int(text)
+        }
+        let (seconds, overflows) = count.multipliedReportingOverflow(by: unit)
+        return overflows ? nil : seconds
+    }
+
+    func run() async throws {
+        guard case .bucket(let name, let key) = place, let seconds = Self.seconds(expires) else {
+            return
+        }
+        let use = put ? S3FileStoreAdapter.PresignedUse.put : .get
+        try await bucket.run { transfers, output in
+            let url = try await transfers.adapter(name).presignedURL(
+                for: FileStorePath(key),
+                to: use,
+                expiresIn: .seconds(seconds)
+            )
+            if output.isJSON {
+                try output.record(["url": url.absoluteString])
+            } else {
+                try output.line(url.absoluteString)
+            }
+            return .done
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import ArgumentParser
+import Foundation
+import KeelFileTools
+import KeelToolSupport
+
+struct FilesSyncCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync",
+        abstract: "Makes the files of a folder those of another, and copies only what differs.",
+        discussion: """
+            A file is copied if the target lacks it, if the sizes differ, or if the source is newer. \
+            A sync that was interrupted continues when it is run again. Files of the target that the \
+            source lacks stay, unless --delete is given.
+
+            In patterns, ? and * stand for characters of a name, and ** for folders too. *.jpg is a \
+            file in any folder, /*.jpg one at the top, and cache/ all files of folders of that name.
+            """
+    )
+
+    @Argument(help: "The folder to read: s3://BUCKET/FOLDER, or a path of the machine.")
+    var from: FilePlace
+
+    @Argument(help: "The folder to change: s3://BUCKET/FOLDER, or a path of the machine.")
+    var to: FilePlace
+
+    @Flag(help: "Deletes files of the target that the source lacks; asks before.")
+    var delete = false
+
+    @Flag(name: .shortAndLong, help: "Deletes without asking.")
+    var yes = false
+
+    @Flag(name: [.customShort("n"), .long], help: "Shows what would be done, and does nothing.")
+    var dryRun = false
+
+    @Flag(help: "Compares files of the same size by their CRC-32C, not by their dates.")
+    var checksum = false
+
+    @Option(help: ArgumentHelp("Only the files that match; may be repeated.", valueName: "glob"))
+    var include: [String] = []
+
+    @Option(help: ArgumentHelp("Without the files that match; may be repeated.", valueName: "glob"))
+    var exclude: [String] = []
+
+    @OptionGroup var bucket: BucketOptions
+
+    func validate() throws {
+        guard from.isBucket || to.isBucket else {
+            throw ValidationError("One of the locations must be s3://BUCKET/FOLDER.")
+        }
+        guard from != to else { throw ValidationError("The source and the target are the same.") }
+    }
+
+    func run() async throws {
+        let command = self
+        try await bucket.run { transfers, output in
+            var plan = try await transfers.plan(
+                from: command.from,
+                to: command.to,
+                patterns: NamePatterns(include: command.include, exclude: command.exclude),
+                comparesChecksums: command.checksum
+            )
+            if !command.delete { plan.keepOthers() }
+            if command.dryRun {
+                try command.show(plan, output)
+            } else {
+                if !plan.deletions.isEmpty, !command.yes {
+                    try Confirmation.ask(
+                        "Delete \(plan.deletions.count) files of \(command.to)?",
+                        advice: """
+                            Add --yes to delete \(plan.deletions.count) files of \(command.to), or \
+                            --dry-run to see which.
+                            """
+                    )
+                }
+                let report = try await transfers.copy(plan) { progress in
+                    try BucketOptions.show(progress, output)
+                }
+                output.endProgress()
+                for failure in report.failures {
+                    output.failure(failure.error, about: failure.from.description)
+                }
+                // After a failure nothing is deleted: the target may be the last copy.
+                guard report.failures.isEmpty else { return .failed }
+                try await transfers.delete(plan) { place in
+                    try command.show("deleted", place, output)
+                }
+                if !output.isJSON {
+                    try output.line(
+                        """
+                        \(report.fileCount) copied, \(plan.deletions.count) deleted, \
+                        \(plan.unchangedCount) unchanged
+                        """
+                    )
+                }
+            }
+            for name in plan.skipped {
+                output.message("“\(name)” was skipped: \(BucketOptions.skipReason)")
+            }
+            return plan.skipped.isEmpty ? .done : .findings
+        }
+    }
+
+    private func show(_ plan: FileTransfers.SyncPlan, _ output: CommandOutput) throws {
+        for copy in plan.copies { try show("would copy", copy.to, output) }
+        for place in plan.deletions { try show("would delete", place, output) }
+        guard !output.isJSON else { return }
+        try output.line(
+            """
+            \(plan.copies.count) to copy, \(plan.deletions.count) to delete, \
+            \(plan.unchangedCount) unchanged
+            """
+        )
+    }
+
+    private func show(_ action: String, _ place: FilePlace, _ output: CommandOutput) throws {
+        if output.isJSON {
+            try output.record([action.replacing(" ", with: "-"): place.description])
+        } else {
+            try output.line("\(action) \(place)")
+        }
+    }
+}
+
+/// A question before files are deleted.
+enum Confirmation {
+    /// Asks a person at the terminal.
+    ///
+    /// - Parameters:
+    ///   - question: The question, which is answered with yes or no.
+    ///   - advice: What to type where nobody can be asked.
+    /// - Throws: `ToolError` if the answer is not yes, or if there is no terminal.
+    static func ask(_ question: String, advice: String) throws {
+        guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
+            throw ToolError("nothing was deleted: there is no terminal to ask at", advice: advice)
+        }
+        try FileHandle.standardError.write(contentsOf: Array("\(question) [y/N] ".utf8))
+        // The wait notices an interruption, which reading a line does not.
+        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        while poll(&input, 1, 100) == 0 { try Task.checkCancellation() }
+        try Task.checkCancellation()
+        let answer = readLine()?.lowercased() ?? ""
+        guard answer == "y" || answer == "yes" else {
+            throw ToolError("nothing was copied or deleted", advice: advice)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import Foundation
+internal import KeelFiles
+internal import KeelFilesS3
+internal import KeelToolSupport
+
+extension FileTransfers {
+    /// Copies or moves one file.
+    ///
+    /// A source that was replaced meanwhile is not removed.
+    ///
+    /// - Returns: The number of bytes.
+    func transfer(
+        _ from: FilePlace,
+        _ to: FilePlace,
+        _ options: Options,
+        _ progress: @escaping @Sendable (FileProgress) -> Void
+    ) async throws -> Int {
+        switch (from, to) {
+        case (.local(let path), .bucket(let name, let key)):
+            let before = try LocalFileState(path)
+            let size = try await FileStore(adapter(name)).write(
+                contentsOf: URL(filePath: path),
+                to: FileStorePath(key),
+                options: FileWriteOptions(contentType: options.contentType),
+                progress: progress
+            ).size
+            if options.isMove {
+                guard try LocalFileState(path) == before else { throw Self.changed(from) }
+                try FileManager.default.removeItem(atPath: path)
+            }
+            return size
+        case (.bucket(let name, let key), .local(let path)):
+            let source = FileStore(try adapter(name))
+            let file = try await source.download(
+                FileStorePath(key),
+                to: URL(filePath: path),
+                progress: progress
+            )
+            if options.keepsDates {
+                try FileManager.default.setAttributes(
+                    [.modificationDate: file.modified],
+                    ofItemAtPath: path
+                )
+            }
+            if options.isMove { try await remove(from, source, file) }
+            return file.size
+        case (.bucket(let name, let key), .bucket(let other, let target)):
+            let source = FileStore(try adapter(name))
+            if name == other {
+                // The server copies: no bytes pass through this machine.
+                let (from, to) = (try FileStorePath(key), try FileStorePath(target))
+                let file =
+                    try await options.isMove
+                    ? source.move(from, to: to) : source.copy(from, to: to)
+                return file.size
+            }
+            let reading = try await source.open(FileStorePath(key))
+            let size = try await FileStore(adapter(other)).write(
+                reading.content,
+                to: FileStorePath(target),
+                options: FileWriteOptions(
+                    contentType: options.contentType ?? reading.metadata.contentType,
+                    attributes: reading.metadata.attributes
+                ),
+                progress: progress
+            ).size
+            if options.isMove { try await remove(from, source, reading.metadata) }
+            return size
+        case (.local, .local):
+            throw ToolError(
+                "neither location is a bucket",
+                advice: "Give a bucket as s3://BUCKET/KEY; use cp for local files."
+            )
+        }
+    }
+
+    /// Removes a bucket's file that was moved, unless it was replaced meanwhile.
+    private func remove(
+        _ place: FilePlace,
+        _ files: FileStore,
+        _ file: FileMetadata
+    ) async throws {
+        let current = try await files.metadataIfPresent(of: file.path)
+        guard current?.version == file.version else { throw Self.changed(place) }
+        _ = try await files.delete(file.path)
+    }
+
+    private static func changed(_ place: FilePlace) -> ToolError {
+        ToolError(
+            "“\(place)” changed while it was moved, and was not removed",
+            advice: "Move it again; the target may lack the change."
+        )
+    }
+
+    /// Refuses two places of one bucket of which one is in the other: what is copied would be
+    /// copied again, or removed.
+    func refuseOverlap(of from: FilePlace, and to: FilePlace) throws {
+        guard case .bucket(let name, let key) = from, case .bucket(let other, let target) = to,
+            name == other
+        else { return }
+        let (source, copy) = (try folder(key).string + "/", try folder(target).string + "/")
+        guard source == "/" || copy == "/" || source.hasPrefix(copy) || copy.hasPrefix(source)
+        else { return }
+        throw ToolError(
+            "“\(from)” and “\(to)” are in one another",
+            advice: "Give two folders of which none contains the other."
+        )
+    }
+}
+
+/// The size and the date of a local file, which tell whether it was changed.
+private struct LocalFileState: Equatable {
+    private let byteCount: Int?
+    private let modified: Date?
+
+    init(_ path: String) throws {
+        let attributes: [FileAttributeKey: Any]
+        do {
+            attributes = try FileManager.default.attributesOfItem(atPath: path)
+        } catch {
+            throw ToolError(
+                "“\(path)” cannot be read",
+                advice: "Check the path and the permissions."
+            )
+        }
+        byteCount = (attributes[.size] as? NSNumber)?.intValue
+        modified = attributes[.modificationDate] as? Date
+    }
+}

@@ -1,0 +1,173 @@
+internal import Foundation
+internal import KeelFiles
+internal import KeelFilesS3
+internal import KeelToolSupport
+
+extension FileTransfers {
+    /// What a synchronization does to make a folder's files those of another.
+    package struct SyncPlan: Sendable {
+        /// The files to copy.
+        package fileprivate(set) var copies: [Copied] = []
+        /// The files of the target without a counterpart, to be deleted if that is asked for.
+        package fileprivate(set) var deletions: [FilePlace] = []
+        /// The number of files that are the same on both sides.
+        package fileprivate(set) var unchangedCount = 0
+        /// Entries that are neither files nor folders, names that are invalid in a bucket, and files
+        /// whose target is behind a link.
+        package fileprivate(set) var skipped: [String] = []
+
+        /// Removes the deletions from the plan.
+        package mutating func keepOthers() { deletions = [] }
+    }
+
+    /// Compares two folders.
+    ///
+    /// A file is copied if the target lacks it, if the sizes differ, or if the source is newer.
+    ///
+    /// - Parameters:
+    ///   - from: The folder to read.
+    ///   - to: The folder to change.
+    ///   - patterns: The files to consider on both sides; all others stay as they are.
+    ///   - comparesChecksums: Whether files of the same size are compared by their CRC-32C instead of
+    ///     their dates. A file of a bucket without that checksum is copied.
+    /// - Returns: The plan.
+    /// - Throws: `FileStoreError`, or `ToolError` if the places do not fit together.
+    package func plan(
+        from: FilePlace,
+        to: FilePlace,
+        patterns: NamePatterns = NamePatterns(),
+        comparesChecksums: Bool = false
+    ) async throws -> SyncPlan {
+        guard from.isBucket || to.isBucket else {
+            throw ToolError(
+                "neither location is a bucket",
+                advice: "Give a bucket as s3://BUCKET/FOLDER; use rsync for local folders."
+            )
+        }
+        try refuseOverlap(of: from, and: to)
+        let source = try await SyncFolder(from, self, isTarget: false)
+        let target = try await SyncFolder(to, self, isTarget: true)
+        var plan = SyncPlan()
+        plan.skipped = source.skipped.filter(patterns.chooses)
+        let names = source.files.keys.filter(patterns.chooses)
+        for names in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+            guard let file = source.files[names] else { continue }
+            guard !target.isBehindLink(names), (try? FileStorePath(names)) != nil else {
+                plan.skipped.append(names)
+                continue
+            }
+            let copied = Copied(
+                from: from.appending(names),
+                to: to.appending(names),
+                byteCount: file.byteCount
+            )
+            let isSame: Bool
+            if let other = target.files[names], other.byteCount == file.byteCount {
+                // A bucket's dates are whole seconds: what was changed in the second of its upload
+                // is copied once more.
+                isSame =
+                    try await comparesChecksums
+                    ? haveSameChecksum(copied.from, copied.to)
+                    : file.modified <= other.modified
+            } else {
+                isSame = false
+            }
+            if isSame { plan.unchangedCount += 1 } else { plan.copies.append(copied) }
+        }
+        plan.deletions = target.files.keys
+            .filter { source.files[$0] == nil && patterns.chooses($0) }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            .map { to.appending($0) }
+        return plan
+    }
+
+    /// Makes the copies of a plan.
+    ///
+    /// A file is complete or as it was before, so a synchronization that was interrupted continues when
+    /// it is planned again.
+    ///
+    /// - Parameters:
+    ///   - plan: The plan.
+    ///   - progress: Called with the total progress, and with each copied file, by one task at a
+    ///     time.
+    /// - Returns: The result, with the failures of files.
+    /// - Throws: `CancellationError`, or the error of creating a folder.
+    package func copy(
+        _ plan: SyncPlan,
+        progress: @escaping @Sendable (CopyProgress) throws -> Void = { _ in }
+    ) async throws -> Report {
+        var rest = plan.copies.makeIterator()
+        let meter = CopyMeter(
+            fileCount: plan.copies.count,
+            byteCount: plan.copies.reduce(0) { $0 + $1.byteCount },
+            progress
+        )
+        return try await copyEach(meter, Options(keepsDates: true)) {
+            guard let next = rest.next() else { return nil }
+            if case .local(let path) = next.to { try LocalTree.makeFolder(above: path) }
+            return (next.from, next.to)
+        }
+    }
+
+    /// Deletes the files of a plan that have no counterpart; folders stay.
+    ///
+    /// - Parameters:
+    ///   - plan: The plan.
+    ///   - deleted: Called with each deleted file.
+    /// - Throws: `FileStoreError`, or the error of the local file system.
+    package func delete(_ plan: SyncPlan, deleted: (FilePlace) throws -> Void) async throws {
+        for place in plan.deletions {
+            try Task.checkCancellation()
+            switch place {
+            case .local(let path): try FileManager.default.removeItem(atPath: path)
+            case .bucket(let name, let key):
+                _ = try await FileStore(adapter(name)).delete(FileStorePath(key))
+            }
+            try deleted(place)
+        }
+    }
+
+    private func haveSameChecksum(_ from: FilePlace, _ to: FilePlace) async throws -> Bool {
+        guard let own = try await checksum(of: from) else { return false }
+        return try await own == checksum(of: to)
+    }
+
+    /// Returns the CRC-32C of a file; nil if the bucket has none.
+    private func checksum(of place: FilePlace) async throws -> FileChecksum? {
+        switch place {
+        case .local(let path): return try await FileContent.local(path).checksum(by: .crc32c)
+        case .bucket(let name, let key):
+            let file = try await FileStore(adapter(name)).metadata(of: FileStorePath(key))
+            return file.checksum.flatMap { $0.algorithm == .crc32c ? $0 : nil }
+        }
+    }
+}
+
+/// The files of one side of a synchronization.
+private struct SyncFolder {
+    private(set) var files: [String: (byteCount: Int, modified: Date)] = [:]
+    private(set) var skipped: [String] = []
+
+    init(_ place: FilePlace, _ transfers: FileTransfers, isTarget: Bool) async throws {
+        switch place {
+        case .local(let path):
+            // A target that does not exist is created with its first file.
+            guard !isTarget || FileManager.default.fileExists(atPath: path) else { return }
+            let tree = try LocalTree(path)
+            skipped = tree.skipped
+            for file in tree.files { files[file.names] = (file.byteCount, file.modified) }
+        case .bucket(let name, let key):
+            let folder = try transfers.folder(key)
+            let start = folder.path.map { $0.string.utf8.count + 1 } ?? 0
+            for try await file in FileStore(try transfers.adapter(name)).files(in: folder) {
+                let names = String(Substring(file.path.string.utf8.dropFirst(start)))
+                files[names] = (file.size, file.modified)
+            }
+        }
+    }
+
+    /// Returns whether a file's path is that of a link, or leads through one out of the folder.
+    func isBehindLink(_ names: String) -> Bool {
+        skipped.contains { names == $0 || names.hasPrefix($0 + "/") }
+    }
+}

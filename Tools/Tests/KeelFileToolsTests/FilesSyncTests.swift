@@ -1,0 +1,248 @@
+#if os(Linux) || os(macOS)
+import Foundation
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+import KeelFileTools
+import KeelToolsTestSupport
+import Testing
+
+@Suite(
+    "The commands keel files sync, move, stat, du, cat and presign",
+    .enabled(if: MotoServer.isPresent, MotoServer.absence),
+    .timeLimit(.minutes(10))
+)
+struct FilesSyncTests {
+    private let scratch: Scratch
+    private let server: MotoServer
+    /// A folder of the bucket that no other test uses.
+    private let root = "s3://first/" + UUID().uuidString
+
+    init() throws {
+        scratch = try Scratch()
+        server = try MotoServer.shared.get()
+    }
+
+    private func keel(
+        _ arguments: String...,
+        input: String? = nil
+    ) throws -> (code: Int32, output: String, errors: String) {
+        try KeelProcess(
+            ["files"] + arguments,
+            input: input,
+            environment: server.environment(scratch.file("cache"))
+        ).wait()
+    }
+
+    /// Writes files whose contents are given, below a folder.
+    private func tree(_ name: String, _ files: [String: String]) throws -> URL {
+        let folder = scratch.file(name)
+        for (names, text) in files {
+            let file = folder.appending(path: names)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try Data(text.utf8).write(to: file)
+            // Older than anything in the bucket.
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)],
+                ofItemAtPath: file.path
+            )
+        }
+        return folder
+    }
+
+    @Test("A sync copies what differs, both ways, and nothing the second time")
+    func bothWays() throws {
+        let folder = try tree("a", ["x.txt": "x", "b/y.txt": "yy", "b/z.log": "zzz"])
+        let first = try keel("sync", folder.path, root)
+        #expect(first.code == 0, "\(first.errors)")
+        #expect(first.output.hasSuffix("3 copied, 0 deleted, 0 unchanged\n"))
+        let second = try keel("sync", folder.path, root)
+        #expect(second.output == "0 copied, 0 deleted, 3 unchanged\n")
+        // Another size, and the same size with a newer date.
+        try Data("xx".utf8).write(to: folder.appending(path: "x.txt"))
+        try Data("YY".utf8).write(to: folder.appending(path: "b/y.txt"))
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date.now.addingTimeInterval(60)],
+            ofItemAtPath: folder.appending(path: "b/y.txt").path
+        )
+        let third = try keel("sync", folder.path, root)
+        #expect(third.output.hasSuffix("2 copied, 0 deleted, 1 unchanged\n"))
+
+        let back = scratch.file("back")
+        #expect(
+            try keel("sync", root, back.path).output.hasSuffix("3 copied, 0 deleted, 0 unchanged\n")
+        )
+        let text = try String(contentsOf: back.appending(path: "b/y.txt"), encoding: .utf8)
+        #expect(text == "YY")
+        #expect(try keel("sync", root, back.path).output == "0 copied, 0 deleted, 3 unchanged\n")
+        let copy = "s3://second/\(UUID().uuidString)"
+        #expect(try keel("sync", root, copy).output.hasSuffix("3 copied, 0 deleted, 0 unchanged\n"))
+        #expect(try keel("sync", root, copy).output == "0 copied, 0 deleted, 3 unchanged\n")
+        #expect(try keel("sync", root, root + "/inside").errors.contains("in one another"))
+    }
+
+    @Test("With --checksum, files of the same size are compared by their bytes")
+    func checksums() throws {
+        let folder = try tree("a", ["x": "one", "y": "two"])
+        #expect(try keel("sync", folder.path, root).code == 0)
+        // The same size and an older date: only the bytes tell.
+        _ = try tree("a", ["x": "ONE"])
+        #expect(try keel("sync", folder.path, root).output.hasSuffix("2 unchanged\n"))
+        let sync = try keel("sync", folder.path, root, "--checksum")
+        #expect(sync.output.hasSuffix("1 copied, 0 deleted, 1 unchanged\n"))
+        #expect(try keel("cat", "\(root)/x").output == "ONE")
+    }
+
+    @Test("Deleting is refused without --yes where nobody can be asked, and follows the patterns")
+    func deletion() throws {
+        let folder = try tree("a", ["x.txt": "x", "k.log": "k", "b/y.txt": "y"])
+        #expect(try keel("sync", folder.path, root).code == 0)
+        for name in ["x.txt", "k.log"] {
+            try FileManager.default.removeItem(at: folder.appending(path: name))
+        }
+        let refused = try keel("sync", folder.path, root, "--delete")
+        #expect(refused.code == 1)
+        #expect(refused.errors.contains("Add --yes to delete 2 files of \(root)"))
+        #expect(try keel("du", root, "--json").output.contains(#""files":3"#))
+        let dry = try keel("sync", folder.path, root, "--delete", "--dry-run")
+        #expect(dry.output.contains("would delete \(root)/x.txt\n"))
+        #expect(dry.output.hasSuffix("0 to copy, 2 to delete, 1 unchanged\n"))
+        let sync = try keel("sync", folder.path, root, "--delete", "--yes", "--exclude", "*.log")
+        #expect(sync.output == "deleted \(root)/x.txt\n0 copied, 1 deleted, 1 unchanged\n")
+        #expect(try keel("list", root, "-r").output.contains("k.log"))
+        let local = try keel("sync", root, folder.path, "--include", "b/", "--delete", "-y")
+        #expect(local.output == "0 copied, 0 deleted, 1 unchanged\n")
+        #expect(try keel("delete", root, "-r").errors.contains("Add --yes to delete all files"))
+        #expect(try keel("delete", root, "-r", "-y").output == "2 deleted\n")
+    }
+
+    @Test("A link of the target is not followed out of the folder")
+    func links() throws {
+        let folder = try tree("a", ["link/x": "x"])
+        #expect(try keel("sync", folder.path, root).code == 0)
+        let outside = try tree("outside", ["kept": "kept"])
+        let target = try tree("target", ["other": "other"])
+        try FileManager.default.createSymbolicLink(
+            at: target.appending(path: "link"),
+            withDestinationURL: outside
+        )
+        let sync = try keel("sync", root, target.path)
+        #expect(sync.code == 2 && sync.errors.contains("“link/x” was skipped"))
+        #expect(!FileManager.default.fileExists(atPath: outside.appending(path: "x").path))
+    }
+
+    @Test("A killed sync continues when it is run again")
+    func killed() async throws {
+        let folder = try tree("a", ["a.txt": "a", "b.txt": "b"])
+        var bytes = Data(capacity: 12 << 20)
+        for number in 0..<UInt32(3 << 20) {
+            withUnsafeBytes(of: number &* 2_654_435_761) { bytes.append(contentsOf: $0) }
+        }
+        try bytes.write(to: folder.appending(path: "held"))
+        let arguments = [
+            "files", "sync", folder.path, root, "--part-size", "5", "--parallel", "1",
+            "--transfers", "1",
+        ]
+        let environment = server.environment(scratch.file("cache"))
+        let process = try KeelProcess(arguments, environment: environment)
+        #expect(process.nextLine() == "\(root)/a.txt: 1 bytes")
+        #expect(process.nextLine() == "\(root)/b.txt: 1 bytes")
+        // The server does not answer the second part until the key "go" exists.
+        let notes = scratch.file("cache").appending(path: "keel/uploads").path
+        let end = ContinuousClock.now + .seconds(60)
+        while process.isRunning, ContinuousClock.now < end {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: notes)) ?? []
+            let text = names.first.flatMap {
+                try? String(contentsOfFile: notes + "/" + $0, encoding: .utf8)
+            }
+            if text?.contains("\"number\":1") == true { break }
+            await Task.yield()
+        }
+        process.kill()
+        #expect(process.wait().code == SIGKILL)
+        #expect(try keel("put", scratch.file("go", holding: "1").path, "\(root)/go").code == 0)
+        let again = try KeelProcess(arguments, environment: environment).wait()
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(again.output.hasSuffix("1 copied, 0 deleted, 2 unchanged\n"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: notes).isEmpty)
+        let target = scratch.file("back")
+        #expect(try keel("get", "\(root)/held", target.path).code == 0)
+        #expect(try Data(contentsOf: target) == bytes)
+    }
+
+    @Test("Standard streams: put takes input of unknown length, get and cat write the bytes")
+    func streams() throws {
+        let text = String(repeating: "0123456789abcde\n", count: 700_000)
+        let put = try keel("put", "-", "\(root)/dump", "--part-size", "5", input: text)
+        #expect(put.code == 0, "\(put.errors)")
+        #expect(put.output == "\(root)/dump: 11200000 bytes\n")
+        #expect(try keel("get", "\(root)/dump", "-").output == text)
+        #expect(try keel("put", "-", "\(root)/empty", input: "").output.hasSuffix(": 0 bytes\n"))
+        #expect(try keel("put", "-", "\(root)/").code == 64)
+        #expect(try keel("get", root, "-", "-r").code == 64)
+        let type = try keel("put", "-", "\(root)/page", "--content-type", "text/x-own", input: "hi")
+        #expect(type.code == 0)
+        #expect(try keel("stat", "\(root)/page").output.contains("type      text/x-own\n"))
+        #expect(try keel("cat", "\(root)/page", "\(root)/page").output == "hihi")
+    }
+
+    @Test("Move removes the source once the target is complete")
+    func moves() throws {
+        let folder = try tree("a", ["x": "x", "b/y": "yy"])
+        #expect(try keel("move", folder.path, root, "-r").output.hasSuffix("2 files, 3 bytes\n"))
+        #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "b/y").path))
+        #expect(try keel("move", "\(root)/x", "\(root)/z").code == 0)
+        #expect(try keel("stat", "\(root)/x").code == 2)
+        let other = "s3://second/\(UUID().uuidString)"
+        #expect(try keel("move", root, other, "-r").code == 0)
+        #expect(try keel("list", root, "-r").output.isEmpty)
+        #expect(try keel("move", other, folder.path, "-r").code == 0)
+        #expect(try keel("list", other, "-r").output.isEmpty)
+        let text = try String(contentsOf: folder.appending(path: "z"), encoding: .utf8)
+        #expect(text == "x")
+        #expect(try keel("move", "\(root)/none", "\(root)/other").code == 1)
+    }
+
+    @Test("stat and du describe, and a presigned URL reads and writes")
+    func descriptions() async throws {
+        let file = try scratch.file("a.txt", holding: "hello")
+        #expect(try keel("put", file.path, "\(root)/a.txt").code == 0)
+        let stat = try keel("stat", "\(root)/a.txt").output
+        #expect(stat.contains("bytes     5\n") && stat.contains("version   5d41402abc4b2a76"))
+        #expect(stat.contains("checksum  crc32c:9a71bb4c\n"))
+        #expect(try keel("du", root).output == "5 bytes  1 files  \(root)\n")
+        let get = try keel("presign", "\(root)/a.txt", "--expires", "5m").output
+        #expect(get.contains("X-Amz-Expires=300"))
+        let url = try #require(URL(string: get.trimmingCharacters(in: .newlines)))
+        let (data, _) = try await URLSession.shared.data(from: url)
+        #expect(String(decoding: data, as: UTF8.self) == "hello")
+        let put = try keel("presign", "\(root)/b.txt", "--put").output
+        var request = URLRequest(
+            url: try #require(URL(string: put.trimmingCharacters(in: .newlines)))
+        )
+        request.httpMethod = "PUT"
+        _ = try await URLSession.shared.upload(for: request, from: Data("new".utf8))
+        #expect(try keel("cat", "\(root)/b.txt").output == "new")
+        for time in ["0s", "8d", "x", "", "99999999999999999d"] {
+            #expect(try keel("presign", "\(root)/a", "--expires", time).code == 64)
+        }
+    }
+
+    @Test(
+        "Patterns choose names",
+        arguments: [
+            ("*.jpg", "a.jpg", true), ("*.jpg", "b/a.jpg", true), ("/*.jpg", "b/a.jpg", false),
+            ("b/*", "b/a", true), ("b/*", "b/c/a", false), ("b/**", "b/c/a", true),
+            ("cache/", "x/cache/y/z", true), ("cache/", "cache", false), ("a?c", "abc", true),
+            ("a?c", "a/c", false), ("**", "a/b", true), ("", "a", false), ("ü*", "über", true),
+        ]
+    )
+    func patterns(_ pattern: String, _ names: String, _ matches: Bool) {
+        #expect(NamePatterns(include: [pattern]).chooses(names) == matches)
+        #expect(NamePatterns(exclude: [pattern]).chooses(names) == !matches)
+    }
+}
+#endif
