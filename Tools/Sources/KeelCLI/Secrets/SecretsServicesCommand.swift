@@ -1,5 +1,6 @@
 import ArgumentParser
 import KeelSecurityTools
+import KeelToolSupport
 
 struct SecretsServicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
