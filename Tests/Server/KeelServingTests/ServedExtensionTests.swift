@@ -75,11 +75,17 @@ struct ServedExtensionTests {
             let addition = #""keel":{"bytes":"\#(bytes)"}"#
             let query = #"{\#(query),\#(addition)}"#
             let found = try await served.send(.post, ":runQuery", query, extended: true).json
-            #expect(names(found, "document") == (1...9).map { Served.name("a/\($0)") }.prefix(count).map(\.self))
+            #expect(
+                names(found, "document")
+                    == (1...9).map { Served.name("a/\($0)") }.prefix(count).map(\.self)
+            )
             #expect(found.elements?.last?["keel"]?["partial"]?.flag == (count < 9 ? true : nil))
             let batch = #"{\#(asked),\#(addition)}"#
             let got = try await served.send(.post, ":batchGet", batch, extended: true).json
-            #expect(names(got, "found") == [paths[0], paths[2], paths[3], paths[4]].prefix(count).map(\.self))
+            #expect(
+                names(got, "found")
+                    == [paths[0], paths[2], paths[3], paths[4]].prefix(count).map(\.self)
+            )
             #expect(names(got, "missing") == (count == 1 ? [] : [paths[1]]))
             #expect(got.elements?.last?["keel"]?["partial"]?.flag == (count < 4 ? true : nil))
         }

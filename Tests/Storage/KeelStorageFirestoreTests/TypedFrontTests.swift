@@ -79,7 +79,10 @@ struct TypedFrontTests {
         #expect(added.rank == 2 && added.changed != nil)
     }
 
-    @Test("A count is observed, whether or not the server reports changes", arguments: Spoken.allCases)
+    @Test(
+        "A count is observed, whether or not the server reports changes",
+        arguments: Spoken.allCases
+    )
     func counts(_ spoken: Spoken) async throws {
         let notes = try spoken.notes()
         var counts = notes.observeCount { $0.where(.greater("rank", 1)) }.makeAsyncIterator()

@@ -163,7 +163,9 @@ struct LimitTests {
         _ = try await snapshots.next()
         let shared = adapter.calls.filter { if case .changes = $0.call { true } else { false } }
         #expect(!shared.isEmpty)
-        #expect(shared.allSatisfy { $0.context.timeLeft == nil && $0.context.principal == principal })
+        #expect(
+            shared.allSatisfy { $0.context.timeLeft == nil && $0.context.principal == principal }
+        )
         var own = app.listen(to: DocumentQuery("a")).makeAsyncIterator()
         _ = try await own.next()
         try await app.setDocument("a/2", [:])
