@@ -164,14 +164,13 @@ struct SealedFileTests {
         let head = file.prefix(header)
         let tail = file.dropFirst(header + 3 * 65_536)
         let (a, b, c) = (segment(0, of: file), segment(1, of: file), segment(2, of: file))
-        #expect(try open(head + a + b + c + tail, [owner]) == plain)
-        for wrong in [
-            head + a + c + b + tail, head + a + b + b + tail, head + a + b + tail,
-            head + a + segment(1, of: other) + c + tail,
-            other.prefix(header) + file.dropFirst(header),
-        ] {
-            #expect(throws: SecurityError.self) { try open(wrong, [owner]) }
-        }
+        func joined(_ segments: [Data]) -> Data { segments.reduce(head) { $0 + $1 } + tail }
+        #expect(try open(joined([a, b, c]), [owner]) == plain)
+        let foreign = segment(1, of: other)
+        let orders: [[Data]] = [[a, c, b], [a, b, b], [a, b], [a, foreign, c]]
+        var wrong = orders.map(joined)
+        wrong.append(other.prefix(header) + file.dropFirst(header))
+        for file in wrong { #expect(throws: SecurityError.self) { try open(file, [owner]) } }
     }
 
     @Test("Headers that no writer makes are refused")
@@ -180,10 +179,10 @@ struct SealedFileTests {
         let entry = file[13..<13 + 79]
         let recipient = try sealed(Data(), for: [owner.recipient])[13..<13 + 83]
         func header(_ body: Data) -> Data {
-            let count = UInt32(body.count)
-            return Data("KEELSEAL".utf8) + [1]
-                + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> UInt32($0)) } + body
-                + Data(count: 32)
+            var bytes = Data("KEELSEAL".utf8)
+            bytes.append(1)
+            withUnsafeBytes(of: UInt32(body.count).bigEndian) { bytes.append(contentsOf: $0) }
+            return bytes + body + Data(count: 32)
         }
         for body in [
             Data(), entry + entry, entry + recipient, recipient + entry, entry.dropLast(),
