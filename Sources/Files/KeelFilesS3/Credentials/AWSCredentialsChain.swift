@@ -13,11 +13,11 @@ public import Foundation
 /// The credentials that AWS's own tools would use on this machine.
 ///
 /// ```swift
-/// let credentials = AWSCredentialsChain(transport: transport)
+/// let chain = AWSCredentialsChain(transport: transport)
 /// let bucket = S3FileStoreAdapter.Configuration(
 ///     bucket: "photos",
 ///     region: "eu-central-1",
-///     credentials: credentials
+///     credentials: chain
 /// )
 /// ```
 ///
