@@ -138,10 +138,13 @@ for folder in "${chosen[@]}"; do
             fi
             ;;
     esac
-    # These two need what has just been compiled; later it would be compiled anew.
+    # These need what has just been compiled; later it would be compiled anew.
     case "$folder" in
         Benchmarks)
             [ "$#" -gt 0 ] || attempt "one round of the benchmarks" "$KEEL_ROOT/Scripts/check.sh" bench
+            ;;
+        Tools)
+            [ "$#" -gt 0 ] || attempt "Scripts/install.sh" "$KEEL_ROOT/Scripts/checks/install.sh"
             ;;
         # What `keel init` makes has the traits of this consumer.
         Tests/Consumers/Swift6Mode)
