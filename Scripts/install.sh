@@ -67,7 +67,7 @@ cp "$KEEL_BINARY" "$made/bin/keel"
     | "$KEEL_ROOT/Scripts/man-pages.py" "$made/share/man/man1" >/dev/null
 
 mkdir -p "$(dirname "$list")" || keel_die "$prefix cannot be written to." "Give another --prefix, or become its owner."
-# A page of a command that there is no longer must not stay.
+# Pages of removed commands must not stay.
 [ ! -f "$list" ] || remove_installed
 mkdir -p "$(dirname "$list")"
 (cd "$made" && find . -type f | sed 's,^\./,,' | sort) >"$list"

@@ -14,7 +14,7 @@ text="$version (${commit:-no commit}), Swift ${swift:-unknown}"
 
 mkdir -p "$2"
 cat >"$2/new" <<END
-/// What \`keel --version\` says.
+/// The output of \`keel --version\`.
 enum BuildVersion {
     static let text = "$text"
 }

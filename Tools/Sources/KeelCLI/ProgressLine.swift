@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Tasks that run at the same time may update it.
 final class ProgressLine: Sendable {
-    /// What is counted.
+    /// The unit of the numbers.
     enum Unit: Equatable, Sendable {
         /// Bytes, shown as KiB, MiB and so on.
         case bytes
@@ -19,7 +19,7 @@ final class ProgressLine: Sendable {
 
     private struct State {
         var total: Int?
-        /// What was done before this run: it says nothing about the rate.
+        /// The part done before this run, which does not count for the rate.
         var before: Int?
         var lastDrawn: ContinuousClock.Instant?
     }
@@ -32,7 +32,7 @@ final class ProgressLine: Sendable {
     /// Creates a line, which appears with the first update.
     ///
     /// - Parameters:
-    ///   - total: How much there is to do; nil where nobody knows.
+    ///   - total: The amount of work; nil if it is unknown.
     ///   - unit: What is counted.
     ///   - isQuiet: Whether nothing is drawn, whatever standard error is.
     init(total: Int?, unit: Unit, isQuiet: Bool = false) {
@@ -87,7 +87,7 @@ final class ProgressLine: Sendable {
 
     // MARK: Text
 
-    /// What the line says.
+    /// The text of the line.
     static func text(
         done: Int,
         total: Int?,
@@ -157,7 +157,7 @@ final class ProgressLine: Sendable {
     }
 
     private static func write(_ text: String) {
-        // Progress that cannot be shown is no reason to stop the work.
+        // The work goes on if its progress cannot be shown.
         try? FileHandle.standardError.write(contentsOf: Array(text.utf8))
     }
 

@@ -112,7 +112,7 @@ package enum BucketProvider: String, Sendable, CaseIterable {
     /// The region where none is given.
     var region: String { self == .r2 || self == .gcs ? "auto" : "us-east-1" }
 
-    /// What to do if no endpoint is given; nil if none is needed.
+    /// Advice for a missing endpoint; nil if the provider needs none.
     var endpointAdvice: String? {
         switch self {
         case .aws, .gcs: nil

@@ -4,7 +4,7 @@ internal import KeelFilesS3
 internal import KeelToolSupport
 
 extension FileTransfers {
-    /// What a synchronization does to make a folder's files those of another.
+    /// The steps that make the files of one folder those of another.
     package struct SyncPlan: Sendable {
         /// The files to copy.
         package fileprivate(set) var copies: [Copied] = []

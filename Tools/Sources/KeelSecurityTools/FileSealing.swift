@@ -5,7 +5,7 @@ internal import KeelToolSupport
 
 /// Seals and opens whole files, in bounded memory.
 package enum FileSealing {
-    /// What opens a file that is sealed.
+    /// The keys or the passphrase that open a sealed file.
     package enum Lock: Sendable {
         case recipients([SealedFileRecipient])
         case passphrase(String, memory: Int)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeelToolSupport
 
-/// Where a passphrase comes from: a file descriptor, the file that `KEEL_PASSPHRASE_FILE` names, or the terminal.
+/// The source of a passphrase: a file descriptor, the file that `KEEL_PASSPHRASE_FILE` names, or the terminal.
 ///
 /// It never comes from the command line, which others on the machine can see.
 package struct PassphraseSource: Sendable {

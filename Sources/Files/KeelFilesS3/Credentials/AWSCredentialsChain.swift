@@ -35,7 +35,7 @@ public import Foundation
 /// account. Temporary credentials are renewed five minutes before they expire. Concurrent callers share one renewal; if
 /// it fails, the current credentials are used until a minute before their end.
 public final class AWSCredentialsChain: AWSCredentialsProvider {
-    /// What the chain reads.
+    /// The settings of a chain.
     public struct Configuration: Sendable {
         /// The environment variables.
         public var environment: [String: String]
@@ -68,7 +68,7 @@ public final class AWSCredentialsChain: AWSCredentialsProvider {
     /// Creates a chain, without reading anything.
     ///
     /// - Parameters:
-    ///   - configuration: What the chain reads.
+    ///   - configuration: The settings.
     ///   - transport: The transport of requests for temporary credentials.
     public convenience init(
         _ configuration: Configuration = Configuration(),

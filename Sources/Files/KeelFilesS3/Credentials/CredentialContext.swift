@@ -10,7 +10,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What the sources of credentials share: the environment, the transport and the clock.
+/// The environment, the transport and the clock, which the sources of credentials share.
 struct CredentialContext: Sendable {
     /// The maximum size of a reply or a file.
     static let largestDocument = 1 << 20
@@ -58,7 +58,7 @@ struct CredentialContext: Sendable {
     ///   - limit: The time until the reply is complete.
     ///   - service: The name of the service in messages.
     /// - Returns: The status and the body, whatever the status is.
-    /// - Throws: `unavailable` if there is no reply.
+    /// - Throws: `unavailable` if the service does not reply.
     func send(
         _ request: HTTPRequest,
         body: [UInt8]? = nil,

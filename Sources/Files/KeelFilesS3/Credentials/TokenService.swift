@@ -11,7 +11,7 @@ internal import Foundation
 
 /// AWS's Security Token Service, which exchanges an identity for temporary credentials of a role.
 struct TokenService: Sendable {
-    /// What a role is assumed with.
+    /// The parameters of a request to assume a role.
     struct Role: Sendable {
         var name: String
         var session: String?

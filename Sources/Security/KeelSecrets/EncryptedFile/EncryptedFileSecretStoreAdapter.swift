@@ -76,7 +76,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
 
     /// Returns the services that have secrets in the file, in ascending order.
     ///
-    /// - Returns: The services; empty if there is no file.
+    /// - Returns: The services; empty if the file does not exist.
     /// - Throws: ``SecretError`` if the file cannot be opened.
     public func services() async throws(SecretError) -> [String] {
         let names = try contents(with: try await sourceKey()).secrets.keys.sorted()

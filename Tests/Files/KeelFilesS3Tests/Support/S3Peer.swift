@@ -18,7 +18,7 @@ final class S3Peer: Sendable {
         case signedMoto = "moto-signed"
         /// rclone's server over a folder, which verifies every signature.
         case rclone
-        /// The services that give credentials, which are no bucket.
+        /// Services that issue credentials, without a bucket.
         case services
     }
 

@@ -77,7 +77,7 @@ struct ConfigShowCommand: AsyncParsableCommand {
     }
 }
 
-/// What options are when nothing is said, as the parser tells it.
+/// The default values of options, as the parser reports them.
 private struct SettingDefaults {
     private let commands: [Command]
 

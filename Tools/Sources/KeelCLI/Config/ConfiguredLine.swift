@@ -4,14 +4,14 @@ import KeelToolSupport
 
 /// A command line with the options that variables and files add to it.
 struct ConfiguredLine {
-    /// What the parser gets.
+    /// The arguments for the parser.
     let arguments: [String]
-    /// What was added.
+    /// The added options.
     let added: [Settings.Resolved]
 
     /// Reads a command line, and the settings that hold for it.
     ///
-    /// - Throws: `ToolError` for a command that there is not, or settings that are not valid.
+    /// - Throws: `ToolError` for an unknown command, or for invalid settings.
     init(_ given: [String]) throws {
         var words = given
         if let first = words.first, first == "--profile" || first.hasPrefix("--profile=") {
@@ -24,7 +24,7 @@ struct ConfiguredLine {
                     advice: "Write keel --profile NAME COMMAND."
                 )
             }
-            // Where commands look for it, and the programs that they start.
+            // The commands and the programs that they start read it from there.
             setenv("KEEL_PROFILE", name, 1)
         }
         try Self.checkCommand(words)
@@ -49,10 +49,10 @@ struct ConfiguredLine {
         )
     }
 
-    /// What the message of a failed command line does not say: where an option comes from, or where
-    /// it could come from.
+    /// Returns remarks that complete the message of a failed command line: the origins of options, and the settings
+    /// that could give a missing one.
     func remarks(on message: String) -> [String] {
-        // An option that there is not may only resemble one that was added.
+        // An unknown option may only resemble an added one.
         let options = added.filter {
             message.contains("--\($0.setting.option)") && !message.contains("Unknown option")
         }
@@ -80,7 +80,7 @@ struct ConfiguredLine {
         }
     }
 
-    /// Refuses a command that there is not, with the name of one that is near.
+    /// Refuses an unknown command, and suggests a similar one.
     private static func checkCommand(_ words: [String]) throws {
         var command: any ParsableCommand.Type = KeelCommand.self
         var path = "keel"

@@ -1,12 +1,12 @@
 import Foundation
 import KeelToolSupport
 
-/// What comes through a pipe.
+/// Standard input as a file.
 enum StandardInput {
     /// Copies standard input to a file that only its owner may read, in a folder of its own.
     ///
-    /// - Returns: The file; whoever calls removes its folder.
-    /// - Throws: `ToolError` where there is no room for it.
+    /// - Returns: The file; the caller removes its folder.
+    /// - Throws: `ToolError` if the disk has no room for it.
     static func copied() throws -> URL {
         let folder = URL.temporaryDirectory.appending(path: "keel-\(UUID().uuidString)")
         do {

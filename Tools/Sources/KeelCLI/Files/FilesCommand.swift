@@ -133,7 +133,7 @@ struct BucketOptions: ParsableArguments {
         }
     }
 
-    /// What is skipped in a folder.
+    /// The names to skip in a folder.
     static let skipReason = "it is not a file, or its name is invalid in a bucket"
 
     /// Copies or moves, and shows how far it is and what was done.

@@ -127,8 +127,8 @@ enum Confirmation {
     ///
     /// - Parameters:
     ///   - question: The question, which is answered with yes or no.
-    ///   - advice: What to type where nobody can be asked.
-    /// - Throws: `ToolError` if the answer is not yes, or if there is no terminal.
+    ///   - advice: What to type without a terminal.
+    /// - Throws: `ToolError` if the answer is not yes, or without a terminal.
     static func ask(_ question: String, advice: String) throws {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
             throw ToolError("nothing was deleted: there is no terminal to ask at", advice: advice)

@@ -72,7 +72,7 @@ struct FileKeyOptions: ParsableArguments {
     ) async throws {
         let progress = progress(of: pipe.source)
         guard case .file(let file) = pipe.target else {
-            // Nothing is left behind by a signal, and a pipe that nobody reads ends with it.
+            // A signal leaves no files behind, and a pipe without a reader ends the command.
             _ = try await body(progress)
             return output.endProgress()
         }

@@ -2,7 +2,7 @@ import Foundation
 import KeelToolSupport
 import NIOCore
 
-/// What a server says where another program has its port.
+/// The error of a server whose port another program uses.
 enum PortInUse {
     /// Runs a server, and says what to do where its port is taken.
     ///

@@ -1,6 +1,6 @@
 /// An option of a command that a file or a variable can give.
 package struct Setting: Hashable, Sendable {
-    /// What the option takes.
+    /// The kind of the option's value.
     package enum Kind: Hashable, Sendable {
         /// One value.
         case value

@@ -2,7 +2,7 @@ package import Foundation
 
 /// The settings that hold for a command line: flags, then variables, then the file.
 package struct Settings: Sendable {
-    /// Where a value comes from.
+    /// The origin of a value.
     package enum Source: Hashable, Sendable, CustomStringConvertible {
         case flag
         case variable(String)
@@ -35,7 +35,7 @@ package struct Settings: Sendable {
     ///   - profile: The profile that the command line names; nil takes `KEEL_PROFILE`.
     ///   - folder: The folder to look for `keel.toml` in, and above.
     ///   - environment: The variables.
-    /// - Throws: ``ToolError`` for a file that is not valid, and for a profile that there is not.
+    /// - Throws: ``ToolError`` for an invalid file, and for an unknown profile.
     package init(
         profile: String?,
         folder: URL,
@@ -62,9 +62,9 @@ package struct Settings: Sendable {
         }
     }
 
-    /// What holds for a setting where the command line does not name it; nil is its default.
+    /// Returns the value of a setting that the command line does not name; nil for its default.
     package func resolved(_ setting: Setting) throws -> Resolved? {
-        // An empty variable is one that somebody has switched off.
+        // An empty variable counts as unset.
         if let text = environment[setting.variable], !text.isEmpty {
             if setting.kind == .flag, !["true", "false"].contains(text) {
                 throw ToolError(
@@ -82,7 +82,7 @@ package struct Settings: Sendable {
         return Resolved(setting: setting, values: values, source: source)
     }
 
-    /// What holds for a setting of a command line.
+    /// Returns the effective value of a setting for a command line.
     package func resolved(_ setting: Setting, in arguments: [String]) throws -> Resolved? {
         let given = Self.values(of: setting, in: arguments)
         guard given.isEmpty else {
@@ -113,7 +113,7 @@ package struct Settings: Sendable {
         return (isGroup ? 2 : 1, options)
     }
 
-    /// What the command line gives an option; a flag is “true”.
+    /// Returns the value of an option on the command line; “true” for a flag.
     private static func values(of setting: Setting, in arguments: [String]) -> [String] {
         let name = "--\(setting.option)"
         let words = Array(arguments.prefix { $0 != "--" })

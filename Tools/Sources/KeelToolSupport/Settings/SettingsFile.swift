@@ -69,7 +69,7 @@ package struct SettingsFile: Sendable {
         self.entries = entries
     }
 
-    /// What the file says about a setting, in a profile or outside of profiles.
+    /// Returns the value of a setting in the file, of a profile or outside of profiles.
     func entry(for setting: Setting, profile: String?) -> TOMLDocument.Entry? {
         let own = [setting.command, setting.option]
         let general = [setting.option]

@@ -1,4 +1,4 @@
-/// What somebody may have meant.
+/// Suggestions for misspelled words.
 package enum Spelling {
     /// The candidate with the fewest changes, nil where none is near.
     package static func nearest(to word: String, of candidates: [String]) -> String? {

@@ -2,7 +2,7 @@
 struct TOMLParser {
     private typealias Value = TOMLDocument.Value
 
-    /// What a name stands for; TOML allows each to be defined once.
+    /// The definition of a name; TOML allows one per name.
     private enum Definition {
         case value
         /// A header such as `[a.b]`.
