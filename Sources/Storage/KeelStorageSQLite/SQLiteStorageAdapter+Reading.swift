@@ -19,14 +19,12 @@ extension SQLiteStorageAdapter {
             }
         }
         if let time = request.asOf {
-            if let snapshot = held.state(at: time) {
-                if let duration = request.holdDuration {
-                    held.extend(at: time, for: duration)
-                }
-                return try snapshot.unsafeRead { database in
+            let result = try held.read(at: time, holdingFor: request.holdDuration) { snapshot in
+                try snapshot.unsafeRead { database in
                     try answer(request, in: reader(database, remembers: false), isHeld: true)
                 }
             }
+            if let result { return result }
             if held.hasEnded(time), !keepsHistory { throw StorageError.snapshotTooOld(time) }
         } else if let duration = request.holdDuration {
             return try answer(request, holdDuration: duration)

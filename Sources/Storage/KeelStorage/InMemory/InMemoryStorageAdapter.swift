@@ -71,10 +71,10 @@ public final class InMemoryStorageAdapter: StorageAdapter {
             }
             return result
         }
-        if let state = held.state(at: time) {
-            if let duration = request.holdDuration { held.extend(at: time, for: duration) }
-            return try state.answer(request)
+        let result = try held.read(at: time, holdingFor: request.holdDuration) {
+            state throws(StorageError) in try state.answer(request)
         }
+        if let result { return result }
         if held.hasEnded(time), !keepsHistory { throw .snapshotTooOld(time) }
         // On a copy, so that going back in time does not block writers.
         let now = now()

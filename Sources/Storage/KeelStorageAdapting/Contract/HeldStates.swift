@@ -34,8 +34,23 @@ package final class HeldStates<State: Sendable>: Sendable {
 
     deinit { endAll() }
 
-    package func state(at time: Timestamp) -> State? {
-        content.withLock { $0.held[time]?.state }
+    /// Reads the state of a time, and extends or releases the caller's hold.
+    ///
+    /// A hold is extended before the read, so that it cannot expire meanwhile, and released after the read. A read that
+    /// fails releases nothing, because the caller may repeat it.
+    ///
+    /// - Parameter duration: The duration from now; zero releases the hold, and nil leaves it as it is.
+    /// - Returns: What `read` returns; nil if the state is not held.
+    package func read<Value, Failure: Error>(
+        at time: Timestamp,
+        holdingFor duration: Duration? = nil,
+        _ read: (State) throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        guard let state = content.withLock({ $0.held[time]?.state }) else { return nil }
+        if let duration, duration > .zero { extend(at: time, for: duration) }
+        let value = try read(state)
+        if let duration, duration <= .zero { release(at: time) }
+        return value
     }
 
     package func hasEnded(_ time: Timestamp) -> Bool {
@@ -62,17 +77,18 @@ package final class HeldStates<State: Sendable>: Sendable {
         }
     }
 
-    /// Extends the time of a held state; a duration of zero releases the caller's hold.
-    ///
-    /// A state that several requests hold ends when the last of them releases it.
-    package func extend(at time: Timestamp, for duration: Duration) {
+    private func extend(at time: Timestamp, for duration: Duration) {
+        content.withLock { content in
+            guard var held = content.held[time] else { return }
+            extend(&held, at: time, for: duration, in: &content)
+        }
+    }
+
+    /// Releases one hold of a state, which ends with its last hold.
+    private func release(at time: Timestamp) {
         // A state may be a connection that closes when released, so it is released outside the lock.
         let last = content.withLock { content -> State? in
             guard var held = content.held[time] else { return nil }
-            guard duration <= .zero else {
-                extend(&held, at: time, for: duration, in: &content)
-                return nil
-            }
             held.holders -= 1
             guard held.holders <= 0 else {
                 content.held[time] = held

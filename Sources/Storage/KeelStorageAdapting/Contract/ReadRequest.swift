@@ -48,8 +48,8 @@ public struct ReadRequest: Sendable, Hashable {
     /// `StorageError/Code/snapshotTooOld`, unless the store has a history. A store holds few states at a time: without
     /// room and without a history, the answer has no time.
     ///
-    /// A read ``asOf`` the time of a held state with a duration of zero releases the state early. Several reads may
-    /// hold the same state; each of them releases it once.
+    /// A read ``asOf`` the time of a held state with a duration of zero releases the state early, unless the read
+    /// fails. Several reads may hold the same state; each of them releases it once.
     public var holdDuration: Duration?
     /// Whether the answer reports unreadable documents in ``ReadResult/unreadable`` and omits them.
     ///

@@ -79,13 +79,38 @@ extension StorageAdapterCheck {
             }
             #expect(error?.code == .snapshotTooOld)
         },
+        held("is not released by a read that fails", needs: .checkedReads) { store in
+            try await store.fill(["a": ["n": 1]])
+            var hold = ReadRequest(.documents([]))
+            hold.holdDuration = .seconds(30)
+            let time = try #require(try await store.adapter.read(hold).time)
+            var failing = ReadRequest(.documents([]))
+            (failing.asOf, failing.holdDuration) = (time, .zero)
+            failing.reads = TransactionReads(
+                documents: [.init(path: store.path("a"), revision: nil)]
+            )
+            let error = await #expect(throws: StorageError.self) {
+                try await store.adapter.read(failing)
+            }
+            #expect(error?.code == .conflict)
+            try await store.fill(["a": ["n": 2]])
+            var past = ReadRequest(.documents([store.path("a")]))
+            past.asOf = time
+            guard case .documents(let documents) = try await store.adapter.read(past).payload else {
+                Issue.record("a read of documents was answered with something else")
+                return
+            }
+            #expect(documents.first??["n"] == 1)
+        },
     ]
 
     private static func held(
         _ promise: String,
+        needs more: StorageCapabilities = [],
         _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void
     ) -> Self {
-        let needs: StorageCapabilities = [.heldReads, .aggregation, .collectionListing]
+        var needs: StorageCapabilities = [.heldReads, .aggregation, .collectionListing]
+        needs.formUnion(more)
         return Self(.pointInTime, "a held state \(promise)", needs: needs, body)
     }
 }
