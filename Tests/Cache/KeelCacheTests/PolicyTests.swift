@@ -112,6 +112,18 @@ struct PolicyTests {
         await #expect(throws: Refusal.self) { try await ask(.refresh) { throw Refusal() } }
     }
 
+    @Test("servingStaleOnError() adds a stale value for a failed load to another policy")
+    func addsStaleOnError() async throws {
+        let policy = CachePolicy.refresh.servingStaleOnError()
+        #expect(policy == .loadFirst)
+        let ahead = CachePolicy.cacheFirst.refreshingAhead(after: 0.5).servingStaleOnError()
+        await cache.set(1, for: "a")
+        await clock.advance(by: .seconds(20))
+        await #expect(throws: Refusal.self) { try await ask(.cacheFirst) { throw Refusal() } }
+        #expect(try await ask(ahead) { throw Refusal() } == 1)
+        #expect(try await ask(policy) { throw Refusal() } == 1)
+    }
+
     @Test("A value removed during a failing load is not used")
     func removalBeatsStaleness() async throws {
         await cache.set(1, for: "a")

@@ -14,22 +14,22 @@ struct URLSessionConformanceTests {
 
     /// Foundation 6.3 on Linux traps if a connection ends inside the first head ("Transfer completed, but there's no
     /// response"), which crashes the tests.
-    static let fatal: Set<HTTPFault> = [
-        HTTPFault("closes inside the head"), HTTPFault("resets inside the head"),
+    static let fatal: Set<ServerFault> = [
+        ServerFault("closes inside the head"), ServerFault("resets inside the head"),
     ]
 
     /// Foundation on Linux shows a head only together with the bytes after it, and does not show bytes followed by
     /// silence unless they arrive separately from the head.
-    private static let early = HTTPFault.Outcome(.responseTimeout, .awaitHead, .maybe)
+    private static let early = ServerFault.Outcome(.responseTimeout, .awaitHead, .maybe)
 
     private let subject = HTTPTransportSubject(
         FaultServerOrigins(),
         conflations: [
-            HTTPFault("stalls after the head"): early,
-            HTTPFault("stalls inside the body"): early,
+            ServerFault("stalls after the head"): early,
+            ServerFault("stalls inside the body"): early,
         ],
         chancyConflations: [
-            HTTPFault("stalls after the head"), HTTPFault("stalls inside the body"),
+            ServerFault("stalls after the head"), ServerFault("stalls inside the body"),
         ]
     ) { _ in URLSessionTransport() }
 

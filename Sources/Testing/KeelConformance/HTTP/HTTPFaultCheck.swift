@@ -16,9 +16,9 @@ public import Testing
 /// cannot distinguish.
 public struct HTTPFaultCheck: Sendable, CustomTestStringConvertible {
     /// The fault.
-    public let fault: HTTPFault
+    public let fault: ServerFault
     /// The required outcome.
-    public let outcome: HTTPFault.Outcome
+    public let outcome: ServerFault.Outcome
     /// The declared features that the fault requires.
     public let needs: HTTPTransportFeatures
     /// The other traits that the fault requires.
@@ -28,8 +28,8 @@ public struct HTTPFaultCheck: Sendable, CustomTestStringConvertible {
     private let provoke: @Sendable (TransportUnderTest) async throws -> TransportError?
 
     init(
-        _ fault: HTTPFault,
-        _ outcome: HTTPFault.Outcome,
+        _ fault: ServerFault,
+        _ outcome: ServerFault.Outcome,
         needs: HTTPTransportFeatures = [],
         traits: HTTPTransportTraits = [],
         on script: HTTPTestScript = HTTPTestScript(),

@@ -18,10 +18,10 @@ public struct HTTPTransportSubject: Sendable {
     ///
     /// The list must be exact: a listed fault that is reported precisely fails its check, as does a fault reported as
     /// `unknown`.
-    public var conflations: [HTTPFault: HTTPFault.Outcome]
+    public var conflations: [ServerFault: ServerFault.Outcome]
 
     /// The faults in ``conflations`` that depend on the timing of the bytes; they may be reported precisely as well.
-    public var chancyConflations: Set<HTTPFault>
+    public var chancyConflations: Set<ServerFault>
 
     /// Creates a subject.
     ///
@@ -33,8 +33,8 @@ public struct HTTPTransportSubject: Sendable {
     ///   - makeTransport: Makes a transport that can reach an origin with this access.
     public init(
         _ origins: any HTTPTestOrigins,
-        conflations: [HTTPFault: HTTPFault.Outcome] = [:],
-        chancyConflations: Set<HTTPFault> = [],
+        conflations: [ServerFault: ServerFault.Outcome] = [:],
+        chancyConflations: Set<ServerFault> = [],
         makeTransport: @escaping Make
     ) {
         self.origins = origins

@@ -6,8 +6,8 @@ extension HTTPFaultCheck {
     /// The checks of faults on the way to a server and in the request.
     package static let ownFaults: [Self] = [
         Self(
-            HTTPFault("is a port without a listener"),
-            HTTPFault.Outcome(.connectionRefused, .connect, .no)
+            ServerFault("is a port without a listener"),
+            ServerFault.Outcome(.connectionRefused, .connect, .no)
         ) { subject in
             var call = subject.call()
             // Nothing listens on the reserved port 1 (tcpmux) today.
@@ -15,25 +15,25 @@ extension HTTPFaultCheck {
             return await subject.failure(of: call)
         },
         Self(
-            HTTPFault("is a host that does not exist"),
+            ServerFault("is a host that does not exist"),
             // A machine without a name server cannot know that the name does not exist.
-            HTTPFault.Outcome(.hostNotFound, .resolve, .no).or(.nameLookupFailed)
+            ServerFault.Outcome(.hostNotFound, .resolve, .no).or(.nameLookupFailed)
         ) { subject in
             var call = subject.call()
             call.head.authority = "nothing.invalid"
             return await subject.failure(of: call)
         },
         Self(
-            HTTPFault("is missing from the request"),
-            HTTPFault.Outcome(.invalidRequest, .build, .no)
+            ServerFault("is missing from the request"),
+            ServerFault.Outcome(.invalidRequest, .build, .no)
         ) { subject in
             var call = subject.call()
             call.head.authority = nil
             return await subject.failure(of: call)
         },
         Self(
-            HTTPFault("is sent a body whose producer fails"),
-            HTTPFault.Outcome(.bodyProducerFailed, .send, .maybe)
+            ServerFault("is sent a body whose producer fails"),
+            ServerFault.Outcome(.bodyProducerFailed, .send, .maybe)
         ) { subject in
             let body = HTTPBody(length: nil, isReplayable: false) {
                 () async throws(TransportError) in
@@ -42,8 +42,8 @@ extension HTTPFaultCheck {
             return await subject.failure(of: subject.call("/", .post, body: body))
         },
         Self(
-            HTTPFault("never reads the request's body"),
-            HTTPFault.Outcome(.responseTimeout, .awaitHead, .maybe).or(.send),
+            ServerFault("never reads the request's body"),
+            ServerFault.Outcome(.responseTimeout, .awaitHead, .maybe).or(.send),
             needs: .streamingUpload
         ) { subject in
             let piece = [UInt8](repeating: 1, count: 1 << 16)
@@ -55,8 +55,8 @@ extension HTTPFaultCheck {
             return await subject.failure(of: call)
         },
         Self(
-            HTTPFault("is abandoned by its caller"),
-            HTTPFault.Outcome(.cancelled, .awaitHead, .maybe)
+            ServerFault("is abandoned by its caller"),
+            ServerFault.Outcome(.cancelled, .awaitHead, .maybe)
         ) { subject in
             subject.origin.enqueue(.text("x").interrupted(.beforeHead, by: .stall))
             let task = Task { await subject.failure(of: subject.call()) }

@@ -4,24 +4,24 @@ import KeelTestKit
 
 extension HTTPFaultCheck {
     typealias Row = (
-        fault: String, answer: HTTPTestAnswer, outcome: HTTPFault.Outcome
+        fault: String, answer: HTTPTestAnswer, outcome: ServerFault.Outcome
     )
 
     private static let path = "/item?token=s3cret"
     private static let text = HTTPTestAnswer.text("a whole answer")
 
     /// The timeouts of a row, which only silence needs; elsewhere a slow machine must not fail the check.
-    private static func limits(for outcome: HTTPFault.Outcome) -> HTTPTimeouts {
+    private static func limits(for outcome: ServerFault.Outcome) -> HTTPTimeouts {
         guard outcome.codes.contains(.responseTimeout) else { return HTTPTimeouts() }
         return outcome.phases.contains(.readBody)
             ? HTTPTimeouts(idle: .milliseconds(300)) : HTTPTimeouts(firstByte: .milliseconds(300))
     }
 
-    static let lostEarly = HTTPFault.Outcome(.connectionLost, .awaitHead, .maybe)
-    static let lostLate = HTTPFault.Outcome(.connectionLost, .readBody, .yes)
-    static let truncated = HTTPFault.Outcome(.truncatedBody, .readBody, .yes)
-    static let silent = HTTPFault.Outcome(.responseTimeout, .awaitHead, .maybe)
-    static let noHTTP = HTTPFault.Outcome(.protocolViolation, .awaitHead, .maybe)
+    static let lostEarly = ServerFault.Outcome(.connectionLost, .awaitHead, .maybe)
+    static let lostLate = ServerFault.Outcome(.connectionLost, .readBody, .yes)
+    static let truncated = ServerFault.Outcome(.truncatedBody, .readBody, .yes)
+    static let silent = ServerFault.Outcome(.responseTimeout, .awaitHead, .maybe)
+    static let noHTTP = ServerFault.Outcome(.protocolViolation, .awaitHead, .maybe)
 
     /// The checks of faults of an HTTP/1.1 server.
     package static let plainFaults: [Self] =
@@ -40,11 +40,11 @@ extension HTTPFaultCheck {
         ("stalls inside the head", text.interrupted(.insideHead, by: .stall), silent),
         (
             "stalls after the head", text.interrupted(.insideBody(after: 0), by: .stall),
-            HTTPFault.Outcome(.responseTimeout, .readBody, .yes)
+            ServerFault.Outcome(.responseTimeout, .readBody, .yes)
         ),
         (
             "stalls inside the body", text.interrupted(.insideBody(after: 4), by: .stall),
-            HTTPFault.Outcome(.responseTimeout, .readBody, .yes)
+            ServerFault.Outcome(.responseTimeout, .readBody, .yes)
         ),
         (
             "truncates a body of known length",
@@ -65,7 +65,7 @@ extension HTTPFaultCheck {
         ),
         (
             "breaks the chunk coding", .brokenChunks,
-            HTTPFault.Outcome(.protocolViolation, .readBody, .yes)
+            ServerFault.Outcome(.protocolViolation, .readBody, .yes)
         ),
         ("sends garbage", .garbage, noHTTP),
         ("sends a header field of 400,000 bytes", .hugeField(bytes: 400_000), noHTTP),
@@ -77,7 +77,7 @@ extension HTTPFaultCheck {
         traits: HTTPTransportTraits = [],
         on script: HTTPTestScript = HTTPTestScript()
     ) -> Self {
-        Self(HTTPFault(row.fault), row.outcome, traits: traits, on: script) { subject in
+        Self(ServerFault(row.fault), row.outcome, traits: traits, on: script) { subject in
             subject.origin.enqueue(row.answer)
             var call = subject.call(path)
             call.timeouts = limits(for: row.outcome)
@@ -87,8 +87,8 @@ extension HTTPFaultCheck {
 
     private static func staleRow(_ fault: String, _ action: HTTPTestAnswer.Action) -> Self {
         Self(
-            HTTPFault(fault),
-            HTTPFault.Outcome(.staleConnection, .awaitHead, .maybe),
+            ServerFault(fault),
+            ServerFault.Outcome(.staleConnection, .awaitHead, .maybe),
             traits: [.connectionReuse, .singleAttempt]
         ) { subject in
             _ = try await subject.answer(text)
@@ -108,7 +108,7 @@ extension HTTPFaultCheck {
             ("presents a certificate of an unknown authority", .unknownAuthority, untrusted),
             (
                 "presents a certificate of another host", .wrongHost,
-                HTTPFault.Outcome(.tlsHostnameMismatch, .tls, .no)
+                ServerFault.Outcome(.tlsHostnameMismatch, .tls, .no)
             ),
             ("sends plain text instead of TLS", .plainText, noHandshake),
             ("sends garbage instead of TLS", .garbage, noHandshake),
@@ -116,30 +116,30 @@ extension HTTPFaultCheck {
             (
                 // A reset does not refuse TLS and may be transient.
                 "resets during the handshake", .resettingHandshake,
-                HTTPFault.Outcome(.connectionLost, .tls, .no).or(.connect)
+                ServerFault.Outcome(.connectionLost, .tls, .no).or(.connect)
             ),
             (
                 "requests a certificate that the client does not have", .clientCertificate,
-                HTTPFault.Outcome(.tlsClientCertificate, .tls, .no)
+                ServerFault.Outcome(.tlsClientCertificate, .tls, .no)
             ),
         ].map(secureRow)
         + [
             Self(
-                HTTPFault("never answers the handshake"),
-                HTTPFault.Outcome(.connectTimeout, .connect, .no).or(.tls),
+                ServerFault("never answers the handshake"),
+                ServerFault.Outcome(.connectTimeout, .connect, .no).or(.tls),
                 traits: [.customTrust, .connectTimeout],
                 on: HTTPTestScript(security: .stallingHandshake)
             ) { await $0.failure(of: $0.call(path)) },
             Self(
-                HTTPFault("rejects the client's certificate"),
-                HTTPFault.Outcome(.tlsClientCertificate, .tls, .no),
+                ServerFault("rejects the client's certificate"),
+                ServerFault.Outcome(.tlsClientCertificate, .tls, .no),
                 needs: .clientCertificates,
                 traits: .customTrust,
                 on: HTTPTestScript(security: .clientCertificate, client: .unknown)
             ) { await $0.failure(of: $0.call(path)) },
             Self(
-                HTTPFault("has a key that is not pinned"),
-                HTTPFault.Outcome(.tlsPinMismatch, .tls, .no),
+                ServerFault("has a key that is not pinned"),
+                ServerFault.Outcome(.tlsPinMismatch, .tls, .no),
                 needs: .pinning,
                 traits: .customTrust,
                 on: HTTPTestScript(security: .trusted, pins: .mismatching)
@@ -163,16 +163,16 @@ extension HTTPFaultCheck {
             ),
         ]
 
-    private static let untrusted = HTTPFault.Outcome(.tlsUntrusted, .tls, .no)
-    private static let noHandshake = HTTPFault.Outcome(.tlsHandshakeFailed, .tls, .no)
+    private static let untrusted = ServerFault.Outcome(.tlsUntrusted, .tls, .no)
+    private static let noHandshake = ServerFault.Outcome(.tlsHandshakeFailed, .tls, .no)
 
     private static func secureRow(
         _ fault: String,
         _ security: HTTPTestScript.Security,
-        _ outcome: HTTPFault.Outcome
+        _ outcome: ServerFault.Outcome
     ) -> Self {
         Self(
-            HTTPFault(fault),
+            ServerFault(fault),
             outcome,
             traits: .customTrust,
             on: HTTPTestScript(security: security)
@@ -198,7 +198,7 @@ extension HTTPFaultCheck {
             )
         ]
 
-    private static let refused = HTTPFault.Outcome(.streamRefused, .awaitHead, .no)
+    private static let refused = ServerFault.Outcome(.streamRefused, .awaitHead, .no)
 
     private static let streamRows: [Row] = [
         (
@@ -212,12 +212,12 @@ extension HTTPFaultCheck {
         (
             "resets the stream before the head",
             text.interrupted(.beforeHead, by: .resetStream(code: 2)),
-            HTTPFault.Outcome(.streamReset, .awaitHead, .maybe)
+            ServerFault.Outcome(.streamReset, .awaitHead, .maybe)
         ),
         (
             "resets the stream inside the body",
             text.interrupted(.insideBody(after: 4), by: .resetStream(code: 2)),
-            HTTPFault.Outcome(.streamReset, .readBody, .yes)
+            ServerFault.Outcome(.streamReset, .readBody, .yes)
         ),
         (
             "goes away inside the body",
@@ -239,7 +239,7 @@ extension HTTPFaultCheck {
         (
             "stalls an HTTP/2 stream inside the body",
             text.interrupted(.insideBody(after: 4), by: .stall),
-            HTTPFault.Outcome(.responseTimeout, .readBody, .yes)
+            ServerFault.Outcome(.responseTimeout, .readBody, .yes)
         ),
         ("breaks the framing of HTTP/2", .raw([UInt8](repeating: 0xff, count: 64)), noHTTP),
     ]

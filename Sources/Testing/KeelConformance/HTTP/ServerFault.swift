@@ -1,7 +1,7 @@
 public import KeelHTTP
 
 /// The name of a fault of a server or of the connection to it.
-public struct HTTPFault: Hashable, Sendable, CustomStringConvertible {
+public struct ServerFault: Hashable, Sendable, CustomStringConvertible {
     /// The fault, as a sentence about the server.
     public let description: String
 
