@@ -3,10 +3,9 @@ import Foundation
 import KeelStorage
 import KeelToolSupport
 
-/// Where a command's results and messages go: results to standard output, messages to standard
-/// error.
+/// The output of a command: results go to standard output, messages to standard error.
 struct CommandOutput {
-    /// Whether the reader is a program.
+    /// Whether the output is for a program.
     let isJSON: Bool
     /// Whether no progress is drawn, even at a terminal.
     var isQuiet = false
@@ -14,7 +13,7 @@ struct CommandOutput {
     /// Whether a progress bar may be drawn.
     var showsProgress: Bool { !isJSON && !isQuiet && isatty(STDERR_FILENO) == 1 }
 
-    /// A line of progress, which is drawn only where a person looks on.
+    /// A progress line, which is drawn only on a terminal.
     func progressLine(total: Int?, unit: ProgressLine.Unit) -> ProgressLine {
         ProgressLine(total: total, unit: unit, isQuiet: !showsProgress)
     }
@@ -34,7 +33,7 @@ struct CommandOutput {
         try? FileHandle.standardError.write(contentsOf: Array("\(text)\n".utf8))
     }
 
-    /// Draws a bar over the line before, where a person looks on.
+    /// Draws a bar over the previous line, if standard error is a terminal.
     func progress(_ text: String, fraction: Double? = nil) {
         guard showsProgress else { return }
         let bar = fraction.map { fraction in
@@ -51,7 +50,7 @@ struct CommandOutput {
         try? FileHandle.standardError.write(contentsOf: Array("\r\u{1B}[K".utf8))
     }
 
-    /// Runs a command, writes its error with the advice, and ends with the exit code that fits.
+    /// Runs a command, writes its error with advice, and ends with the exit code of the error.
     func reporting(_ body: () async throws -> ToolExit) async throws {
         let exit: ToolExit
         do {
@@ -70,7 +69,7 @@ struct CommandOutput {
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - place: What it is about, where that is one of several.
+    ///   - place: The place of the error, if there are several.
     func failure(_ error: any Error, about place: String? = nil) {
         let described = ToolError(describing: error)
         let record = ErrorRecord(
@@ -88,7 +87,7 @@ struct CommandOutput {
 
     /// Names documents that cannot be read, with the reasons.
     ///
-    /// - Returns: What the exit code is to say.
+    /// - Returns: The exit code.
     func unreadable(_ documents: some Collection<UnreadableDocument>) -> ToolExit {
         for document in documents.sorted(by: { $0.path < $1.path }) {
             failure(document.error, about: document.path.string)

@@ -3,9 +3,9 @@ import Foundation
 import KeelToolSupport
 import Synchronization
 
-/// SIGINT and SIGTERM as the end of a wait.
+/// Ends a wait on SIGINT and SIGTERM.
 enum Interruption {
-    /// Runs a body to its end; a signal cancels it, which is an error with this advice.
+    /// Runs a body to its end; a signal cancels it, and is reported as an error with this advice.
     static func value<Value: Sendable>(
         advice: String = "Nothing was left behind.",
         _ body: @escaping @Sendable () async throws -> Value
@@ -25,11 +25,11 @@ enum Interruption {
         let value = Mutex<Value?>(nil)
     }
 
-    /// Runs a body until it ends or a signal comes, which cancels it.
+    /// Runs a body until it ends or a signal cancels it.
     static func wait(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
         let sources = [SIGINT, SIGTERM].map { number in
-            // The default action would end the process before the source hears of it.
+            // The default action would end the process before the source is called.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield() }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import KeelToolSupport
 
-/// Starts the linter, which is a program of its own.
+/// Starts the linter, which is a separate program.
 struct LintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint",
@@ -32,7 +32,7 @@ struct LintCommand: ParsableCommand {
             FileHandle.standardError.write(Data("Error: \(error)\n".utf8))
             throw ExitCode(69)
         }
-        // This process becomes the linter, so that signals, output and exit code are its own.
+        // Replaces this process, so that signals, output and exit code are the linter's.
         var words = ([program] + arguments).map { strdup($0) }
         words.append(nil)
         execv(program, &words)

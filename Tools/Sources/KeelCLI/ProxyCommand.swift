@@ -94,7 +94,7 @@ struct ProxyCommand: AsyncParsableCommand {
             transport: CachedTransport(cache: cache, upstream: transport)
         )
         let logger = Logger(label: "keel.proxy") { StreamLogHandler.standardError(label: $0) }
-        // Each client's connection may need one to the origin.
+        // Each client's connection may need a connection to the origin.
         let mostConnections = min(16_384, max(16, (OpenFileLimit.raise() - 64) / 2))
         let server = HandlerServer(
             proxy,
@@ -117,7 +117,7 @@ struct ProxyCommand: AsyncParsableCommand {
         await transport.shutdown()
     }
 
-    /// How the cache behaves.
+    /// The settings of the cache.
     var configuration: HTTPCache.Configuration {
         var configuration: HTTPCache.Configuration = shared ? .shared : HTTPCache.Configuration()
         if shared {
@@ -138,7 +138,7 @@ struct ProxyCommand: AsyncParsableCommand {
     }
 }
 
-/// A transport with a cache before it.
+/// A transport behind a cache.
 private struct CachedTransport: HTTPTransport {
     let cache: HTTPCache
     let upstream: AsyncHTTPClientTransport
@@ -152,9 +152,9 @@ private struct CachedTransport: HTTPTransport {
     func shutdown() async { await upstream.shutdown() }
 }
 
-/// A transport that sends a request once more, on a new connection, when its kept one was closed.
+/// A transport that repeats a request on a new connection if the origin closed the reused one.
 ///
-/// An origin closes connections that nobody uses, and a request may be on its way at that moment.
+/// An origin may close an idle connection while a request is on its way.
 private struct OriginTransport: HTTPTransport {
     let upstream: AsyncHTTPClientTransport
 
@@ -176,7 +176,7 @@ private struct OriginTransport: HTTPTransport {
     func shutdown() async { await upstream.shutdown() }
 }
 
-/// How long past its freshness a response may be used, as the command line names it.
+/// The time past its freshness for which a response may be used, as an argument.
 struct Staleness: ExpressibleByArgument {
     let age: Duration
 
@@ -186,7 +186,7 @@ struct Staleness: ExpressibleByArgument {
     }
 }
 
-/// The scheme, host and port of an origin, as the command line names it.
+/// The scheme, host and port of an origin, as an argument.
 struct Origin: ExpressibleByArgument {
     let scheme: String
     let authority: String

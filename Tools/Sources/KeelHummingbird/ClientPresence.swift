@@ -3,16 +3,16 @@ package import NIOCore
 package import NIOHTTPTypes
 import Synchronization
 
-/// Ends the work for the client of a connection when the client goes.
+/// Cancels the work for a client when the client disconnects.
 package final class ClientPresence: Sendable {
     private struct State {
         var isOver = false
         var work: Work?
     }
 
-    /// A task at work, which others may cancel while it lives.
+    /// A running task that other threads may cancel.
     ///
-    /// `@unchecked`, because `cancel` is for every thread, and the reference is let go under the lock
+    /// `@unchecked`, because `cancel` may be called on any thread, and the reference is cleared under the lock
     /// before the task's work returns.
     private struct Work: @unchecked Sendable {
         let task: UnsafeCurrentTask
@@ -22,12 +22,12 @@ package final class ClientPresence: Sendable {
 
     package init() {}
 
-    /// Whether the client has gone, or the connection has ended.
+    /// Whether the client has disconnected.
     package var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Cancels the current task once the client has gone, until ``endWork()``.
+    /// Makes a disconnection cancel the current task, until ``endWork()``.
     ///
-    /// A task of its own for the work would cost each connection 3 KiB.
+    /// A separate task for the work would cost 3 KiB per connection.
     package func beginWork() {
         guard let work = withUnsafeCurrentTask(body: { $0.map(Work.init) }) else { return }
         state.withLock { state in
@@ -35,24 +35,24 @@ package final class ClientPresence: Sendable {
         }
     }
 
-    /// Lets go of the task that ``beginWork()`` was called in, which has to live until then.
+    /// Releases the task that called ``beginWork()``, which must still be running.
     package func endWork() { state.withLock { $0.work = nil } }
 
-    /// Notes that there is nobody to answer any more.
+    /// Records that the client has disconnected, and cancels the work.
     package func end() {
         state.withLock { state in
             state.isOver = true
-            // Under the lock, so that the task is not over yet.
+            // Under the lock, so that the task is still running.
             state.work?.task.cancel()
             state.work = nil
         }
     }
 }
 
-/// Notices that a client goes while it is being answered.
+/// Detects that a client disconnects before it has its response.
 ///
-/// A client that closes its side of the connection is taken to have gone once `patience` has passed:
-/// nothing tells it from one that still listens, and such clients, `nc` for one, are answered at once
+/// A client that closes its side of the connection counts as disconnected after `patience`. It cannot be
+/// distinguished from a client that only finished sending, such as `nc`, which receives its response within that time
 /// or not at all. Go's server does the same.
 package final class ClientPresenceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
@@ -63,17 +63,17 @@ package final class ClientPresenceHandler: ChannelDuplexHandler, RemovableChanne
     private let presence: ClientPresence
     private let patience: TimeAmount
     private let mostUnreadBytes: Int
-    /// How many requests have come whose answers are not complete.
+    /// The number of requests without a complete response.
     private var open = 0
     private var unreadBytes = 0
 
-    /// Creates a handler of one connection.
+    /// Creates a handler for one connection.
     ///
     /// - Parameters:
-    ///   - presence: What is told.
-    ///   - patience: How long a client may still listen that has closed its side.
-    ///   - mostUnreadBytes: The most bytes of a body that are passed over after its request has been
-    ///     answered; a client that sends more is cut off.
+    ///   - presence: The presence to end.
+    ///   - patience: The time for which a client that has closed its side still counts as connected.
+    ///   - mostUnreadBytes: The maximum number of bytes of a body to discard after the response; the connection of a
+    ///     client that sends more is closed.
     package init(
         _ presence: ClientPresence,
         patience: TimeAmount = .milliseconds(50),

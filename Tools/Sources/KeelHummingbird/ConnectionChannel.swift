@@ -3,7 +3,7 @@ import Logging
 import NIOCore
 import NIOHTTPTypesHTTP1
 
-/// Sets up connections of HTTP/1.1 that have limits, and end their work when their client goes.
+/// Sets up HTTP/1.1 connections with limits, whose work is canceled when the client disconnects.
 struct ConnectionChannel: ServerChildChannel {
     /// A connection.
     struct Value: ServerChildChannelValue {

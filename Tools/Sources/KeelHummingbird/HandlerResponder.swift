@@ -5,7 +5,7 @@ import KeelServing
 import Logging
 import NIOCore
 
-/// Takes a request of Hummingbird's to a handler, and the handler's answer back.
+/// Passes Hummingbird's requests to a handler, and writes the handler's responses.
 struct HandlerResponder: Sendable {
     private let handler: any ServingHandler
     private let logger: Logger
@@ -15,7 +15,7 @@ struct HandlerResponder: Sendable {
         self.logger = logger
     }
 
-    // Concurrent, as Hummingbird's own functions are: its writer cannot be sent to another executor.
+    // Concurrent like Hummingbird's own functions, because its writer cannot be sent to another executor.
     @concurrent
     func respond(
         to request: Request,
@@ -32,15 +32,15 @@ struct HandlerResponder: Sendable {
                 try await writer.writeResponse(reply.head)
             }
         } catch {
-            // The connection is closed: nobody reads it any more.
+            // The connection is closed, so the rest of the body is not read.
             reader?.refuse()
             throw error
         }
         await reader?.end()
     }
 
-    // What follows is not inlined, so that a connection which stays open keeps what sending needs, and
-    // nothing of what asking and answering have needed.
+    // The following functions are not inlined, so that a connection that stays open keeps only the memory that
+    // sending needs.
 
     @inline(never)
     private func reply(
@@ -74,30 +74,30 @@ struct HandlerResponder: Sendable {
                 }
             }
         } catch {
-            // The head is out: only a cut connection tells the client that the body is not whole.
+            // The head has been sent, so only closing the connection can report the incomplete body.
             logger.info("A response was cut short", metadata: ["reason": "\(error.code.name)"])
             throw error
         }
         try await writer.finish(pieces.trailers)
     }
 
-    /// Lets the handler answer in a task of its own.
+    /// Calls the handler in a separate task.
     ///
-    /// A task keeps the memory that its deepest calls have needed until it ends, about 17 KiB for an
-    /// answer of a store. A stream of events would hold that for as long as somebody listens.
+    /// Until a task ends, it keeps the memory that its deepest calls needed, about 17 KiB for a response of a store.
+    /// A stream of events would keep that for as long as its client listens.
     @inline(never)
     private func replyApart(to call: HTTPCall) async -> HTTPReply {
         await withTaskGroup(of: HTTPReply.self) { group in
             group.addTask { await handler.respond(to: call) }
-            // A group with one task has a next one.
+            // A group with one task has one result.
             return await group.next() ?? HTTPReply(head: HTTPResponse(status: .internalServerError))
         }
     }
 
-    /// How many bytes are written at once: a client is seen to take whole pieces only.
+    /// The maximum number of bytes per write, because only whole writes count as taken by the client.
     private static let mostAtOnce = 128 << 10
 
-    /// Whether a client means to listen: those of server-sent events say so (WHATWG HTML, 9.2).
+    /// Whether a request asks for server-sent events (WHATWG HTML, section 9.2).
     private static func staysForLong(_ head: HTTPRequest) -> Bool {
         head.method == .get && head.headerFields[.accept]?.contains("text/event-stream") == true
     }
@@ -114,7 +114,7 @@ struct HandlerResponder: Sendable {
         }
     }
 
-    /// Whether a body follows the head (RFC 9112 section 6.3).
+    /// Whether a response has a body (RFC 9112, section 6.3).
     private static func hasBody(
         _ status: HTTPResponse.Status,
         _ method: HTTPRequest.Method
@@ -123,7 +123,7 @@ struct HandlerResponder: Sendable {
             && status.kind != .informational
     }
 
-    /// Whether a request has a body (RFC 9112 section 6.3).
+    /// Whether a request has a body (RFC 9112, section 6.3).
     private static func hasBody(_ request: Request) -> Bool {
         request.headers[.transferEncoding] != nil || (length(of: request) ?? 0) > 0
     }

@@ -7,30 +7,28 @@ import NIOCore
 import NIOPosix
 public import ServiceLifecycle
 
-/// A server on Hummingbird that lets a handler answer its requests, over HTTP/1.1.
+/// An HTTP/1.1 server on Hummingbird whose requests a handler answers.
 ///
-/// It is a service: run it in a `ServiceGroup`, which ends it on a signal. Ending it gracefully lets
-/// what was accepted be answered first.
+/// The server is a service: run it in a `ServiceGroup`, which ends it on a signal. A graceful shutdown answers the
+/// accepted requests first.
 ///
-/// What a client can hold is limited:
+/// The resources that a client can hold are limited:
 ///
-/// - a connection that brings no whole request for a minute is closed, and so is one whose request
-///   body comes at less than a kilobyte a second while the handler wants more of it;
-/// - one whose client takes less than 64 KiB of its answer in 30 seconds, while more is waiting, is
-///   closed;
-/// - one whose client goes, or closes its side, while it is being answered ends the answer: the
-///   handler's task is cancelled;
-/// - of a body that the handler has left unread, 16 MiB are passed over, so that the client can read
-///   its answer; then the connection is closed;
-/// - further connections wait, unaccepted, once there are as many as may be.
+/// - The server closes a connection without a complete request for one minute, and a connection whose request body
+///   arrives at less than 1 KiB per second while the handler reads it.
+/// - It closes a connection whose client takes less than 64 KiB of a waiting response in 30 seconds.
+/// - It cancels the handler's task when the client disconnects, or closes its side, before the response is complete.
+/// - It discards up to 16 MiB of a body that the handler has not read, so that the client can read the response, and
+///   then closes the connection.
+/// - It does not accept further connections once the maximum is reached; they wait.
 ///
-/// Interim responses that the handler gives (`HTTPCall.onInterimResponse`) go to clients of HTTP/1.1, 64 for
-/// a request at most, as long as the client takes them.
+/// The server sends a handler's interim responses (`HTTPCall.onInterimResponse`) to HTTP/1.1 clients, at most 64 per
+/// request, and drops those that the client does not take at once.
 ///
-/// It has no TLS, and authorizes no requests unless it is told to. On an address other than the loopback
-/// interface it therefore starts only with an ``Access`` that says whose requests it answers.
+/// The server has no TLS, and by default authorizes no requests. On an address outside the loopback interface, it
+/// starts only with an explicit ``Access``.
 public struct HandlerServer: Service {
-    /// Whom a server answers.
+    /// The clients whose requests a server answers.
     public struct Access: Sendable {
         fileprivate enum Kind: Sendable {
             case sameMachine
@@ -45,17 +43,17 @@ public struct HandlerServer: Service {
         /// The server starts only on the loopback interface.
         public static let sameMachine = Self(kind: .sameMachine)
 
-        /// Everybody who reaches the address.
+        /// Every client that reaches the address.
         ///
-        /// Use it where a proxy in front of the server, or the handler itself, refuses requests.
+        /// Use this if a proxy in front of the server, or the handler itself, authorizes requests.
         public static let everybody = Self(kind: .everybody)
 
-        /// Those whose requests are let in; other requests are answered with status 401.
+        /// Clients whose requests are allowed; other requests receive status 401.
         ///
-        /// Compare a token in constant time, so that it cannot be guessed byte by byte; and put TLS before the
-        /// server, so that nobody reads it on the way.
+        /// Compare tokens in constant time, so that they cannot be guessed byte by byte, and put TLS in front of the
+        /// server, so that they cannot be read on the network.
         ///
-        /// - Parameter isAllowed: Whether a request is let in, by its head.
+        /// - Parameter isAllowed: Returns whether to allow a request, given its head.
         /// - Returns: The access.
         public static func authorized(
             _ isAllowed: @escaping @Sendable (HTTPRequest) async -> Bool
@@ -64,14 +62,14 @@ public struct HandlerServer: Service {
         }
     }
 
-    /// The address is not one of the loopback interface, and no access was given for it.
+    /// The error for an address outside the loopback interface without an explicit access.
     public struct ExposedAddress: Error, CustomStringConvertible {
         /// The address.
         public let host: String
 
         public var description: String {
-            "“\(host)” is not a loopback address: everybody who reaches it could do all that the handler "
-                + "does. Pass an access that authorizes requests, or everybody if that is intended."
+            "“\(host)” is not a loopback address: every client that reaches it could use the handler. "
+                + "Pass an access that authorizes requests, or .everybody if that is intended."
         }
     }
 
@@ -79,19 +77,18 @@ public struct HandlerServer: Service {
     private let exposed: ExposedAddress?
     private let onShutdown: @Sendable () -> Void
 
-    /// Creates a server; it listens once it runs.
+    /// Creates a server, which listens once it runs.
     ///
     /// - Parameters:
-    ///   - handler: What answers.
+    ///   - handler: The handler of requests.
     ///   - host: The address to listen on.
-    ///   - port: The port, 0 for a free one.
-    ///   - access: Whom it answers. ``run()`` throws ``ExposedAddress`` where the address is not one of the
-    ///     loopback interface and this says ``Access/sameMachine``, the default.
-    ///   - mostConnections: The most connections at a time; each needs an open file.
-    ///   - logger: Where failures of connections are told.
-    ///   - onListening: Called with the port once connections are accepted.
-    ///   - onShutdown: Called when a graceful shutdown begins: the handler should then end answers
-    ///     that would go on for ever.
+    ///   - port: The port; 0 for a free one.
+    ///   - access: The clients that the server answers. With ``Access/sameMachine``, ``run()`` throws
+    ///     ``ExposedAddress`` for an address outside the loopback interface.
+    ///   - mostConnections: The maximum number of simultaneous connections; each needs an open file.
+    ///   - logger: The logger of failed connections.
+    ///   - onListening: Called with the port once the server accepts connections.
+    ///   - onShutdown: Called when a graceful shutdown begins; the handler should then end endless responses.
     public init(
         _ handler: some ServingHandler,
         host: String = "127.0.0.1",
@@ -138,7 +135,7 @@ public struct HandlerServer: Service {
     }
 }
 
-/// A handler that answers only those who may ask.
+/// A handler that refuses unauthorized requests.
 private struct AuthorizingHandler: ServingHandler {
     let handler: any ServingHandler
     let isAllowed: @Sendable (HTTPRequest) async -> Bool

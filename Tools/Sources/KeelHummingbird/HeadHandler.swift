@@ -1,17 +1,17 @@
 import NIOCore
 import NIOHTTP1
 
-/// Looks at heads while they still tell what the types of HTTPTypes do not.
+/// Handles properties of heads that HTTPTypes does not represent.
 ///
-/// Clients of HTTP/1.0 know of no interim responses (RFC 9110 section 15.2), and get none. The method M-SEARCH,
-/// which SwiftNIO's decoder calls MSEARCH, gets its name back.
+/// HTTP/1.0 clients receive no interim responses (RFC 9110, section 15.2). The method M-SEARCH, which SwiftNIO
+/// names MSEARCH, gets its name back.
 final class HeadHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Whether a request of an older version has come; its client gets none from then on.
+    /// Whether the client has sent a request of an older version, and receives no interim responses.
     private var isOld = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -3,15 +3,14 @@ import KeelHTTP
 import NIOCore
 import Synchronization
 
-/// Reads the body of a request for one reader at a time, and gives the connection back at its end.
+/// Reads the body of a request for one reader at a time.
 ///
-/// What follows a request's answer reads the same connection: the rest of the body, and the next
-/// request. Two readers of it at a time end the process. So a read that is under way when the answer is
-/// complete, of a transport for example that still sends the body on, is waited for, and no later
-/// one reaches the connection.
+/// After the response, the server itself reads the connection: the rest of the body, and the next request. Two
+/// simultaneous readers of a connection end the process. So ``end()`` waits for a read in progress, for example by a
+/// transport that still forwards the body, and later reads fail.
 ///
-/// `@unchecked`, because the iterator cannot be sent: the state lets only one call touch it, and the
-/// lock around the state orders one call after the other.
+/// `@unchecked`, because the iterator is not sendable: the state admits one call at a time, and its lock orders the
+/// calls.
 final class RequestBodyReader: @unchecked Sendable {
     private struct State {
         var isReading = false
@@ -34,9 +33,9 @@ final class RequestBodyReader: @unchecked Sendable {
         }
     }
 
-    /// Refuses every later read, and returns once none is under way.
+    /// Refuses later reads, and returns once no read is in progress.
     ///
-    /// A read ends with the next bytes of the client's, or with its connection.
+    /// A read ends with the client's next bytes, or with the connection.
     func end() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
@@ -48,7 +47,7 @@ final class RequestBodyReader: @unchecked Sendable {
         }
     }
 
-    /// Refuses every later read.
+    /// Refuses later reads.
     func refuse() { state.withLock { $0.hasEnded = true } }
 
     private func begin() throws(TransportError) {

@@ -2,10 +2,10 @@ internal import HTTPTypes
 package import NIOCore
 package import NIOHTTPTypes
 
-/// Closes connections whose client takes its answer too slowly, or not at all.
+/// Closes connections whose client takes its response too slowly.
 ///
-/// What is written waits in memory until the client takes it. In each stretch of time in which
-/// something waits, the client has to take so many bytes, or everything.
+/// Written bytes wait in memory until the client takes them. In each period in which bytes wait, the client must take
+/// a minimum number of them, or all.
 package final class SlowReaderHandler: ChannelOutboundHandler, RemovableChannelHandler {
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart

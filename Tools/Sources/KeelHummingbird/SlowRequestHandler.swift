@@ -4,10 +4,9 @@ package import NIOHTTPTypes
 
 /// Closes connections whose request body arrives too slowly.
 ///
-/// Hummingbird's own limit starts again with every piece, so that a client which sends a byte now
-/// and then could hold connections for ever. Here each stretch of time has to bring so many bytes,
-/// or the end of the request. Time in which the server itself does not read, because what takes the
-/// body has no room for more, is not counted.
+/// Hummingbird's own limit starts again with each part of a body, so a client could keep a connection by sending single
+/// bytes. Here each period must bring a minimum number of bytes, or the end of the request. Periods in which the server
+/// does not read, because the handler takes no more of the body, do not count.
 package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart
@@ -18,9 +17,9 @@ package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHa
     private let leastBytes: Int
     private var bytes = 0
     private var check: Scheduled<Void>?
-    /// Whether the server has asked for bytes that have not come.
+    /// Whether the server waits for bytes.
     private var isReading = true
-    /// Whether the stretch has to begin again, because the server did not read in it.
+    /// Whether the period does not count, because the server paused reading.
     private var hasPaused = false
 
     package init(stretch: TimeAmount = .seconds(10), leastBytes: Int = 10 << 10) {
@@ -41,7 +40,7 @@ package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHa
         isReading = false
         context.fireChannelReadComplete()
         guard check != nil else { return }
-        // The next read mostly follows at once, on this turn of the loop.
+        // The next read usually follows on the same turn of the loop.
         context.eventLoop.assumeIsolated().execute { [self] in
             if !isReading { hasPaused = true }
         }

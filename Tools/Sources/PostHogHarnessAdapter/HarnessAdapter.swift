@@ -2,16 +2,16 @@ import HTTPTypes
 import KeelHTTP
 import KeelServing
 
-/// Answers PostHog's SDK test harness by way of an `AnalyticsService`.
+/// Answers PostHog's SDK test harness with an `AnalyticsService`.
 ///
-/// The harness plays an app: it asks for a service, tracks events with it, and looks at what reaches
-/// a server of its own. The contract is `CONTRACT.yaml` and `ADAPTER_GUIDE.md` of
+/// The harness acts as an app: it requests a service, tracks events, and checks what reaches its own server. The
+/// contract is `CONTRACT.yaml` and `ADAPTER_GUIDE.md` of
 /// PostHog/posthog-sdk-test-harness, version 1.10.
 ///
-/// One service is open at a time. Its field changes between two awaits only, so that a reset while
-/// a flush waits ends the service that the flush waits for.
+/// One service is open at a time. Its field changes only between two awaits, so a reset during a flush ends the service
+/// that the flush waits for.
 actor HarnessAdapter: ServingHandler {
-    /// How far a request's body is read.
+    /// The maximum size of a request's body.
     private static let bodyLimit = 1 << 20
 
     private let transport: any HTTPTransport
@@ -21,8 +21,8 @@ actor HarnessAdapter: ServingHandler {
     /// Creates an adapter without a service.
     ///
     /// - Parameters:
-    ///   - transport: What reaches the harness's server; shutting it down is up to the caller.
-    ///   - flushLimit: How long a flush waits for events that have to be sent again.
+    ///   - transport: The transport to the harness's server, which the caller shuts down.
+    ///   - flushLimit: The maximum time that a flush waits for retried events.
     init(transport: any HTTPTransport, flushLimit: Duration = .seconds(60)) {
         self.transport = transport
         self.flushLimit = flushLimit
@@ -36,7 +36,7 @@ actor HarnessAdapter: ServingHandler {
         }
     }
 
-    /// Ends the service and forgets what it has kept.
+    /// Ends the service and deletes its records.
     func reset() async {
         let ending = session
         session = nil
@@ -115,7 +115,7 @@ actor HarnessAdapter: ServingHandler {
     }
 }
 
-/// Why a call of the harness is refused.
+/// The reason for refusing a call of the harness.
 struct HarnessFailure: Error {
     let status: HTTPResponse.Status
     let message: String

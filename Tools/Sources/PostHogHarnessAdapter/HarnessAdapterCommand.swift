@@ -6,7 +6,7 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Lets PostHog's SDK test harness test Keel's destination for PostHog.
+/// Runs PostHog's SDK test harness against Keel's destination for PostHog.
 @main
 struct HarnessAdapterCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,10 +1,10 @@
 import Foundation
 import KeelAnalytics
 
-// What the harness and the adapter say to each other: the members of `adapter_interface` in the
-// harness's CONTRACT.yaml, in snake case.
+// The messages between harness and adapter: the members of `adapter_interface` in the harness's CONTRACT.yaml, in snake
+// case.
 
-/// What a service is made with.
+/// The settings of a new service.
 ///
 /// Members that have no counterpart in Keel are not read: `max_retries`, `historical_migration` and
 /// `disable_geoip`.
@@ -24,7 +24,7 @@ struct HarnessCapture: Decodable {
     var timestamp: Date?
 }
 
-/// What the adapter can do.
+/// The capabilities of the adapter.
 struct HarnessHealth: Encodable {
     var sdkName = "keel"
     var sdkVersion = "0.1.0"
@@ -34,30 +34,30 @@ struct HarnessHealth: Encodable {
     var capabilities = ["capture_v0", "encoding_gzip"]
 }
 
-/// A call that has done what it should.
+/// A successful call.
 struct HarnessSuccess: Encodable {
     var success = true
 }
 
-/// A call that was refused.
+/// A refused call.
 struct HarnessRefusal: Encodable {
     var success = false
     var error: String
 }
 
-/// An event that was tracked.
+/// A tracked event.
 struct HarnessCaptured: Encodable {
     var success = true
     var uuid: String
 }
 
-/// What a flush has brought to the server.
+/// The result of a flush.
 struct HarnessFlushed: Encodable {
     var success = true
     var eventsFlushed: Int
 }
 
-/// How it stands with the events of a service.
+/// The state of a service's events.
 struct HarnessState: Codable {
     var pendingEvents = 0
     var totalEventsCaptured = 0
@@ -69,9 +69,9 @@ struct HarnessState: Codable {
     /// A request to the harness's server.
     struct Request: Codable {
         var timestampMs: Int64
-        /// The status of the answer, 0 where there was none.
+        /// The status of the response; 0 without a response.
         var statusCode: Int
-        /// How often the same events were sent before.
+        /// The number of earlier attempts with the same events.
         var retryAttempt: Int
         var eventCount: Int
         var uuidList: [String]

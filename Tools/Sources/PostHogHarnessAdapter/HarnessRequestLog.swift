@@ -3,10 +3,10 @@ import KeelAnalytics
 import KeelHTTP
 import Synchronization
 
-/// What a service has asked the harness's server.
+/// The requests of a service to the harness's server.
 final class HarnessRequestLog: Sendable {
     private struct State {
-        /// The events of the batch that is under way: a destination gets one at a time.
+        /// The events of the current batch; a destination receives one batch at a time.
         var batch: [String] = []
         var requests: [HarnessState.Request] = []
     }
@@ -19,15 +19,15 @@ final class HarnessRequestLog: Sendable {
     /// - Parameter now: The time, in microseconds since 1970.
     init(now: @escaping @Sendable () -> Int64) { self.now = now }
 
-    /// The requests that have come to an end, in order.
+    /// The finished requests, in order.
     var requests: [HarnessState.Request] { state.withLock { $0.requests } }
 
-    /// Notes which events the next request brings.
+    /// Records the events of the next request.
     func begin(_ batch: [String]) { state.withLock { $0.batch = batch } }
 
-    /// Notes how a request ended.
+    /// Records the outcome of a request.
     ///
-    /// - Parameter status: The answer's status, 0 where there was none.
+    /// - Parameter status: The status of the response; 0 without a response.
     func note(_ status: Int) {
         let milliseconds = now() / 1000
         state.withLock { state in
@@ -46,7 +46,7 @@ final class HarnessRequestLog: Sendable {
     }
 }
 
-/// A layer that notes how requests end.
+/// A layer that records the outcomes of requests.
 struct HarnessRequestObserver: HTTPMiddleware {
     let log: HarnessRequestLog
 
@@ -65,7 +65,7 @@ struct HarnessRequestObserver: HTTPMiddleware {
     }
 }
 
-/// A destination that notes which events it is given.
+/// A destination that records its events.
 struct LoggedDestination<Upstream: AnalyticsDestination>: AnalyticsDestination {
     let upstream: Upstream
     let log: HarnessRequestLog

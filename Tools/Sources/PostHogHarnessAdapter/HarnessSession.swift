@@ -6,17 +6,16 @@ import KeelHTTP
 import KeelHTTPCompression
 import Synchronization
 
-/// A service that the harness has asked for, in a folder of its own.
+/// A service for the harness, in its own folder.
 ///
-/// The harness tests SDKs for servers, where each event names its user; Keel's service has one user
-/// at a time. So each event sets the user first, and the destination does not get the records that
-/// this makes.
+/// The harness tests SDKs for servers, where each event names its user, but Keel's service has one user at a time. So
+/// each event sets the user first, and the destination does not receive the records of these changes.
 final class HarnessSession: Sendable {
     private let service: AnalyticsService
     private let log: HarnessRequestLog
     private let folder: URL
     private let captured = Mutex(0)
-    /// Cancelled by ``close()``, which every owner of a session calls.
+    /// Canceled by ``close()``, which every owner of a session calls.
     private let deliveries: Task<Void, Never>
 
     /// Opens a service and begins to deliver.
@@ -25,14 +24,14 @@ final class HarnessSession: Sendable {
             throw HarnessFailure(.badRequest, "“host” is not an address.")
         }
         var configuration = AnalyticsConfiguration()
-        // The harness has no notion of consent.
+        // The harness has no consent.
         configuration.defaultConsent = .granted
         configuration.deliveryThreshold = max(1, request.flushAt ?? 100)
-        // The contract's default: Keel's own is longer than the harness waits.
+        // The contract's default, because the harness does not wait as long as Keel's.
         configuration.deliveryInterval = .milliseconds(max(0, request.flushIntervalMs ?? 500))
         let log = HarnessRequestLog(now: configuration.now)
         var connection = DestinationConnection(transport: transport)
-        // Keel compresses from 1 KiB on; the harness expects it of the smallest body.
+        // The harness expects compression of the smallest body; Keel's default is from 1 KiB.
         connection.compressesBodies = false
         connection.middleware = [HarnessRequestObserver(log: log)]
         if request.enableCompression == true {
@@ -61,7 +60,7 @@ final class HarnessSession: Sendable {
 
     private static let destination = "posthog"
 
-    /// Stops delivering and removes what was kept.
+    /// Stops delivering and deletes the records.
     func close() async {
         deliveries.cancel()
         await deliveries.value
@@ -92,13 +91,13 @@ final class HarnessSession: Sendable {
         }
     }
 
-    /// Sends what waits, and waits until it has arrived or never will.
+    /// Sends the waiting events, and waits until they are delivered or rejected.
     ///
-    /// The first try is made at once; the pauses before the others are the service's own, also where
-    /// the first has been made without a flush.
+    /// The first attempt is immediate. The pauses before further attempts are the service's, even if the first attempt
+    /// was made before the flush.
     ///
-    /// - Parameter limit: How long to wait.
-    /// - Returns: How many events have arrived meanwhile.
+    /// - Parameter limit: The maximum time to wait.
+    /// - Returns: The number of delivered events.
     func flush(_ limit: Duration) async -> Int {
         let before = state.totalEventsSent
         if delivery.failures == 0 { await service.flush(upTo: limit) }
@@ -124,11 +123,11 @@ final class HarnessSession: Sendable {
         service.status.destinations[Self.destination] ?? AnalyticsStatus.Destination()
     }
 
-    /// What the contract wants to know.
+    /// The state that the contract asks for.
     var state: HarnessState {
         let delivery = delivery
         let ledger = delivery.ledger
-        // The records that tell of users are no events of the harness.
+        // Records of users are not events of the harness.
         let refused = ledger.rejected.filter { $0.key != "filtered" }
         let settled = ledger.delivered + refused.values.reduce(0, +)
         let requests = log.requests

@@ -5,10 +5,10 @@ import KeelServing
 
 /// The service that the harness of w3c/trace-context asks to make calls (its `test/README.md`).
 ///
-/// A request's body lists calls; each is a POST with a list of further calls as its body. The calls carry on
-/// the trace of the request by ``TraceContextPropagation``.
+/// A request's body lists calls; each is a POST whose body lists further calls. ``TraceContextPropagation`` passes the
+/// trace of the request on to the calls.
 struct CallbackHandler: ServingHandler {
-    /// A call that the harness asks for.
+    /// A call that the harness requests.
     struct Callback: Codable {
         let url: String
         let arguments: [Callback]
@@ -20,7 +20,7 @@ struct CallbackHandler: ServingHandler {
 
     /// Creates the handler.
     ///
-    /// - Parameter transport: What makes the calls.
+    /// - Parameter transport: The transport for the calls.
     init(transport: any HTTPTransport) { self.transport = transport }
 
     func respond(to call: HTTPCall) async -> HTTPReply {

@@ -6,7 +6,7 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Lets the W3C's test harness for trace context test how Keel passes traces on.
+/// Runs the W3C's test harness for trace context against Keel.
 @main
 struct TraceContextServiceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

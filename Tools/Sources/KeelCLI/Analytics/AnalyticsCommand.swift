@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// What a terminal can do with the events that an app has tracked.
+/// The commands for an app's tracked events.
 struct AnalyticsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "analytics",
@@ -20,7 +20,7 @@ struct AnalyticsCommand: AsyncParsableCommand {
     )
 }
 
-/// The options that every command about analytics has.
+/// The options of all analytics commands.
 struct AnalyticsOptions: ParsableArguments {
     @Argument(help: "The folder of the app's AnalyticsService.")
     var folder: String

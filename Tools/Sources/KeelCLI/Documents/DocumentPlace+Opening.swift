@@ -8,7 +8,7 @@ import KeelStorageSQLite
 import KeelToolSupport
 
 extension DocumentPlace {
-    /// Opens the place; nothing is sent yet to one that is elsewhere.
+    /// Opens the place, without sending anything yet to a remote one.
     ///
     /// - Throws: `ToolError` or `StorageError`.
     func opened(for access: StoreAccess) throws -> OpenedStore {
@@ -33,8 +33,8 @@ extension DocumentPlace {
         return OpenedStore(adapter: adapter.retrying(.attempts(4))) { await transport.shutdown() }
     }
 
-    /// The emulator where Google's tools would use it, otherwise Google with the credentials that
-    /// the environment names.
+    /// The emulator if the environment names one, as for Google's tools; otherwise Google, with the environment's
+    /// credentials.
     private static func firestore(
         _ project: String
     ) throws -> FirestoreStorageAdapter.Configuration {

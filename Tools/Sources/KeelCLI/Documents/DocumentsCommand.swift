@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a terminal can do with the documents of a store.
+/// The commands for the documents of a store.
 struct DocumentsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "documents",

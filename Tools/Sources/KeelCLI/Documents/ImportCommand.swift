@@ -64,7 +64,7 @@ struct ImportCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard file == "-" else { return try await run(URL(fileURLWithPath: file)) }
-        // An import looks at the beginning and the end of a file before it reads it.
+        // An import examines the beginning and the end of a file first, so it needs a file.
         let copy: URL
         do {
             copy = try StandardInput.copied()

@@ -12,7 +12,7 @@ struct IndexesCommand: AsyncParsableCommand {
         subcommands: [Import.self, List.self, Drop.self]
     )
 
-    /// The store of a command that only files have an answer for.
+    /// The store of a command that only files support.
     private static func file(_ adapter: any StorageAdapter) throws -> SQLiteStorageAdapter {
         if let file = adapter as? SQLiteStorageAdapter { return file }
         throw ToolError(
@@ -56,7 +56,7 @@ struct IndexesCommand: AsyncParsableCommand {
                     let opened = try store.opened(for: .creating)
                     do {
                         try await opened.adapter.prepare(indexes.schema)
-                        // The command says that they are ready.
+                        // The command reports that the indexes are ready.
                         try await (opened.adapter as? SQLiteStorageAdapter)?.finishIndexes()
                     } catch {
                         await opened.close()

@@ -2,8 +2,8 @@ import KeelStorage
 
 /// A store that a command has opened.
 struct OpenedStore {
-    /// What the command works with.
+    /// The store's client.
     let adapter: any StorageAdapter
-    /// Lets go of the store's connections.
+    /// Closes the store's connections.
     let close: () async -> Void
 }

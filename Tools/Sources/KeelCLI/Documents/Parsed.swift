@@ -3,7 +3,7 @@ import KeelDocumentTools
 import KeelStorage
 import KeelStorageFirestore
 
-/// Arguments as values, with mistakes as errors of the command line.
+/// Parses arguments, and reports mistakes as errors of the command line.
 enum Parsed {
     static func collection(_ text: String) throws -> CollectionPath {
         let count = text.split(separator: "/", omittingEmptySubsequences: false).count
@@ -37,7 +37,7 @@ enum Parsed {
         try usage { () throws(StorageError) in try WhereClause.order(text) }
     }
 
-    /// A text as JSON, quotes included.
+    /// Returns a text as JSON, with quotes.
     static func json(_ text: String) -> String {
         String(decoding: DocumentJSON.plain(.string(text)), as: UTF8.self)
     }

@@ -3,7 +3,7 @@ import Foundation
 import KeelStorage
 import KeelTelemetryTools
 
-/// The option of commands that can read a store as it was.
+/// The option of commands that can read a past state.
 struct PastOptions: ParsableArguments {
     @Option(
         name: .customLong("as-of"),
@@ -19,7 +19,7 @@ struct PastOptions: ParsableArguments {
 
     func validate() throws { _ = try time }
 
-    /// The time whose state is read, nil for the present.
+    /// The time whose state is read; nil for the present.
     var time: Timestamp? {
         get throws {
             guard let asOf else { return nil }
@@ -36,7 +36,7 @@ struct PastOptions: ParsableArguments {
         }
     }
 
-    /// A client that reads what the option names.
+    /// Returns a client that reads the state that the option names.
     func client(_ adapter: any StorageAdapter) throws -> StorageClient {
         let client = StorageClient(adapter)
         guard let time = try time else { return client }

@@ -3,10 +3,10 @@ import KeelToolSupport
 
 /// Standard input as a file.
 enum StandardInput {
-    /// Copies standard input to a file that only its owner may read, in a folder of its own.
+    /// Copies standard input to a file that only its owner may read, in a new folder.
     ///
-    /// - Returns: The file; the caller removes its folder.
-    /// - Throws: `ToolError` if the disk has no room for it.
+    /// - Returns: The file, whose folder the caller removes.
+    /// - Throws: `ToolError` if the disk is full.
     static func copied() throws -> URL {
         let folder = URL.temporaryDirectory.appending(path: "keel-\(UUID().uuidString)")
         do {

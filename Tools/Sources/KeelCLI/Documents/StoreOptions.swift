@@ -7,7 +7,7 @@ extension DocumentPlace: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }
 }
 
-/// The options that every command about one store has.
+/// The options of all commands for one store.
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

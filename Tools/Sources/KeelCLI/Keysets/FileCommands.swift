@@ -5,7 +5,7 @@ import KeelSecurity
 import KeelSecurityTools
 import KeelToolSupport
 
-/// The keyset, and what the files belong to.
+/// The keyset, and the files' associated data.
 struct FileKeyOptions: ParsableArguments {
     @Option(name: .long, help: "The file of the keyset, made by `keel keyset create`.")
     var keyset: String?
@@ -31,12 +31,12 @@ struct FileKeyOptions: ParsableArguments {
         }
     }
 
-    /// What encrypts and decrypts files.
+    /// Returns the service that encrypts and decrypts files.
     ///
-    /// - Parameter keepsDates: Whether what the dates ask for is kept: the next key takes its turn,
-    ///   the old one goes. Who reads files changes nothing, or the key that is asked for might go.
-    /// - Returns: What works with the keyset as it is now.
-    /// - Throws: What reading the keyset throws.
+    /// - Parameter keepsDates: Whether to activate and remove keys according to their dates. Commands that only read
+    ///   files do not, because the key that they need might be removed.
+    /// - Returns: A service with the current keyset.
+    /// - Throws: The error of reading the keyset.
     func encryption(keepsDates: Bool) async throws -> FileEncryption {
         guard let path = keyset else { throw ValidationError("Name the keyset with --keyset.") }
         let file = KeysetFile(
@@ -65,14 +65,14 @@ struct FileKeyOptions: ParsableArguments {
         }
     }
 
-    /// Runs a command on a pipe, and says what was written where that is a file.
+    /// Runs a command on a pipe, and reports the file that it has written.
     func run(
         _ pipe: FilePipe,
         _ body: @escaping @Sendable (@Sendable (Int) -> Void) async throws -> Int
     ) async throws {
         let progress = progress(of: pipe.source)
         guard case .file(let file) = pipe.target else {
-            // A signal leaves no files behind, and a pipe without a reader ends the command.
+            // A signal removes incomplete files, and a pipe without a reader ends the command.
             _ = try await body(progress)
             return output.endProgress()
         }
@@ -346,7 +346,7 @@ struct KeysetReencryptCommand: AsyncParsableCommand {
     }
 }
 
-/// What was written.
+/// The report of a written file.
 private struct FileResult: Encodable {
     let file: String
     let bytes: Int

@@ -4,7 +4,7 @@ import KeelCore
 import KeelSecurity
 import KeelSecurityTools
 
-/// The keyset that an app seals its journal with.
+/// The keyset with which an app seals its journal.
 struct JournalKeyOptions: ParsableArguments {
     @Option(help: "The file of the keyset that a journal is sealed with.", completion: .file())
     var keyset: String?
@@ -22,7 +22,7 @@ struct JournalKeyOptions: ParsableArguments {
         }
     }
 
-    /// Opens the keyset, which is not changed; nil if none is named.
+    /// Opens the keyset for reading; nil if no keyset is named.
     func sealing() async throws -> (any ByteSealing)? {
         guard let keyset else { return nil }
         let file = KeysetFile(

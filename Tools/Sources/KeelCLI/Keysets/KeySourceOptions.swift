@@ -1,7 +1,7 @@
 import ArgumentParser
 import KeelSecurityTools
 
-/// Where the key is kept that a keyset is encrypted under.
+/// The location of the key that encrypts a keyset.
 struct KeySourceOptions: ParsableArguments {
     @Option(help: "A file of 32 bytes that only its owner may read; `create` makes it.")
     var keyFile: String?
@@ -24,7 +24,7 @@ struct KeySourceOptions: ParsableArguments {
         )
     }
 
-    /// Refuses a command line that names no source, or several.
+    /// Refuses a command line without exactly one source.
     func requireOne() throws {
         guard choice.count == 1 else {
             throw ValidationError(

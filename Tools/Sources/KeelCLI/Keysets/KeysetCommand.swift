@@ -128,7 +128,7 @@ struct KeysetDestroyCommand: AsyncParsableCommand {
     }
 }
 
-/// The key that is changed.
+/// The key to change.
 struct KeyIDOptions: ParsableArguments {
     @Option(help: "The key's number, as `keel keyset list` shows it.")
     var id: UInt32

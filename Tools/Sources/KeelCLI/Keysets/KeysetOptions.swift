@@ -3,7 +3,7 @@ import Foundation
 import KeelSecurity
 import KeelSecurityTools
 
-/// A keyset file, and where its key is.
+/// A keyset file and the location of its key.
 struct KeysetOptions: ParsableArguments {
     @Argument(help: "The file of the keyset: Tink's JSON, encrypted.", completion: .file())
     var keyset: String

@@ -32,7 +32,7 @@ struct KeysetRewrapCommand: AsyncParsableCommand {
     }
 }
 
-/// Where the key is kept that a keyset is to be encrypted under.
+/// The location of the key that will encrypt the keyset.
 struct NewKeySourceOptions: ParsableArguments {
     @Option(help: "The new key: a file of 32 bytes, made if it is missing.")
     var newKeyFile: String?

@@ -1,7 +1,7 @@
 import Foundation
 import KeelSecurity
 
-/// The keys of a keyset as a table, or as a record a key.
+/// The keys of a keyset, as a table or as one record per key.
 struct KeysetTable {
     private let keyset: Keyset
 

@@ -5,7 +5,7 @@ import KeelTelemetryTools
 import KeelToolSupport
 import Logging
 
-/// The options that every command about a log has.
+/// The options of all log commands.
 struct LogOptions: ParsableArguments {
     @Argument(
         help: "Log files and folders of journals; several are merged by time.",
@@ -105,7 +105,7 @@ struct LogOptions: ParsableArguments {
         return moment
     }
 
-    /// How records are written.
+    /// The format of records.
     var format: LogFormat {
         guard !json else { return .jsonLines }
         let isTerminal = isatty(STDOUT_FILENO) == 1
@@ -120,7 +120,7 @@ extension CommandOutput {
         try FileHandle.standardOutput.write(contentsOf: format.bytes(of: record))
     }
 
-    /// Says what was passed over.
+    /// Reports what was skipped.
     func foreign(in source: MergedLogSource) -> ToolExit {
         guard source.skippedCount > 0 else { return .done }
         message(

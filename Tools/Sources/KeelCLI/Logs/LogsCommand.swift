@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a terminal can do with logs on disk.
+/// The commands for logs on disk.
 struct LogsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logs",

@@ -12,7 +12,7 @@ struct LogsTailCommand: AsyncParsableCommand {
             """
     )
 
-    /// How often a log that is followed is looked at.
+    /// The interval at which a followed log is read.
     private static let pause = Duration.milliseconds(200)
 
     @OptionGroup var log: LogOptions
@@ -38,7 +38,7 @@ struct LogsTailCommand: AsyncParsableCommand {
             let current = try await log.source(from: .current)
             var (source, last) = try Self.last(lines, of: current, filter)
             if last.count < lines {
-                // The file that is written has too few: those before it are read too.
+                // The current file has too few records, so earlier files are read too.
                 (source, last) = try Self.last(lines, of: await log.source(), filter)
             }
             for record in last { try output.write(record, as: format) }
@@ -56,7 +56,7 @@ struct LogsTailCommand: AsyncParsableCommand {
         }
     }
 
-    /// Reads a log to its end, and keeps the last records that are wanted.
+    /// Reads a log to its end, and keeps the last matching records.
     private static func last(
         _ count: Int,
         of source: MergedLogSource,

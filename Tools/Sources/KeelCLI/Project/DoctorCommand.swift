@@ -4,7 +4,7 @@ import KeelAsyncHTTPClient
 import KeelDoctorTools
 import KeelToolSupport
 
-/// Looks at what an app on Keel stands on.
+/// Checks the environment of an app on Keel.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -69,7 +69,7 @@ struct DoctorCommand: AsyncParsableCommand {
         return checks
     }
 
-    /// The folder, or the nearest one above it that is there: they are on one volume.
+    /// The folder, or its nearest existing parent, which is on the same volume.
     private static func existing(_ folder: URL) -> URL {
         var folder = folder.standardizedFileURL
         while folder.path != "/", !FileManager.default.fileExists(atPath: folder.path) {

@@ -3,7 +3,7 @@ import Foundation
 import KeelProjectTools
 import KeelToolSupport
 
-/// Makes a new app.
+/// Creates a new app.
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
@@ -49,7 +49,7 @@ struct InitCommand: AsyncParsableCommand {
         }
     }
 
-    /// An absolute folder, because the app's own is somewhere else.
+    /// The absolute folder, because the app is in another one.
     private func place() throws -> String {
         guard !keel.contains("://") else { return keel }
         let checkout = URL(filePath: keel).standardizedFileURL

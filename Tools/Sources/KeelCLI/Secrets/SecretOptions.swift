@@ -6,7 +6,7 @@ extension SecretPlace: ExpressibleByArgument {
     init?(argument: String) { self.init(argument) }
 }
 
-/// Where the key of an encrypted file of secrets is.
+/// The location of the key of an encrypted file of secrets.
 struct SecretFileKeyOptions: ParsableArguments {
     @Option(help: "For file: a file of 32 bytes that only its owner may read; `set` makes it.")
     var keyFile: String?
@@ -59,9 +59,9 @@ struct SecretOptions: ParsableArguments {
 
     /// Opens the store.
     ///
-    /// - Parameter isWritten: Whether it is to be made where there is none, with its key.
+    /// - Parameter isWritten: Whether to create a missing store, with its key.
     /// - Returns: The secrets.
-    /// - Throws: What opening it throws.
+    /// - Throws: The error of opening the store.
     func open(isWritten: Bool = false) async throws -> SecretStore {
         try await store.open(service: service, key.choice, isWritten: isWritten)
     }

@@ -33,7 +33,7 @@ struct SecretsDoctorCommand: AsyncParsableCommand {
         }
     }
 
-    /// What was found.
+    /// The findings.
     private struct Finding: Encodable {
         let store: String
         let features: [String]

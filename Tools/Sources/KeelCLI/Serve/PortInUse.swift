@@ -4,9 +4,9 @@ import NIOCore
 
 /// The error of a server whose port another program uses.
 enum PortInUse {
-    /// Runs a server, and says what to do where its port is taken.
+    /// Runs a server, and advises what to do if its port is in use.
     ///
-    /// - Throws: `ToolError` for a taken port, or what the body throws.
+    /// - Throws: `ToolError` for a port in use, or the error of the body.
     static func explained(port: Int, _ body: () async throws -> Void) async throws {
         do {
             try await body()

@@ -5,7 +5,7 @@ import Logging
 
 /// A handler that writes a record for each request.
 ///
-/// It names the operation and not the document: ids are often personal data.
+/// The record names the operation but not the document, because ids are often personal data.
 struct RequestLog: ServingHandler {
     private let handler: any ServingHandler
     private let logger: Logger

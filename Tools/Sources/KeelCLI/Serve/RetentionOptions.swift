@@ -2,7 +2,7 @@ import ArgumentParser
 import KeelStorageSQLite
 import KeelTelemetryTools
 
-/// How much of its change log a server's store keeps.
+/// The part of its change log that a server's store keeps.
 struct RetentionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -39,13 +39,13 @@ struct RetentionOptions: ParsableArguments {
     )
     var keepRemovalsSize: Int?
 
-    /// Whether one of them was given.
+    /// Whether any of the options was given.
     var isGiven: Bool {
         keepChanges != nil || keepChangesSize != nil || keepRemovals != nil
             || keepRemovalsSize != nil
     }
 
-    /// The store's rule, by default that of the adapter.
+    /// The store's retention; by default that of the adapter.
     var retention: SQLiteStorageAdapter.Configuration.Retention {
         var retention = SQLiteStorageAdapter.Configuration.Retention()
         if let keepChanges { retention.age = keepChanges.duration }
@@ -65,12 +65,12 @@ struct RetentionOptions: ParsableArguments {
     }
 }
 
-/// An age as the command line names it: a number with `s`, `m`, `h` or `d`.
+/// An age as an argument: a number with `s`, `m`, `h` or `d`.
 struct ServedAge: ExpressibleByArgument {
     let duration: Duration
 
     init?(argument: String) {
-        // A hundred years, so that ages can be added up.
+        // At most a hundred years, so that sums of ages do not overflow.
         guard let seconds = LogMoment.seconds(argument), seconds > 0, seconds <= 36_525 * 86_400
         else { return nil }
         duration = .seconds(seconds)

@@ -121,7 +121,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func serve() async throws {
         let logger = Self.logger(Logger.Level(rawValue: logLevel.rawValue) ?? .info)
         let openFiles = OpenFileLimit.raise()
-        // The store and the program itself have files open too.
+        // The store and the program itself need open files too.
         let mostConnections = min(maxConnections, max(16, openFiles - 64))
         if openFiles < maxListeners + 100 {
             logger.warning(
@@ -180,7 +180,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 }
 
-/// The least important messages that are logged.
+/// The minimum level of logged messages.
 enum LogThreshold: String, ExpressibleByArgument, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 }

@@ -3,7 +3,7 @@ import KeelStorage
 import KeelStorageSQLite
 import KeelTelemetryTools
 
-/// Where a server keeps its documents, as the command line names it.
+/// The storage of a server, as an argument.
 enum ServedStorage: ExpressibleByArgument {
     case memory
     case sqlite(String)
@@ -26,7 +26,7 @@ enum ServedStorage: ExpressibleByArgument {
     }
 }
 
-/// How far back a server's store can be read, as the command line names it.
+/// The age of the oldest state that a server can read, as an argument.
 struct ServedHistory: ExpressibleByArgument {
     let age: Duration
 
@@ -40,7 +40,7 @@ struct ServedHistory: ExpressibleByArgument {
     }
 }
 
-/// What a commit that was answered survives, as the command line names it.
+/// The failures that an acknowledged commit survives, as an argument.
 enum ServedDurability: String, ExpressibleByArgument, CaseIterable {
     case power, process
 
@@ -52,7 +52,7 @@ enum ServedDurability: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// A store that is open, and what ends it.
+/// An open store and the function that closes it.
 struct ServedStore {
     let adapter: any StorageAdapter
     private let sqlite: SQLiteStorageAdapter?
@@ -78,6 +78,6 @@ struct ServedStore {
         }
     }
 
-    /// Closes the store's file; what was committed is in it.
+    /// Closes the store's file, which then has all commits.
     func close() throws(StorageError) { try sqlite?.close() }
 }
