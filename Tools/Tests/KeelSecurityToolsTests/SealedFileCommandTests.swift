@@ -14,7 +14,7 @@ struct SealedFileCommandTests {
         key = scratch.file("key").path
     }
 
-    /// Runs a script of the shell, in which `$keel` is the command.
+    /// Runs a shell script, in which `$keel` is the command.
     private func shell(
         _ script: String,
         _ environment: [String: String] = [:]
@@ -141,7 +141,7 @@ struct SealedFileCommandTests {
             let piped = try shell("\"$keel\" decrypt -i key < damaged.keel")
             #expect(piped.code == 1 && !piped.errors.isEmpty, "case \(index)")
             #expect(data.starts(with: piped.output), "case \(index)")
-            // Only the case with a byte behind the end has most of the data, without its end.
+            // Only with a byte after the end has most of the data been written, but not its end.
             #expect(piped.output.count < data.count, "case \(index)")
             #expect(try shell("\"$keel\" decrypt -i key damaged.keel").code == 1, "case \(index)")
             let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
@@ -194,7 +194,7 @@ struct SealedFileCommandTests {
         }
     }
 
-    /// Runs a command between a pipe and a file, and returns the most memory that it has had before its end.
+    /// Runs a command between a pipe and a file, and returns its peak memory.
     private func stream(
         _ arguments: [String],
         into file: URL,

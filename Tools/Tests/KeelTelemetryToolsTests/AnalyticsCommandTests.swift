@@ -15,7 +15,7 @@ struct AnalyticsCommandTests {
         folder = scratch.file("analytics")
     }
 
-    /// Runs an app that tracks 25 events, five of them for an undecided purpose, and ends.
+    /// Runs an app that tracks 25 events, five of them for an undecided purpose.
     private func track() async throws {
         var configuration = AnalyticsConfiguration()
         configuration.add(ScriptedAnalyticsDestination("keel", faults: [.unavailable()]))
@@ -27,7 +27,7 @@ struct AnalyticsCommandTests {
             service.trackEvent("seen", parameters: ["number": number, "mail": "x"])
         }
         for _ in 0..<5 { service.trackEvent(AnalyticsEvent(name: "held", purpose: .marketing)) }
-        // It ends when both destinations have been tried: the limit is for a busy machine.
+        // It ends after an attempt at both destinations; the limit allows for a busy machine.
         #expect(await !service.flush(upTo: .seconds(600)))
     }
 

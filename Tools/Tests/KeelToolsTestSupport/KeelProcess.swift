@@ -5,18 +5,18 @@ package import Foundation
 package final class KeelProcess {
     private let process = Process()
     private let output = Pipe()
-    /// A file, not a pipe: nobody reads before the end, and a pipe that is full would prevent it.
+    /// A file instead of a pipe, because the output is read only at the end, and a full pipe would block the process.
     private let errors = URL.temporaryDirectory.appending(path: "keel-errors-\(UUID().uuidString)")
     private var buffer = Data()
 
-    /// Starts it.
+    /// Starts the process.
     ///
     /// - Parameters:
-    ///   - arguments: What stands on the command line.
-    ///   - input: What standard input holds.
-    ///   - environment: Variables beside those of this process.
-    ///   - folder: The working directory; nil is that of this process.
-    /// - Throws: Where it cannot be started.
+    ///   - arguments: The arguments.
+    ///   - input: The content of standard input.
+    ///   - environment: Variables in addition to those of this process.
+    ///   - folder: The working directory; nil for that of this process.
+    /// - Throws: An error if the process cannot be started.
     package init(
         _ arguments: [String],
         input: String? = nil,
@@ -28,7 +28,7 @@ package final class KeelProcess {
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.currentDirectoryURL = folder ?? process.currentDirectoryURL
         if let input {
-            // A file, not a pipe: a pipe takes 64 KiB, and more would wait for a reader.
+            // A file instead of a pipe, which would block after 64 KiB without a reader.
             let file = URL.temporaryDirectory.appending(path: "keel-input-\(UUID().uuidString)")
             try Data(input.utf8).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
@@ -46,7 +46,7 @@ package final class KeelProcess {
 
     package var isRunning: Bool { process.isRunning }
 
-    /// The most memory that it has had so far, in bytes; nil where the system does not say.
+    /// The peak memory in bytes; nil if the system does not report it.
     package var peakMemory: Int? {
         let file = "/proc/\(process.processIdentifier)/status"
         guard let status = try? String(contentsOfFile: file, encoding: .utf8) else { return nil }
@@ -54,12 +54,12 @@ package final class KeelProcess {
         return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 }
     }
 
-    /// Ends it as the system does: it has no say in it.
+    /// Kills the process with SIGKILL.
     package func kill() { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
 
     package func interrupt() { process.interrupt() }
 
-    /// The next line of output, empty at its end.
+    /// Returns the next line of output; empty at the end.
     package func nextLine() -> String {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
@@ -73,9 +73,9 @@ package final class KeelProcess {
         }
     }
 
-    /// Waits for the end.
+    /// Waits for the end of the process.
     ///
-    /// - Returns: The exit code or the number of the signal, and what was written.
+    /// - Returns: The exit code or the number of the signal, and the output.
     package func wait() -> (code: Int32, output: String, errors: String) {
         let output = buffer + output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
@@ -86,7 +86,7 @@ package final class KeelProcess {
         )
     }
 
-    /// The command, which the package builds beside the tests.
+    /// The command, built beside the tests.
     package static func program() throws -> URL {
         var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         for _ in 0..<6 {

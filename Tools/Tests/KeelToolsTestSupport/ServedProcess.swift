@@ -4,12 +4,12 @@ package import Foundation
 /// A `keel serve` of the build under test, in a process of its own.
 package struct ServedProcess {
     private let process: KeelProcess
-    /// Where it listens.
+    /// The address of the server.
     package let address: URL
 
     package var port: Int { address.port ?? 0 }
 
-    /// Starts a server and waits until it says where it listens.
+    /// Starts a server and waits until it prints its address.
     package init(_ file: String, port: Int, _ more: [String] = []) throws {
         let arguments = [
             "serve", "--storage", "sqlite:\(file)", "--port", "\(port)", "--log-level", "critical",
@@ -22,10 +22,10 @@ package struct ServedProcess {
         self.address = address
     }
 
-    /// The most memory that it has had so far, in bytes; nil where the system does not say.
+    /// The peak memory in bytes; nil if the system does not report it.
     package var peakMemory: Int? { process.peakMemory }
 
-    /// Ends it as the system does: it has no say in it.
+    /// Kills the server with SIGKILL.
     package func kill() {
         process.kill()
         _ = process.wait()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Client limits of a server", .timeLimit(.minutes(10)))
 struct ClientLimitTests {
-    /// Answers with the path, and under `/hang` not before it is cancelled.
+    /// Answers with the path; under `/hang` only once canceled.
     private final class Handler: ServingHandler {
         let reached = AsyncStream.makeStream(of: String.self)
         let cancelled = AsyncStream.makeStream(of: Void.self)
@@ -46,7 +46,7 @@ struct ClientLimitTests {
                 _ = await client.readToEnd()
             }
             let start = ContinuousClock.now
-            // It never comes where nobody tells the handler.
+            // This never happens if the handler is not canceled.
             _ = await handler.cancelled.stream.first { _ in true }
             print("The answer was ended within \(start.duration(to: .now)) of its client’s going")
         }
@@ -89,7 +89,7 @@ struct ClientLimitTests {
         }
     }
 
-    /// Lets so many go on together; where one fails, nobody waits for it.
+    /// Releases a number of tasks together; a failed task does not block the others.
     private actor Meeting {
         private var missing: Int
         private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -122,7 +122,7 @@ struct ClientLimitTests {
         let files = RLIMIT_NOFILE
         #endif
         try #require(getrlimit(files, &limit) == 0)
-        // Each connection has two ends here.
+        // Both ends of each connection are in this process.
         let count = min(5_000, max(100, (Int(clamping: limit.rlim_cur) - 500) / 2))
         let meeting = Meeting(count)
         try await RunningServer.with(StorageServer(adapter: InMemoryStorageAdapter())) { port in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Responses before the end of the request", .timeLimit(.minutes(10)))
 struct EarlyAnswerTests {
-    /// Refuses at once, without reading; `/count` reads everything and says how much it was.
+    /// Refuses at once, without reading; `/count` reads the body and returns its size.
     private struct Origin: ServingHandler {
         func respond(to call: HTTPCall) async -> HTTPReply {
             guard call.head.path == "/count" else {
@@ -23,7 +23,7 @@ struct EarlyAnswerTests {
 
     private static let half = [UInt8](repeating: 120, count: 100_000)
 
-    /// Clients that hold half of their body back until they are answered.
+    /// Clients that send half of their body only after the response.
     private func send(to port: Int, clients: Int, rounds: Int) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<clients {
@@ -35,7 +35,7 @@ struct EarlyAnswerTests {
                             #expect(try await client.read(until: "refused\n"))
                             #expect(client.received.hasPrefix("HTTP/1.1 413"))
                             client.forget()
-                            // Some leave here, in the middle of their body.
+                            // Some disconnect here, in the middle of their body.
                             guard number % 4 != 0 else { return }
                             for part in 0..<10 {
                                 try await client.send(
@@ -82,7 +82,7 @@ struct EarlyAnswerTests {
             try await RawClient.connected(to: port) { client in
                 try await client.send(Self.head("/early", 1 << 40))
                 #expect(try await client.read(until: "refused\n"))
-                // It throws once the connection is closed, which it is after 16 MiB.
+                // Throws once the connection is closed, after 16 MiB.
                 await #expect(throws: (any Error).self) {
                     for _ in 0..<10_000 { try await client.send(Self.half) }
                 }

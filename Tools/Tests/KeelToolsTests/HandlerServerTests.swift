@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A handler behind Hummingbird", .timeLimit(.minutes(10)))
 struct HandlerServerTests {
-    /// Answers with what it was asked; `/wait` only once `open` says so.
+    /// Answers with the request; `/wait` only after `open`.
     private struct Echo: ServingHandler {
         var open: AsyncStream<Void>?
         var reached: AsyncStream<Void>.Continuation?
@@ -47,7 +47,7 @@ struct HandlerServerTests {
         let group = ServiceGroup(services: [server], logger: logger)
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
-                // Where it cannot start, nobody waits for its port.
+                // If it cannot start, waiting for its port must end.
                 defer { listening.finish() }
                 try await group.run()
             }
@@ -151,7 +151,7 @@ struct HandlerServerTests {
             }
             #expect(error?.host == host)
         }
-        // The loopback interface, in a way of writing that is not known as such.
+        // The loopback interface, in a form that is not recognized as such.
         try await run("127.1", .everybody)
         try await run("127.1", .authorized { _ in false })
     }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Interim responses in keel proxy", .timeLimit(.minutes(5)))
 struct InterimResponseTests {
-    /// Gives hints before each answer; `/slow` waits in between, and `/flood` gives them without end.
+    /// Sends hints before each response; `/slow` waits in between, and `/flood` sends them endlessly.
     private final class Origin: ServingHandler {
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
         let (ends, ender) = AsyncStream.makeStream(of: Void.self)
@@ -30,7 +30,7 @@ struct InterimResponseTests {
                     )
                 )
             }
-            // A handler cannot reach the connection with these.
+            // These must not reach the connection.
             for code in [100, 101, 200] { hint(HTTPResponse(status: .init(code: code))) }
             if call.head.path == "/slow" {
                 for await _ in gate { break }
@@ -45,7 +45,7 @@ struct InterimResponseTests {
         }
     }
 
-    /// Runs the command before an origin.
+    /// Runs the command in front of an origin.
     private func withProxy<Value: Sendable>(
         _ origin: Origin,
         _ body: @escaping @Sendable (_ port: Int) async throws -> Value
@@ -88,7 +88,7 @@ struct InterimResponseTests {
                 #expect(try await client.read(until: "done\n"))
                 #expect(client.received.hasPrefix("HTTP/1.1 200 OK\r\n"))
                 client.forget()
-                // The connection is in order: the next one is passed on whole.
+                // The connection still works: the next response is complete.
                 try await client.send(Self.head("/b"))
                 #expect(try await client.read(until: "done\n"))
                 #expect(client.received.lowercased().hasPrefix(Self.hints.lowercased()))

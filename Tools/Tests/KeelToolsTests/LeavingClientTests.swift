@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Queries whose clients leave", .timeLimit(.minutes(10)))
 struct LeavingClientTests {
-    /// A store that tells of its reads of queries.
+    /// A store that reports its queries.
     private final class WatchedStore: StorageAdapter {
         struct End: Sendable {
             let code: StorageError.Code?
@@ -24,7 +24,7 @@ struct LeavingClientTests {
 
         init(_ upstream: any StorageAdapter) { self.upstream = upstream }
 
-        /// How many reads have begun for a client that was known to have left.
+        /// The number of reads that began after their client had disconnected.
         var lateReadCount: Int { lateReads.withLock { $0 } }
 
         var capabilities: StorageCapabilities { upstream.capabilities }
@@ -58,7 +58,7 @@ struct LeavingClientTests {
         }
     }
 
-    /// A handler that tells when the body of a reply is let go of, or has come to its end.
+    /// A handler that reports when the body of a reply is released or complete.
     private struct WatchedHandler: ServingHandler {
         final class Life: Sendable {
             private let end: AsyncStream<End>.Continuation
@@ -73,7 +73,7 @@ struct LeavingClientTests {
 
         struct End: Sendable {
             let time: ContinuousClock.Instant
-            /// How many pieces of the body have been made.
+            /// The number of parts of the body produced.
             let pieces: Int
         }
 
@@ -117,10 +117,9 @@ struct LeavingClientTests {
         }
     }
 
-    /// Checks how long after their clients some queries have ended.
+    /// Checks the times between the disconnection of clients and the end of their queries.
     ///
-    /// The machine may be busy whenever a client leaves, so that the shortest time alone has to be within
-    /// the promise; none may go on for long.
+    /// The machine may be busy, so only the shortest time must be within the promise; no query may continue for long.
     private static func check(_ times: [Duration], of kind: String) throws {
         let sorted = times.sorted()
         print("\(kind) ended so long after their clients left: \(sorted)")
@@ -131,7 +130,7 @@ struct LeavingClientTests {
     @Test("A reply in progress ends within 100 ms after its client leaves")
     func sending() async throws {
         let upstream = InMemoryStorageAdapter()
-        // More than sockets hold, so that the reply is under way when the client leaves.
+        // More than the sockets' buffers, so that the reply is in progress when the client disconnects.
         try await Self.fill(upstream, 4_000, 20_000)
         let store = WatchedStore(upstream)
         let handler = WatchedHandler(upstream: StorageServer(adapter: store))
@@ -147,10 +146,10 @@ struct LeavingClientTests {
                 return (left.duration(to: end.time), end.pieces)
             }
             times.append(time)
-            // The whole reply has more than 600, of which sockets hold less than a hundred.
+            // The whole reply has more than 600 parts, of which the sockets' buffers hold fewer than a hundred.
             #expect(pieces < 400)
         }
-        // A page may just have been about to be read.
+        // One more page may have been read.
         #expect(store.lateReadCount <= times.count)
         try Self.check(times, of: "Replies")
     }
@@ -161,7 +160,7 @@ struct LeavingClientTests {
         let upstream = try SQLiteStorageAdapter(at: .file(scratch.file("store.sqlite").path))
         try await Self.fill(upstream, 60_000, 100)
         let store = WatchedStore(upstream)
-        // No index gives this order: the store looks at everything, which takes seconds.
+        // No index has this order, so the store scans everything, which takes seconds.
         let query = Self.query(#","orderBy":[{"field":{"fieldPath":"n"}}]"#)
         var times: [Duration] = []
         for _ in 0..<5 {

@@ -13,9 +13,8 @@ import Testing
 struct LongReplyMemoryTests {
     private static let count = 50_000
     private static let largeCount = 200
-    /// The memory that the server may use more than before: less than one of the replies of 100 MB, and
-    /// more than the 16 MiB of a moment it holds, what waits on the socket and the allocator's arenas,
-    /// which have come to 58 MiB on a busy machine.
+    /// The allowed growth of the server's memory: less than one of the replies of 100 MB, but more than its 16 MiB of
+    /// pages, the socket's buffers and the allocator's arenas, 58 MiB in all on a busy machine.
     private static let mostGrowth = 72 << 20
 
     private static func fill(_ file: String) async throws {
@@ -35,7 +34,7 @@ struct LongReplyMemoryTests {
         }
         let large = DocumentValue.string(String(repeating: "x", count: 500_000))
         for number in 0..<largeCount {
-            // A small one comes first, so that no count of documents tells how large a page is.
+            // A small document is first, so that the size of a page cannot be estimated from it.
             for (id, text) in [("0-\(100 + number)", text), ("1-\(100 + number)", large)] {
                 let path = DocumentPath(CollectionPath("b"), id)
                 let batch = WriteBatch([
@@ -50,7 +49,7 @@ struct LongReplyMemoryTests {
         try store.close()
     }
 
-    /// Sends a request and returns how many bytes the answer has.
+    /// Sends a request, and returns the number of bytes of the response.
     private static func ask(
         _ transport: AsyncHTTPClientTransport,
         _ port: Int,
@@ -84,7 +83,7 @@ struct LongReplyMemoryTests {
         let server = try ServedProcess(file, port: 0)
         defer { server.kill() }
         let transport = AsyncHTTPClientTransport()
-        // What the first request of all needs is not the reply's.
+        // The first request of all needs memory that does not belong to the reply.
         let one = #"{"structuredQuery":{"from":[{"collectionId":"a"}],"limit":1}}"#
         _ = try await Self.ask(transport, server.port, .post, ":runQuery", one)
         let before = try #require(server.peakMemory)
@@ -133,7 +132,7 @@ struct LongReplyMemoryTests {
                     + "\((peak - before) >> 10) KiB more memory"
             )
             #expect(bytes > leastBytes)
-            // The request's own message, tens of bytes for each name, is in memory too.
+            // The request itself, tens of bytes per name, is in memory too.
             guard body?.utf8.count ?? 0 < 1 << 20 else { continue }
             #expect(peak - before < Self.mostGrowth)
         }

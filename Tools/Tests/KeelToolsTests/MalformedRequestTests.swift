@@ -108,7 +108,7 @@ struct MalformedRequestTests {
         }
     }
 
-    /// Sends a lane's share, and counts the first status of each answer.
+    /// Sends a lane's requests, and counts the first status of each response.
     private static func send(
         to port: Int,
         _ random: inout Generator
@@ -117,7 +117,7 @@ struct MalformedRequestTests {
         for _ in 0..<(count / lanes) {
             let bytes = broken(&random)
             let answer = try await RawClient.connected(to: port) { client in
-                // It may be refused before all of it was sent.
+                // The server may refuse a request before it is complete.
                 try? await client.send(bytes)
                 client.finish()
                 return await client.readToEnd()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The command keel proxy", .timeLimit(.minutes(5)))
 struct ProxyCommandTests {
-    /// Answers once with a response that is stale at once, and then with 503.
+    /// Answers once with a response that is stale immediately, and then with 503.
     private final class Origin: ServingHandler {
         private let asked = Mutex<[String: Int]>([:])
         private let fields: HTTPFields
@@ -26,7 +26,7 @@ struct ProxyCommandTests {
             guard number == 1 else { return .text(.serviceUnavailable, "down\n") }
             var reply = HTTPReply.text(.ok, "up\n")
             reply.head.headerFields.append(contentsOf: fields)
-            // Without a length, the client knows of the end only once the cache has stored the response.
+            // Without a length, the client sees the end only after the cache has stored the response.
             reply.head.headerFields[.contentLength] = nil
             return reply
         }
@@ -37,7 +37,7 @@ struct ProxyCommandTests {
         [.cacheControl: control, .eTag: "\"1\""]
     }
 
-    /// Asks twice through the command.
+    /// Sends two requests through the command.
     private func ask(_ options: [String], _ fields: HTTPFields) async throws -> [Int] {
         let origin = Origin(fields)
         return try await RunningServer.with(origin) { originPort in

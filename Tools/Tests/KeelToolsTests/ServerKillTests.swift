@@ -16,7 +16,7 @@ struct ServerKillTests {
     private static let killCount =
         ProcessInfo.processInfo.environment["KEEL_SERVER_KILLS"].flatMap { Int($0) } ?? 10
 
-    /// What clients were told.
+    /// The acknowledgements that clients received.
     private final class Promises: Sendable {
         private let state = Mutex(
             (paths: [DocumentPath](), increments: [CommitReceipt](), isOver: false)
@@ -43,12 +43,12 @@ struct ServerKillTests {
         var server = try ServedProcess(file, port: 0, ["--history", "1h"])
         let transport = AsyncHTTPClientTransport()
         var configuration = FirestoreStorageAdapter.Configuration.keel(server.address)
-        // Tests that wait for a process hold the threads that this one needs.
+        // Tests that wait for a process occupy the threads that this one needs.
         configuration.timeout = .seconds(600)
         let adapter = FirestoreStorageAdapter(configuration, transport: transport)
 
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // One client goes on through every kill: each of its increments must count once.
+            // One client continues through every kill, and each of its increments must count once.
             let patient = StorageClient(
                 adapter.retrying(
                     RetryPolicy(
@@ -67,7 +67,7 @@ struct ServerKillTests {
                 }
             }
             for trial in 0..<Self.killCount {
-                // An element for each write that was acknowledged; it ends with the writers.
+                // An element for each acknowledged write; ends with the writers.
                 let (writes, told) = AsyncStream.makeStream(of: Void.self)
                 async let writing: Void = Self.write(
                     trial,
@@ -75,7 +75,7 @@ struct ServerKillTests {
                     telling: promises,
                     told
                 )
-                // After some writes, in the middle of others: nobody chose of which.
+                // After some writes, and in the middle of arbitrary others.
                 var left = Int.random(in: 1...60)
                 for await _ in writes {
                     left -= 1
@@ -101,7 +101,7 @@ struct ServerKillTests {
         let counter = try await storage.getDocument("counters/1")
         let increments = promises.increments
         #expect(counter["count"]?.integerValue == Int64(increments.count))
-        // The past is whole as well: each increment's time has the count that it led to.
+        // The past is complete too: at the time of each increment, the count is its result.
         for (number, receipt) in increments.enumerated() where number % 7 == 0 {
             let then = try storage.asOf(receipt.commitTime)
             let count = try await then.getDocument("counters/1")["count"]?.integerValue
@@ -117,7 +117,7 @@ struct ServerKillTests {
         print("\(Self.killCount) kills of the server, \(told)")
     }
 
-    /// Four clients write one document after the other until the server is gone.
+    /// Runs four clients, each writing one document after another until the server is gone.
     private static func write(
         _ trial: Int,
         to storage: StorageClient,

@@ -6,7 +6,7 @@ import NIOHTTPTypes
 import Testing
 
 extension EmbeddedChannel {
-    /// Brings a part to the server, which then reads on.
+    /// Passes a part to the server, which then continues reading.
     fileprivate func bring(_ part: HTTPRequestPart) throws {
         try writeInbound(part)
         read()

@@ -56,7 +56,7 @@ struct IETFPeerTests {
                 return try await upload.run()
             }()
             while !isOver.withLock({ $0 }), cuts < Self.kills {
-                // Real time, because these are real sockets: the moment is one nobody chose.
+                // In real time, because the sockets are real: the moment of the kill is arbitrary.
                 try await Task.sleep(for: .microseconds(Int.random(in: 0...15_000)))
                 server.cut()
                 cuts += 1
@@ -129,7 +129,7 @@ struct IETFPeerTests {
                 if life.numbers.count > 1 { #expect(life.numbers[1] >= last, "kill \(kills)") }
                 last = max(last, life.numbers.last ?? 0)
                 guard last == Int64(content.count) else { continue }
-                // All of it has arrived: whether that is still noted decides what the next one does.
+                // The whole file has arrived; the next run depends on whether its record says so.
                 unknown += 1
             case .finished: finished += 1
             case .unknown: unknown += 1
@@ -139,7 +139,7 @@ struct IETFPeerTests {
         }
         #expect(server.uploads.allSatisfy { $0 == content })
         #expect(server.uploads.count >= finished)
-        // No file was sent twice: what is more than finished was complete when its sender died.
+        // No file was sent twice: the surplus was complete when its sender was killed.
         #expect(server.uploads.count <= finished + unknown + 1)
         try await server.stop()
         print("\(kills) kills, \(finished) uploads finished, \(unknown) unknown outcomes")
@@ -165,7 +165,7 @@ struct IETFPeerTests {
         #expect(process.terminationStatus == 0, "\(text)")
         let growth = try #require(Int(text.filter(\.isNumber)), "\(text)")
         #expect(growth <= 16 * 1024, "KiB")
-        // Every byte once and at its place.
+        // Every byte once, in its place.
         #expect(kept.sameByteCount == count << 20)
         #expect(server.uploads.count == 1)
         try await server.stop()
@@ -201,7 +201,7 @@ struct IETFPeerTests {
 private final class Folder: Sendable {
     let url: URL
 
-    /// Makes a folder with a file that repeats a content.
+    /// Creates a folder with a file that repeats a block.
     init(_ content: [UInt8], count: Int = 1) throws {
         url = FileManager.default.temporaryDirectory
             .appending(path: "keel-transfer-\(UUID().uuidString)")
@@ -231,9 +231,9 @@ private final class Folder: Sendable {
         )
         configuration.retry.restartLimit = 1000
         var client = NetworkClient.Configuration(baseURL: address)
-        // NIOResumableUpload 1.35.2 answers a piece and lets its connection go in two tasks of another
-        // event loop (respondAndDetach): a request on the connection between the two seems to get no
-        // answer, and would be waited for as long as the client waits, 60 s by default.
+        // NIOResumableUpload 1.35.2 answers a part and releases its connection in two separate tasks of another event
+        // loop (respondAndDetach). A request on the connection between the two seems to receive no response until the
+        // client's timeout, 60 s by default.
         client.idleTimeout = .milliseconds(500)
         client.timeout = .milliseconds(500)
         return ResumableUpload(
@@ -248,7 +248,7 @@ private final class Folder: Sendable {
 
     enum End { case killed, finished, unknown }
 
-    /// The program that uploads, not started yet.
+    /// The uploading program, not started yet.
     func uploader(_ port: Int, pieceByteCount: Int) throws -> Process {
         let process = Process()
         let tests = URL(filePath: CommandLine.arguments[0])
@@ -266,7 +266,7 @@ private final class Folder: Sendable {
         return process
     }
 
-    /// Runs the program that uploads, and kills it.
+    /// Runs the uploading program, and kills it.
     func live(_ port: Int, for delay: Duration) async throws -> (end: End, numbers: [Int64]) {
         let process = try uploader(port, pieceByteCount: 64 << 10)
         let output = Pipe()

@@ -12,19 +12,19 @@ final class UploadServer: Sendable {
     private let kept: Kept
     private let listener: any Channel
 
-    /// Where it listens on 127.0.0.1.
+    /// The port on 127.0.0.1.
     let port: Int
 
-    /// What the server has, for all of its connections.
+    /// The server's uploads, shared by its connections.
     final class Kept: Sendable {
         private let state = Mutex((bodies: [[UInt8]](), channels: [any Channel](), same: 0))
-        /// What bodies that are too large to be kept repeat; nil keeps them.
+        /// The block that bodies repeat, which are then not stored; nil to store them.
         let block: ByteBuffer?
 
         init(repeating block: [UInt8]? = nil) { self.block = block.map { ByteBuffer(bytes: $0) } }
 
         var bodies: [[UInt8]] { state.withLock { $0.bodies } }
-        /// How many bytes have come that repeat the block, each at its place.
+        /// The number of received bytes that repeat the block, each in its place.
         var sameByteCount: Int { state.withLock { $0.same } }
 
         func add(same count: Int) { state.withLock { $0.same += count } }
@@ -34,18 +34,18 @@ final class UploadServer: Sendable {
         func add(_ channel: any Channel) { state.withLock { $0.channels.append(channel) } }
     }
 
-    /// The bodies of all uploads that are complete.
+    /// The bodies of all complete uploads.
     var uploads: [[UInt8]] { kept.bodies }
 
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - port: Where it listens; 0 finds a free one.
-    ///   - kept: What servers before it have got.
-    /// - Throws: An error of the system where the port is not to be had.
+    ///   - port: The port; 0 for a free one.
+    ///   - kept: The uploads of earlier servers.
+    /// - Throws: An error of the system if the port is in use.
     init(port: Int = 0, kept: Kept = Kept()) async throws {
         self.kept = kept
-        // Locations are relative: the port is not known before the server listens.
+        // Locations are relative, because the port is unknown before the server listens.
         let context = HTTPResumableUploadContext(origin: "")
         listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -65,12 +65,12 @@ final class UploadServer: Sendable {
         self.port = listener.localAddress?.port ?? 0
     }
 
-    /// Cuts every connection; the uploads stay.
+    /// Closes every connection; the uploads stay.
     func cut() {
         for channel in kept.channels { channel.close(promise: nil) }
     }
 
-    /// Ends the server: with it goes all that it knows of unfinished uploads.
+    /// Ends the server, which forgets unfinished uploads.
     func stop() async throws {
         try await listener.close().get()
         cut()

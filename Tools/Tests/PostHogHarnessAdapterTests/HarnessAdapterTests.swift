@@ -10,7 +10,7 @@ import Testing
 struct HarnessAdapterTests {
     private static let key = "phc_test_key"
 
-    /// The adapter before a double of PostHog's server, both in this process.
+    /// The adapter in front of a double of PostHog's server, both in this process.
     private struct Bench {
         let adapter: HarnessAdapter
         let server: AnalyticsServerDouble
@@ -65,7 +65,7 @@ struct HarnessAdapterTests {
     private func withBench(_ body: @Sendable (Bench) async throws -> Void) async throws {
         let server = AnalyticsServerDouble.postHog(projectKey: Self.key)
         let network = InProcessHTTPNetwork()
-        // No flush here waits for its limit: that is for a machine that has no time.
+        // No flush here reaches its limit, which allows for a busy machine.
         let adapter = HarnessAdapter(transport: network.transport(), flushLimit: .seconds(600))
         try await network.run(HTTPTestScript { await server.answer($0) }) { origin in
             try await body(Bench(adapter: adapter, server: server, origin: origin))
@@ -90,7 +90,7 @@ struct HarnessAdapterTests {
             #expect(state.pendingEvents == 0 && state.totalEventsCaptured == 2)
             #expect(state.totalEventsSent == 2 && state.totalRetries == 0)
             #expect(state.lastError == nil)
-            // One request or two: the service looks for events once when it begins.
+            // One request or two, because the service looks for events when it starts.
             #expect(state.requestsMade.flatMap(\.uuidList) == ids)
             #expect(state.requestsMade.allSatisfy { $0.statusCode == 200 })
         }
@@ -131,7 +131,7 @@ struct HarnessAdapterTests {
     @Test("A wrong key ends the flush, and nothing is retried")
     func wrongKey() async throws {
         try await withBench { bench in
-            // Twice, because the service may have made a try of its own just before the flush.
+            // Two attempts, because the service may have made one just before the flush.
             bench.server.enqueue(.status(401), .status(401))
             try await bench.open()
             _ = try await bench.capture("first")

@@ -14,13 +14,13 @@ enum ApplicationTemplates {
         import __App__Domain
         import __App__Presentation
 
-        /// The composition root: the one place that knows all layers, and what they stand on.
+        /// The composition root: the only place that knows all layers and the infrastructure.
         struct Composition {
             let useCases: UseCases
 
             init(_ environment: [String: String]) throws {
                 var keel = KeelConfiguration.production("__App__")
-                // The backend is one line: a Keel server, a file or memory in place of the app's own folder.
+                // The backend is one line: replace the app's folder by a Keel server, another file or memory.
                 if let server = environment["__VARIABLE___SERVER"].flatMap(URL.init(string:)) {
                     keel.storage = .server(server)
                 } else if let file = environment["__VARIABLE___FILE"] {

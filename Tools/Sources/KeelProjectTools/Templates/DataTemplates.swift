@@ -17,7 +17,7 @@ enum DataTemplates {
                 self.init(id: note.id.text, text: note.text, written: note.written, isDone: note.isDone)
             }
 
-            /// What does not fit is an error, and not replaced by something else.
+            /// Stored data that does not fit is an error, and never replaced by a default.
             func toDomain() throws(DomainError) -> Note {
                 do throws(DomainError) {
                     return try Note(id: Note.ID(id), text: text, written: written, isDone: isDone)
@@ -43,9 +43,7 @@ enum DataTemplates {
         #"""
         internal import Foundation
 
-        /// A note as the store keeps it.
-        ///
-        /// It never leaves this layer.
+        /// A note in its stored form, which never leaves this layer.
         struct NoteDTO: Codable, Identifiable, Sendable {
             var id: String
             var text: String
@@ -63,7 +61,7 @@ enum DataTemplates {
         internal import __App__Domain
 
         extension DomainError {
-            /// Says in the app's words what a failure of the store means, and keeps it as the cause.
+            /// Translates a failure of the store into an error of the app, with the failure as its cause.
             init(_ error: StorageError) {
                 let kind: Kind =
                     switch error.code {
@@ -75,7 +73,7 @@ enum DataTemplates {
                 self.init(kind, cause: error)
             }
 
-            /// Runs an operation of the store.
+            /// Runs an operation of the store, and translates its errors.
             static func mapping<Value>(
                 _ operation: () async throws -> Value
             ) async throws(DomainError) -> Value {
@@ -100,7 +98,7 @@ enum DataTemplates {
         public import KeelStorage
         public import __App__Domain
 
-        /// Keeps notes as documents, in whatever store the app is composed with.
+        /// Stores notes as documents in the app's store.
         public struct StoredNoteRepository: NoteRepository {
             private let notes: DocumentCollection<NoteDTO>
 

@@ -14,20 +14,19 @@ enum DomainTemplates {
         #"""
         public import Foundation
 
-        /// Why a use case failed, in the words of the app.
+        /// The failure of a use case.
         ///
-        /// What lies underneath, in the store or the network, is in ``cause``; the domain does not know its
-        /// type.
+        /// The underlying error of the store or the network is ``cause``, whose type the domain does not know.
         public struct DomainError: Error, Sendable {
-            /// What went wrong.
+            /// The kind of failure.
             public enum Kind: Hashable, Sendable {
                 /// A note without a text.
                 case emptyText
-                /// There is no note with this id.
+                /// No note has this id.
                 case noteNotFound(Note.ID)
-                /// A note that was kept cannot be read.
+                /// A stored note cannot be read.
                 case noteDamaged
-                /// The notes cannot be reached just now.
+                /// The notes are temporarily unavailable.
                 case unavailable
                 /// The notes could not be read or written.
                 case storageFailed
@@ -35,9 +34,9 @@ enum DomainTemplates {
                 case cancelled
             }
 
-            /// What went wrong.
+            /// The kind of failure.
             public let kind: Kind
-            /// The error underneath, where there is one.
+            /// The underlying error, if any.
             public let cause: (any Error)?
 
             /// Creates an error.
@@ -79,23 +78,23 @@ enum DomainTemplates {
         #"""
         public import Foundation
 
-        /// Something to remember, and whether it is done.
+        /// A note, and whether it is done.
         public struct Note: Identifiable, Hashable, Sendable {
-            /// Tells a note from others.
+            /// Identifies a note.
             public struct ID: Hashable, Sendable {
                 /// The id as text.
                 public let text: String
 
-                /// Takes text as an id.
+                /// Creates an id from text.
                 public init(_ text: String) { self.text = text }
             }
 
             public let id: ID
-            /// What there is to remember; never empty.
+            /// The text, which is never empty.
             public let text: String
-            /// When it was written.
+            /// The time of creation.
             public let written: Date
-            /// Whether it is done.
+            /// Whether the note is done.
             public var isDone: Bool
 
             /// Creates a note.
@@ -117,20 +116,20 @@ enum DomainTemplates {
     private static let noteRepository = AppTemplate(
         "Sources/__App__Domain/Repositories/NoteRepository.swift",
         #"""
-        /// Keeps notes.
+        /// Stores notes.
         public protocol NoteRepository: Sendable {
-            /// All notes, the oldest first.
+            /// Returns all notes, the oldest first.
             func notes() async throws(DomainError) -> [Note]
 
-            /// A note.
+            /// Returns a note.
             ///
-            /// - Throws: ``DomainError``, of the kind `noteNotFound` where there is none.
+            /// - Throws: ``DomainError``, of the kind `noteNotFound` for a missing note.
             func note(_ id: Note.ID) async throws(DomainError) -> Note
 
-            /// Keeps a note, in place of the one with its id.
+            /// Saves a note, replacing any with the same id.
             func save(_ note: Note) async throws(DomainError)
 
-            /// Hands over all notes, now and after each change, until the task is cancelled.
+            /// Calls the closure with all notes, now and after each change, until the task is canceled.
             func watch(_ show: ([Note]) async -> Void) async throws(DomainError)
         }
 
@@ -142,13 +141,13 @@ enum DomainTemplates {
         #"""
         public import Foundation
 
-        /// Writes a note down.
+        /// Adds a note.
         public struct AddNote: Sendable {
             private let notes: any NoteRepository
             private let makeID: @Sendable () -> Note.ID
             private let now: @Sendable () -> Date
 
-            /// Creates the use case; ids and times come from outside, so that a test can say them.
+            /// Creates the use case; ids and times are parameters, so that tests can set them.
             public init(
                 _ notes: any NoteRepository,
                 makeID: @escaping @Sendable () -> Note.ID,
@@ -159,7 +158,7 @@ enum DomainTemplates {
                 self.now = now
             }
 
-            /// - Returns: The note, once it is kept.
+            /// - Returns: The stored note.
             /// - Throws: ``DomainError``.
             public func callAsFunction(_ text: String) async throws(DomainError) -> Note {
                 let note = try Note(id: makeID(), text: text, written: now())
@@ -174,15 +173,15 @@ enum DomainTemplates {
     private static let finishNote = AppTemplate(
         "Sources/__App__Domain/UseCases/FinishNote.swift",
         #"""
-        /// Says that a note is done.
+        /// Marks a note as done.
         public struct FinishNote: Sendable {
             private let notes: any NoteRepository
 
             /// Creates the use case.
             public init(_ notes: any NoteRepository) { self.notes = notes }
 
-            /// - Returns: The note as it is now.
-            /// - Throws: ``DomainError``, of the kind `noteNotFound` where there is none.
+            /// - Returns: The changed note.
+            /// - Throws: ``DomainError``, of the kind `noteNotFound` for a missing note.
             public func callAsFunction(_ id: Note.ID) async throws(DomainError) -> Note {
                 var note = try await notes.note(id)
                 guard !note.isDone else { return note }
@@ -198,7 +197,7 @@ enum DomainTemplates {
     private static let listNotes = AppTemplate(
         "Sources/__App__Domain/UseCases/ListNotes.swift",
         #"""
-        /// Lists the notes that are not done, and those that are behind them.
+        /// Lists the open notes, and the finished ones after them.
         public struct ListNotes: Sendable {
             private let notes: any NoteRepository
 
@@ -210,7 +209,7 @@ enum DomainTemplates {
                 Self.sorted(try await notes.notes())
             }
 
-            /// Hands over the list, now and after each change, until the task is cancelled.
+            /// Calls the closure with the list, now and after each change, until the task is canceled.
             ///
             /// - Throws: ``DomainError``.
             public func watch(_ show: ([Note]) async -> Void) async throws(DomainError) {

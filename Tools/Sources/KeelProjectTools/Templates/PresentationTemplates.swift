@@ -19,16 +19,16 @@ enum PresentationTemplates {
             /// Creates the screen.
             ///
             /// - Parameters:
-            ///   - useCases: What it can do.
-            ///   - show: Takes each line.
+            ///   - useCases: The use cases.
+            ///   - show: The function that shows a line.
             public init(_ useCases: UseCases, show: @escaping @Sendable (String) -> Void) {
                 self.useCases = useCases
                 self.show = show
             }
 
-            /// Does what the arguments say.
+            /// Runs the command in the arguments.
             ///
-            /// - Returns: Whether it was done.
+            /// - Returns: Whether the command succeeded.
             public func run(_ arguments: [String]) async -> Bool {
                 let rest = arguments.dropFirst().joined(separator: " ")
                 do throws(DomainError) {
@@ -66,13 +66,13 @@ enum PresentationTemplates {
         #"""
         public import __App__Domain
 
-        /// What the screens can do.
+        /// The use cases of the screens.
         public struct UseCases: Sendable {
             let add: AddNote
             let finish: FinishNote
             let list: ListNotes
 
-            /// Takes what the composition root has made.
+            /// Creates the value from the composition root's objects.
             public init(add: AddNote, finish: FinishNote, list: ListNotes) {
                 self.add = add
                 self.finish = finish

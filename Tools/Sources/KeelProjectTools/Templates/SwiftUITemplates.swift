@@ -16,29 +16,29 @@ enum SwiftUITemplates {
         public import Observation
         public import __App__Domain
 
-        /// What the screen of notes knows and can do.
+        /// The state and the actions of the notes screen.
         ///
-        /// It needs no screen, so that a test can hold it.
+        /// The model needs no screen, so tests can use it.
         @MainActor
         @Observable
         public final class NotesModel {
-            /// Whether the notes are on their way or there.
+            /// The progress of loading the notes.
             public enum Phase: Hashable, Sendable {
                 case loading
                 case ready
-                /// They cannot be followed; ``follow()`` tries again.
+                /// The notes cannot be observed; ``follow()`` tries again.
                 case failed
             }
 
-            /// How far it has come.
+            /// The current phase.
             public private(set) var phase = Phase.loading
-            /// The notes, those that are done last.
+            /// The notes; finished ones are last.
             ///
-            /// They stay when the store can no longer be followed.
+            /// The notes stay if observing the store fails.
             public private(set) var notes: [Note] = []
-            /// What went wrong last.
+            /// The last problem.
             public private(set) var problem: Problem?
-            /// What is being written.
+            /// The text of a new note.
             public var draft = ""
 
             private let useCases: UseCases
@@ -46,7 +46,7 @@ enum SwiftUITemplates {
             /// Creates the model.
             public init(_ useCases: UseCases) { self.useCases = useCases }
 
-            /// Shows the notes, now and after each change, whoever makes it, until it is cancelled.
+            /// Shows the notes now and after each change, until the task is canceled.
             public func follow() async {
                 if phase == .failed { phase = .loading }
                 problem = nil
@@ -59,7 +59,7 @@ enum SwiftUITemplates {
                 }
             }
 
-            /// Writes the draft down; it stays in its field where that fails.
+            /// Saves the draft, which stays in its field if saving fails.
             public func add() async {
                 let text = draft
                 draft = ""
@@ -72,7 +72,7 @@ enum SwiftUITemplates {
                 }
             }
 
-            /// Shows a note as done at once, and takes that back where it is refused.
+            /// Shows a note as done at once, and reverts that if saving fails.
             public func finish(_ id: Note.ID) async {
                 let before = notes
                 notes = notes.map { note in
@@ -104,14 +104,14 @@ enum SwiftUITemplates {
         internal import Foundation
         public import __App__Domain
 
-        /// What went wrong, as a screen tells it.
+        /// A problem in the form that a screen shows.
         public struct Problem: Hashable, Sendable {
-            /// What happened, as a sentence.
+            /// The problem, as a sentence.
             public let title: String
             /// The remedy, as a sentence.
             public let advice: String?
 
-            /// Says what an error of the domain means to somebody who looks at a screen.
+            /// Describes a domain error to the user.
             public init(_ error: DomainError) {
                 title = error.localizedDescription
                 advice = error.recoverySuggestion
@@ -132,7 +132,7 @@ enum SwiftUITemplates {
             let finish: FinishNote
             let list: ListNotes
 
-            /// Takes what the composition root has made.
+            /// Creates the value from the composition root's objects.
             public init(add: AddNote, finish: FinishNote, list: ListNotes) {
                 self.add = add
                 self.finish = finish
@@ -194,7 +194,7 @@ enum SwiftUITemplates {
             }
         }
 
-        /// What went wrong, and what to do.
+        /// A problem and its remedy.
         struct ProblemView: View {
             let problem: Problem
 
@@ -221,20 +221,20 @@ enum SwiftUITemplates {
         internal import __App__Domain
         public import __App__UI
 
-        /// The composition root: the one place that knows all layers, and what they stand on.
+        /// The composition root: the only place that knows all layers and the infrastructure.
         public struct Composition: Sendable {
             /// The use cases of the screens.
             public let useCases: UseCases
 
-            /// Puts the app together.
+            /// Composes the app.
             ///
-            /// - Parameter environment: May name another place for the notes.
-            /// - Throws: What opening the store throws.
+            /// - Parameter environment: The environment, which may name another store.
+            /// - Throws: An error of opening the store.
             public init(
                 _ environment: [String: String] = ProcessInfo.processInfo.environment
             ) throws {
                 var keel = KeelConfiguration.production("__App__")
-                // The backend is one line: a Keel server, a file or memory in place of the app's own folder.
+                // The backend is one line: replace the app's folder by a Keel server, another file or memory.
                 if let server = environment["__VARIABLE___SERVER"].flatMap(URL.init(string:)) {
                     keel.storage = .server(server)
                 } else if let file = environment["__VARIABLE___FILE"] {
@@ -268,7 +268,7 @@ enum SwiftUITemplates {
 
         /// The app on macOS.
         ///
-        /// A target of Xcode for iOS has the same lines, on the product `__App__Screens`.
+        /// An iOS target in Xcode has the same lines, with the product `__App__Screens`.
         @main
         struct __App__App: App {
             private let model = Result { NotesModel(try Composition().useCases) }
@@ -283,7 +283,7 @@ enum SwiftUITemplates {
             }
         }
         #else
-        /// Where there is no SwiftUI, there are no screens; the tests run all the same.
+        /// Without SwiftUI there are no screens, but the tests still run.
         @main
         struct __App__App {
             static func main() throws {

@@ -53,7 +53,7 @@ enum TestTemplates {
             }
         }
 
-        /// What was shown.
+        /// The lines shown.
         private final class Lines: Sendable {
             private let lines = Mutex<[String]>([])
             var all: [String] { lines.withLock { $0 } }
@@ -186,7 +186,7 @@ enum TestTemplates {
             }
         }
 
-        /// A repository in the hands of a test.
+        /// A repository that a test controls.
         private final class ScriptedNotes: NoteRepository {
             private let state = Mutex<(notes: [Note], failure: DomainError?)>(([], nil))
 

@@ -8,19 +8,19 @@ enum PythonClient {
 
     static let isPresent = interpreter != nil
 
-    /// Why the tests with it do not run.
+    /// The reason why the tests with the client do not run.
     static let absence: Comment = """
         SKIPPED: KEEL_PYTHON names no Python with the package 'google-cloud-firestore'; \
         see Scripts/setup.sh
         """
 
-    /// Runs a script of this folder to its end.
+    /// Runs a script in this folder to its end.
     ///
     /// - Parameters:
     ///   - script: The file's name.
-    ///   - arguments: What the script is told.
-    /// - Returns: Its exit code, and all that it has printed.
-    /// - Throws: If it cannot be started.
+    ///   - arguments: The script's arguments.
+    /// - Returns: The exit code and the output.
+    /// - Throws: An error if the script cannot be started.
     static func run(
         _ script: String,
         _ arguments: [String]
@@ -33,7 +33,7 @@ enum PythonClient {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
-        // Nothing here may block a thread: the tests have only as many as there are processors.
+        // No thread may be blocked here, because the tests have only as many threads as processors.
         let (ended, ending) = AsyncStream<Void>.makeStream()
         process.terminationHandler = { _ in ending.finish() }
         try process.run()

@@ -8,17 +8,17 @@ import NIOPosix
 final class RawClient: @unchecked Sendable {
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
     private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
-    /// What has come and was not forgotten.
+    /// The received bytes since the last ``forget()``.
     private(set) var received = ""
 
-    /// Connects, and closes the connection once `body` is done.
+    /// Connects, and closes the connection after `body`.
     static func connected<Value: Sendable>(
         to port: Int,
         _ body: (RawClient) async throws -> Value
     ) async throws -> Value {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
-            // Thousands that connect at a time wait for each other.
+            // Thousands of simultaneous connections wait for each other.
             .connectTimeout(.minutes(2))
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -45,15 +45,15 @@ final class RawClient: @unchecked Sendable {
 
     func send(_ bytes: [UInt8]) async throws { try await outbound.write(ByteBuffer(bytes: bytes)) }
 
-    /// Closes this side; the other one may still send.
+    /// Closes this side of the connection; the other may still send.
     func finish() { outbound.finish() }
 
-    /// Forgets what has come.
+    /// Discards the received bytes.
     func forget() { received = "" }
 
-    /// Reads until the text has come.
+    /// Reads until a text has arrived.
     ///
-    /// - Returns: Whether it came before the connection ended.
+    /// - Returns: Whether it arrived before the connection ended.
     func read(until text: String) async throws -> Bool {
         while !received.contains(text) {
             guard let buffer = try await inbound.next() else { return false }
@@ -62,14 +62,14 @@ final class RawClient: @unchecked Sendable {
         return true
     }
 
-    /// Reads to the end of the connection, and returns no more than so many bytes.
+    /// Reads to the end of the connection, and returns up to a number of bytes.
     func readToEnd(upTo limit: Int = 1 << 20) async -> String {
         do {
             while received.utf8.count < limit, let buffer = try await inbound.next() {
                 received += String(buffer: buffer)
             }
         } catch {
-            // A connection that was reset has ended too.
+            // A reset connection has ended too.
         }
         return received
     }

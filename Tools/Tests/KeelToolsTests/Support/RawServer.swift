@@ -3,7 +3,7 @@ import NIOPosix
 
 /// A server of one connection after another, on which a test writes what it likes.
 enum RawServer {
-    /// Runs a server for as long as `body` runs; each connection is closed when it has been served.
+    /// Runs a server while `body` runs; each connection is closed once served.
     static func with<Value: Sendable>(
         serving serve: @escaping @Sendable (_ number: Int, RawClient) async throws -> Void,
         _ body: @escaping @Sendable (_ port: Int) async throws -> Value

@@ -23,7 +23,7 @@ enum RunningServer {
         let group = ServiceGroup(services: [server], logger: logger)
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
-                // Where it cannot start, nobody waits for its port.
+                // If it cannot start, waiting for its port must end.
                 defer { listening.finish() }
                 try await group.run()
             }
