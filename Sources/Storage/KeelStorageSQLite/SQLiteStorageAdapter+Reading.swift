@@ -60,84 +60,32 @@ extension SQLiteStorageAdapter {
     ) throws -> ReadResult {
         let state = try StoreState(reader.database)
         let past = try (isHeld ? nil : request.asOf).map { time in
-            try StorePast(at: time, now: configuration.now(), state, reader)
+            try StorePast(
+                at: time,
+                since: StoredHistory(reader.database)?.start,
+                upTo: max(configuration.now(), state.time),
+                in: reader
+            )
         }
         var position: ChangeCursor?
         if request.needsPosition || request.reads != nil {
-            let sequence = try past?.sequence() ?? state.sequence
+            let sequence = try past.map { try reader.sequence(upTo: $0.time, state) } ?? state.sequence
             let point = try LogPoint.at(sequence, in: reader.database)
             position = ChangePosition(epoch: epoch, .log(point)).cursor
         }
         if let reads = request.reads {
             let indexes = try reader.indexes(state.generation)
-            try reader.check(reads, at: position, indexes, past: past)
+            try reader.check(reads, at: position, past: past, indexes)
         }
-        var result = try answer(request, state, past, reader)
+        var result = try reader.answer(request, past: past) {
+            try reader.indexes(state.generation)
+        }
         if request.needsPosition { result.position = position }
         if request.needsTime {
             // The present is settled only up to the last change.
             result.time = request.asOf.map { min($0, state.time) } ?? state.time
         }
         return result
-    }
-
-    private func answer(
-        _ request: ReadRequest,
-        _ state: StoreState,
-        _ past: StorePast?,
-        _ reader: StoreReader
-    ) throws -> ReadResult {
-        switch request.operation {
-        case .documents(let paths):
-            var documents: [Document?] = []
-            var unreadable: [UnreadableDocument] = []
-            var size = AnswerSize(most: request.maximumBytes)
-            for path in paths where !size.isFull {
-                do {
-                    let document =
-                        if let past { try past.document(at: path) } else {
-                            try reader.document(at: path)
-                        }
-                    documents.append(document)
-                    if let document { size.add(document) }
-                } catch let error as StorageError where request.reportsUnreadable {
-                    unreadable.append(UnreadableDocument(path, error))
-                    documents.append(nil)
-                }
-            }
-            let isPartial = documents.count < paths.count
-            return ReadResult(.documents(documents), unreadable: unreadable, isPartial: isPartial)
-        case .collections(let parent):
-            return ReadResult(
-                .names(try past?.names(under: parent) ?? reader.names(under: parent))
-            )
-        case .query(let query):
-            var execution = try QueryExecution(
-                query,
-                reader: reader,
-                indexes: try reader.indexes(state.generation),
-                past: past
-            )
-            execution.reportsUnreadable = request.reportsUnreadable
-            execution.maximumBytes = request.maximumBytes
-            let (documents, plan) = try execution.documents(isStrict: request.isStrict)
-            return ReadResult(
-                .found(documents),
-                plan: plan,
-                unreadable: Array(execution.unreadable.values),
-                isPartial: execution.isPartial
-            )
-        case .aggregate(let query, let aggregations):
-            // Aggregations may need fields that the projection leaves out.
-            var execution = try QueryExecution(
-                query.ordered(for: aggregations).with { $0.projection = nil },
-                reader: reader,
-                indexes: try reader.indexes(state.generation),
-                past: past
-            )
-            let (values, plan) = try execution.values(of: aggregations, isStrict: request.isStrict)
-            return ReadResult(.values(values), plan: plan)
-        }
     }
 }
 #endif

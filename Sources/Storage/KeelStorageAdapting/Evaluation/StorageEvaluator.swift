@@ -154,17 +154,28 @@ public enum StorageEvaluator: Sendable {
         current: (DocumentPath) throws(StorageError) -> Document?,
         found: (DocumentQuery) throws(StorageError) -> [Document]
     ) throws(StorageError) {
-        for read in reads.documents {
-            let now = try current(read.path)
-            guard now?.revision == read.revision else { throw conflict(at: read.path, now) }
+        for read in reads.documents { try check(read, now: try current(read.path)) }
+        for read in reads.queries { try check(read, now: try found(read.query)) }
+    }
+
+    /// Checks that a document is unchanged since it was read.
+    static func check(
+        _ read: TransactionReads.DocumentRead,
+        now: Document?
+    ) throws(StorageError) {
+        guard now?.revision == read.revision else { throw conflict(at: read.path, now) }
+    }
+
+    /// Checks that the result of a query is unchanged since it was read.
+    static func check(
+        _ read: TransactionReads.QueryRead,
+        now: [Document]
+    ) throws(StorageError) {
+        let found = now.map {
+            TransactionReads.DocumentRead(path: $0.path, revision: $0.revision)
         }
-        for read in reads.queries {
-            let now = try found(read.query).map {
-                TransactionReads.DocumentRead(path: $0.path, revision: $0.revision)
-            }
-            guard now == read.found else {
-                throw StorageError(.conflict, "the result of a query has changed since it was read")
-            }
+        guard found == read.found else {
+            throw StorageError(.conflict, "the result of a query has changed since it was read")
         }
     }
 }

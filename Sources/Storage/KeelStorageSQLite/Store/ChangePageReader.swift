@@ -74,13 +74,19 @@ struct ChangePageReader {
         )
     }
 
+    private func change(_ statement: RawStatement) throws -> ChangePage.Change {
+        let row = statement.row()
+        let path = row.path(in: try reader.path(of: row.collection))
+        return row.change(of: path, openedBy: reader.sealing)
+    }
+
     /// Returns a page of current documents, for a reader without a cursor.
     ///
     /// Changes during the copy are in the log after its start, so new rows and reused row numbers are harmless.
     private func copyPage(after row: Int64, start: LogPoint) throws -> ChangePage {
         let statement = try RawStatement(
             reader.database,
-            "SELECT \(StoreReader.columns) FROM documents d WHERE d.rid > ? ORDER BY d.rid"
+            "SELECT \(RawStatement.columns) FROM documents d WHERE d.rid > ? ORDER BY d.rid"
         )
         try statement.bind(1, row)
         var changes: [ChangePage.Change] = []
@@ -93,7 +99,7 @@ struct ChangePageReader {
                 isDone = false
                 return false
             }
-            guard let change = scope.copied(try reader.change(row)) else { return true }
+            guard let change = scope.copied(try change(row)) else { return true }
             size.add(change)
             changes.append(change)
             last = row.integer(0)
@@ -122,7 +128,7 @@ struct ChangePageReader {
                     isDone = false
                     return false
                 }
-                guard let change = scope.copied(try reader.change(row)) else { return true }
+                guard let change = scope.copied(try change(row)) else { return true }
                 size.add(change)
                 changes.append(change)
                 last = .scopedCopy(start: start, collection: part.collection, id: row.text(2))
@@ -179,7 +185,10 @@ struct ChangePageReader {
         _ row: Row,
         isLast: Bool
     ) throws -> (ChangePage.Change, Int64?)? {
-        if let change = try reader.change(at: path, in: row.collection) {
+        let current = try reader.selection(of: path, in: row.collection).first {
+            $0.row().change(of: path, openedBy: reader.sealing)
+        }
+        if let change = current {
             guard case .current(let document) = change else { return (change, nil) }
             return (change, document.revision.number)
         }

@@ -109,7 +109,7 @@ struct CommitSession {
     private func check(_ reads: TransactionReads) throws {
         if !reads.queries.isEmpty { try statements.finishEntries() }
         let position = ChangePosition(epoch: epoch, .log(end)).cursor
-        try reader.check(reads, at: position, indexes)
+        try StorageError.mapping { try reader.check(reads, at: position, indexes) }
     }
 
     // MARK: Documents

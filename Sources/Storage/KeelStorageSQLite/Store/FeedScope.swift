@@ -30,17 +30,18 @@ final class FeedScope {
                 let statement = try RawStatement(
                     reader.database,
                     """
-                    SELECT \(StoreReader.columns) FROM documents d
+                    SELECT \(RawStatement.columns) FROM documents d
                     WHERE d.cid = ? AND d.id > ? ORDER BY d.id
                     """
                 )
                 try statement.bind(1, collection)
                 try statement.bind(2, id)
-                return try statement.each(read)
+                try statement.each(read)
+                return
             }
             let statement = try RawStatement(
                 reader.database,
-                "SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
+                "SELECT \(RawStatement.columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
             )
             for wanted in ids where id.utf8.lexicographicallyPrecedes(wanted.utf8) {
                 try statement.bind(1, collection)

@@ -28,16 +28,15 @@ struct FileTables: CheckedTables {
     func eachDocument(_ take: (Result<CheckedDocument, StorageError>) throws -> Void) throws {
         let statement = try RawStatement(
             database,
-            "SELECT \(StoreReader.columns) FROM documents d ORDER BY d.rid"
+            "SELECT \(RawStatement.columns) FROM documents d ORDER BY d.rid"
         )
-        try statement.each { row in
-            let (number, collection) = (row.integer(0), row.integer(1))
+        try statement.eachRow { row in
             try take(
                 Self.result {
                     CheckedDocument(
                         try reader.document(row),
-                        collection: collection,
-                        row: number
+                        collection: row.collection,
+                        row: row.number
                     )
                 }
             )
@@ -113,11 +112,11 @@ struct FileTables: CheckedTables {
     func eachImage(_ take: (Result<Document?, StorageError>, _ time: Int64) throws -> Void) throws {
         let statement = try RawStatement(
             database,
-            "SELECT \(StorePast.columns), time FROM history ORDER BY number"
+            "SELECT \(StoreReader.imageColumns), time FROM history ORDER BY number"
         )
         try statement.each { row in
             let time = row.integer(8)
-            try take(Self.result { try StorePast.document(row, reader) }, time)
+            try take(Self.result { try row.isNull(7) ? nil : reader.document(row.row()) }, time)
             return true
         }
     }

@@ -112,7 +112,7 @@ struct IndexBuild: Sendable {
         let statement = try RawStatement(
             database,
             """
-            SELECT \(StoreReader.columns) FROM documents d
+            SELECT \(RawStatement.columns) FROM documents d
             WHERE d.rid > ? AND d.rid <= ? ORDER BY d.rid LIMIT \(Self.documentsPerStep)
             """
         )
@@ -122,7 +122,7 @@ struct IndexBuild: Sendable {
         var count: Int64 = 0
         var size = AnswerSize(most: Self.bytesPerStep)
         var isStopped = false
-        try statement.each { row in
+        try statement.eachRow { row in
             // Cancellation keeps the entries written so far.
             isStopped = size.isFull || Task.isCancelled
             if isStopped { return false }
@@ -150,14 +150,13 @@ struct IndexBuild: Sendable {
     ///
     /// - Returns: The document, if it was read.
     private mutating func add(
-        _ row: RawStatement,
+        _ row: borrowing StoredRow,
         to group: inout [Open],
         with statements: WriteStatements,
         _ reader: StoreReader,
         _ adapter: SQLiteStorageAdapter
     ) throws -> Document? {
-        let number = row.integer(StoreReader.rowColumn)
-        let collection = row.integer(StoreReader.collectionColumn)
+        let (number, collection) = (row.number, row.collection)
         let name = try reader.path(of: collection).name
         var content: Result<Document, StorageError>?
         for position in group.indices {
@@ -198,7 +197,7 @@ struct IndexBuild: Sendable {
     }
 
     private static func content(
-        of row: RawStatement,
+        of row: borrowing StoredRow,
         _ reader: StoreReader,
         _ adapter: SQLiteStorageAdapter
     ) throws -> Result<Document, StorageError> {

@@ -48,14 +48,18 @@ struct RawStatement {
     ///
     /// On a read-only connection, this also checks for cancellation per row, because processing a row takes longer
     /// than SQLite's own steps.
-    func each(_ read: (RawStatement) throws -> Bool) throws {
+    ///
+    /// - Returns: Whether `read` never returned false.
+    @discardableResult
+    func each(_ read: (RawStatement) throws -> Bool) throws -> Bool {
         defer { sqlite3_reset(handle) }
         while try step() {
             if Task.isCancelled, sqlite3_db_readonly(connection, nil) == 1 {
                 throw StorageError.cancellation
             }
-            guard try read(self) else { return }
+            guard try read(self) else { return false }
         }
+        return true
     }
 
     private func step() throws -> Bool {
@@ -142,6 +146,47 @@ struct RawStatement {
                 count: Int(sqlite3_column_bytes(handle, column))
             )
         )
+    }
+}
+
+extension RawStatement {
+    /// The columns of ``row(keyLength:)``.
+    static let columns = "d.rid, d.cid, d.id, d.rev, d.created, d.updated, d.pending, d.body"
+
+    /// Returns the current row of a statement with ``columns``, without copying its bytes.
+    func row(keyLength: Int = 0) -> StoredRow {
+        StoredRow(
+            number: integer(0),
+            collection: integer(1),
+            id: UnsafeRawBufferPointer(
+                start: sqlite3_column_text(handle, 2),
+                count: Int(sqlite3_column_bytes(handle, 2))
+            ),
+            revision: integer(3),
+            created: integer(4),
+            updated: integer(5),
+            body: body(7),
+            keyLength: keyLength
+        )
+    }
+
+    private func body(_ column: Int32) -> UnsafeRawBufferPointer? {
+        // An empty body has no address either.
+        guard let start = sqlite3_column_blob(handle, column) else {
+            return isNull(column) ? nil : UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        return UnsafeRawBufferPointer(
+            start: start,
+            count: Int(sqlite3_column_bytes(handle, column))
+        )
+    }
+
+    /// Calls `take` with each row of a statement with ``columns`` until it returns false.
+    ///
+    /// - Returns: Whether it never did.
+    @discardableResult
+    func eachRow(_ take: (borrowing StoredRow) throws -> Bool) throws -> Bool {
+        try each { try take($0.row()) }
     }
 }
 

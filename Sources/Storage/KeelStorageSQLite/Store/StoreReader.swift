@@ -10,16 +10,8 @@ struct StoreReader {
     /// Whether results may be cached; false while a transaction may still be rolled back.
     let remembers: Bool
 
-    /// The columns of a document, in the order in which ``document(in:_:)`` reads them.
-    static let columns =
-        "d.rid, d.cid, d.id, d.rev, d.created, d.updated, d.pending, d.body"
-
-    static let columnCount: Int32 = 8
-    static let rowColumn: Int32 = 0
-    static let collectionColumn: Int32 = 1
-
     /// Constant, because joining strings for each document would cost more than finding the statement.
-    private static let selection = "SELECT \(columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
+    private static let selection = "SELECT \(RawStatement.columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
 
     // MARK: Collections
 
@@ -86,17 +78,36 @@ struct StoreReader {
         }
     }
 
-    /// Returns the names of the collections under a document that have documents, or only deeper ones.
-    func names(under parent: DocumentPath?) throws -> [String] {
+    func names(under parent: DocumentPath?, asOf time: Int64?) throws -> [String] {
         try names(
             under: parent,
-            where: "EXISTS (SELECT 1 FROM documents WHERE documents.cid = collections.cid)"
+            where: time.map(Self.hadDocuments)
+                ?? "EXISTS (SELECT 1 FROM documents WHERE documents.cid = collections.cid)"
         )
+    }
+
+    /// The condition that a collection had documents at a time.
+    private static func hadDocuments(at time: Int64) -> String {
+        """
+        (EXISTS (
+            SELECT 1 FROM documents d WHERE d.cid = collections.cid AND NOT EXISTS (
+                SELECT 1 FROM history h
+                WHERE h.cid = d.cid AND h.id = d.id AND h.time > \(time)
+            )
+        ) OR EXISTS (
+            SELECT 1 FROM history h
+            WHERE h.cid = collections.cid AND h.time > \(time) AND h.body IS NOT NULL
+            AND NOT EXISTS (
+                SELECT 1 FROM history e WHERE e.cid = h.cid AND e.id = h.id
+                AND e.time > \(time) AND e.time < h.time
+            )
+        ))
+        """
     }
 
     /// Returns the first names below a document, or the root, in the paths of the collections that meet an SQL
     /// condition, sorted by their bytes.
-    func names(under parent: DocumentPath?, where condition: String) throws -> [String] {
+    private func names(under parent: DocumentPath?, where condition: String) throws -> [String] {
         let prefix = parent.map { $0.string + "/" } ?? ""
         // “0” is the character after “/”: “a0” is the first string after all that begin with “a/”.
         let end = parent.map { $0.string + "0" }
@@ -167,16 +178,6 @@ struct StoreReader {
         return statement
     }
 
-    /// Returns a document and its row; nil if it is missing.
-    func document(
-        at path: DocumentPath,
-        in collection: Int64
-    ) throws -> (row: Int64, document: Document)? {
-        try selection(of: path, in: collection).first {
-            ($0.integer(0), try document(at: path, $0))
-        }
-    }
-
     /// Returns a document to be overwritten; nil if it is missing.
     ///
     /// A document with an unreadable body has an empty one and the reason.
@@ -184,106 +185,22 @@ struct StoreReader {
         at path: DocumentPath,
         in collection: Int64
     ) throws -> (row: Int64, document: Document, failure: StorageError?)? {
-        try selection(of: path, in: collection).first { row in
+        try selection(of: path, in: collection).first { statement in
+            let row = statement.row()
             do throws(StorageError) {
-                return (row.integer(0), try document(at: path, row), nil)
+                return (row.number, try row.document(at: path, openedBy: sealing), nil)
             } catch {
-                let empty = document(at: path, row, DocumentBody(bytes: []))
-                return (row.integer(0), empty, error)
+                let empty = row.document(at: path, with: DocumentBody(bytes: []))
+                return (row.number, empty, error)
             }
         }
     }
 
     func document(at path: DocumentPath) throws -> Document? {
         guard let number = try number(of: path.collection) else { return nil }
-        return try document(at: path, in: number)?.document
-    }
-
-    /// Returns the document of a row with ``columns``.
-    func document(_ row: RawStatement) throws -> Document {
-        try document(row, in: try path(of: row.integer(Self.collectionColumn)))
-    }
-
-    /// Returns the document of a row with ``columns`` in a known collection.
-    func document(_ row: RawStatement, in collection: CollectionPath) throws -> Document {
-        try document(at: DocumentPath(trusted: collection, id: row.text(2)), row)
-    }
-
-    /// Returns the change that readers receive for a document: its state, or that it is unreadable.
-    func change(_ row: RawStatement) throws -> ChangePage.Change {
-        change(row, in: try path(of: row.integer(Self.collectionColumn)))
-    }
-
-    /// Returns the change that readers receive for a document of a known collection.
-    func change(_ row: RawStatement, in collection: CollectionPath) -> ChangePage.Change {
-        change(DocumentPath(trusted: collection, id: row.text(2)), row)
-    }
-
-    private func change(_ path: DocumentPath, _ row: RawStatement) -> ChangePage.Change {
-        do throws(StorageError) {
-            return .current(try document(at: path, row))
-        } catch {
-            return .unreadable(UnreadableDocument(path, error))
+        return try selection(of: path, in: number).first {
+            try $0.row().document(at: path, openedBy: sealing)
         }
-    }
-
-    /// Returns the change that readers receive for the document at a path; nil if it is missing.
-    func change(at path: DocumentPath, in collection: Int64) throws -> ChangePage.Change? {
-        try selection(of: path, in: collection).first { change(path, $0) }
-    }
-
-    private func document(
-        at path: DocumentPath,
-        _ row: RawStatement
-    ) throws(StorageError) -> Document {
-        document(at: path, row, try sealing.open(row.bytes(7), of: path))
-    }
-
-    private func document(
-        at path: DocumentPath,
-        _ row: RawStatement,
-        _ body: DocumentBody
-    ) -> Document {
-        Document(
-            path: path,
-            body: body,
-            revision: Revision(number: row.integer(3)),
-            createTime: Timestamp(microseconds: row.integer(4)),
-            updateTime: Timestamp(microseconds: row.integer(5))
-        )
-    }
-
-    // MARK: Transactions
-
-    /// Throws `StorageError/Code/conflict` if something has changed since it was read; reads at `position` need no
-    /// check.
-    func check(
-        _ reads: TransactionReads,
-        at position: ChangeCursor?,
-        _ indexes: IndexSet,
-        past: StorePast? = nil
-    ) throws {
-        if let known = reads.position, known == position { return }
-        try StorageEvaluator.check(
-            reads,
-            current: { path throws(StorageError) in
-                try StorageError.mapping {
-                    guard let past else { return try document(at: path) }
-                    return try past.document(at: path)
-                }
-            },
-            found: { query throws(StorageError) in
-                try StorageError.mapping {
-                    var execution = try QueryExecution(
-                        query,
-                        reader: self,
-                        indexes: indexes,
-                        past: past
-                    )
-                    return try execution.documents().documents
-                }
-            }
-        )
     }
 
     // MARK: Indexes

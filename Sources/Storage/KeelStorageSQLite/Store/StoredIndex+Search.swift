@@ -44,7 +44,7 @@ extension StoredIndex {
         let statement = try RawStatement(
             database,
             """
-            SELECT \(StoreReader.columns) FROM \(searchTable)
+            SELECT \(RawStatement.columns) FROM \(searchTable)
             CROSS JOIN documents d ON d.rid = \(searchTable).rowid
             WHERE \(searchTable) MATCH ?1 AND d.cid = ?2
             """

@@ -2,51 +2,6 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-extension IdentifierStretch {
-    /// Returns the bound statement that reads the documents after an offset, with the columns of ``StoreReader``.
-    func statement(passing offset: Int, in database: Database) throws -> RawStatement {
-        let passing = offset > 0 ? "LIMIT -1 OFFSET ?" : ""
-        let statement = try RawStatement(
-            database,
-            """
-            SELECT \(StoreReader.columns) FROM documents d WHERE d.cid = ? \(conditions)
-            ORDER BY d.id \(isBackward ? "DESC" : "ASC") \(passing)
-            """
-        )
-        let next = try bind(statement)
-        if offset > 0 { try statement.bind(next, offset) }
-        return statement
-    }
-
-    /// Counts the documents up to a limit without reading them.
-    func count(upTo most: Int, in database: Database) throws -> Int {
-        let statement = try RawStatement(
-            database,
-            """
-            SELECT count(*) FROM
-            (SELECT 1 FROM documents d WHERE d.cid = ? \(conditions) LIMIT ?)
-            """
-        )
-        try statement.bind(try bind(statement), most)
-        return try statement.first { Int($0.integer(0)) } ?? 0
-    }
-
-    private var conditions: String {
-        bounds.map { "AND d.id \($0.sign) ?" }.joined(separator: " ")
-    }
-
-    /// Binds the collection and the bounds.
-    ///
-    /// - Returns: The index of the next argument.
-    private func bind(_ statement: RawStatement) throws -> Int32 {
-        try statement.bind(1, collection)
-        for (index, bound) in bounds.enumerated() {
-            try statement.bind(Int32(index + 2), bound.id)
-        }
-        return Int32(bounds.count + 2)
-    }
-}
-
 /// The keys of collections, which order the documents of groups by path.
 enum CollectionKeys {
     static let index = "CREATE INDEX collections_by_key ON collections(name, key);"
@@ -78,7 +33,7 @@ enum CollectionKeys {
     }
 }
 
-extension StoreReader: CollectionDirectory {
+extension StoreReader {
     func hasKeys(named name: String?) throws -> Bool {
         // Earlier versions of Keel write no keys, and a read-only file is not upgraded.
         guard try catalog.hasKeys(in: database) else { return false }

@@ -1,21 +1,22 @@
-#if SQLite
-internal import GRDB
-internal import KeelStorageAdapting
+package import KeelDocuments
 
-/// Executes one query in one snapshot.
-struct QueryExecution {
-    let reader: StoreReader
+/// Executes one query in one snapshot of a store.
+package struct QueryExecution {
+    let store: any StoreSnapshot
     let indexes: IndexSet
+    private let sealing: BodySealing
+    /// Whether the work belongs to one task and ends with its cancellation.
+    let isCancellable: Bool
     private(set) var prepared: PreparedQuery
 
     /// The documents of the query's collections that were different at the time being read; nil for the present.
     private(set) var past: PastDocuments?
 
     /// Whether an unreadable document is recorded; otherwise it fails the query.
-    var reportsUnreadable = false
-    private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
+    package var reportsUnreadable = false
+    package private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
     /// The approximate maximum size of the result's documents in bytes; nil without a limit.
-    var maximumBytes: Int?
+    package var maximumBytes: Int?
     /// Aggregates the documents' values; nil for a query that returns documents.
     var aggregator: Aggregator?
     /// The largest number of documents that ``aggregator`` needs, in any order, if it only counts; nil otherwise.
@@ -36,21 +37,23 @@ struct QueryExecution {
     /// The last place within a result that was cut off; nil in an order that needs no places.
     private var end: [UInt8]?
     /// Whether the result was cut off at ``maximumBytes``.
-    private(set) var isPartial = false
+    package private(set) var isPartial = false
     /// The size of the documents found, without those before the offset if they come in order.
     private var size = AnswerSize(most: nil)
     /// The collection of the last document, which is usually that of the next one.
     private var collection: (number: Int64, path: CollectionPath)?
 
     /// Prepares a query for the present or for a past of the store.
-    init(
+    package init(
         _ query: DocumentQuery,
-        reader: StoreReader,
+        in store: any StoreSnapshot,
         indexes: IndexSet,
         past: StorePast? = nil
     ) throws {
-        self.reader = reader
+        self.store = store
         self.indexes = indexes
+        sealing = store.sealing
+        isCancellable = store.isCancellable
         prepared = PreparedQuery(query)
         guard let past else { return }
         let documents = try past.documents(of: prepared)
@@ -59,7 +62,7 @@ struct QueryExecution {
     }
 
     /// Returns the query's documents, and the plan that found them.
-    mutating func documents(isStrict: Bool = false) throws -> (
+    package mutating func documents(isStrict: Bool = false) throws -> (
         documents: [Document], plan: QueryPlan
     ) {
         let access = indexes.planner.access(for: prepared)
@@ -126,9 +129,6 @@ struct QueryExecution {
         }
     }
 
-    /// Whether the work belongs to one task and ends with its cancellation.
-    var isCancellable: Bool { reader.database.onlyReads }
-
     /// Cuts the result off at a place, unless it ends earlier.
     private mutating func endResult(at key: [UInt8]) {
         isPartial = true
@@ -174,30 +174,36 @@ struct QueryExecution {
         _ part: QueryPlanner.Part,
         isOnly: Bool
     ) throws {
-        guard prepared.window != 0 else { return }
+        guard prepared.window != 0, !isCountDone else { return }
         switch part {
         case .index(let scan):
-            guard let stretch = try IndexStretch(scan, of: prepared, reader, indexes) else {
+            guard let stretch = try IndexStretch(scan, of: prepared, store, indexes) else {
                 return
             }
             try read(stretch, of: scan, isOnly: isOnly)
         case .documents(let paths):
-            for path in paths where !isCountDone && prepared.covers(path.collection) {
-                guard let number = try reader.number(of: path.collection) else { continue }
-                _ = try read(reader.selection(of: path, in: number)) { one, document, _ in
-                    try one.takeUnordered(document)
-                    return true
-                }
-            }
+            let covered = paths.filter { prepared.covers($0.collection) }
+            try store.eachDocument(at: covered, asOf: nil) { _, row in try takeUnordered(row) }
         case .identifiers(let range, let isBackward):
-            var order = try GroupOrder(prepared, in: range, isBackward: isBackward, reader)
+            var order = try GroupOrder(prepared, in: range, isBackward: isBackward, store)
             while let stretch = try order.next() {
                 let passed = isOnly ? try passOver(stretch) : 0
-                let statement = try stretch.statement(passing: passed, in: reader.database)
-                let wantsMore = try read(statement) { one, document, _ in one.take(document) }
+                let wantsMore = try store.eachDocument(
+                    in: stretch,
+                    after: passed,
+                    expecting: expectedCount
+                ) { row in
+                    guard let document = try document(row) else { return true }
+                    return take(document)
+                }
                 guard wantsMore else { return }
             }
         }
+    }
+
+    /// The number of documents that will probably be read from a range; nil for all.
+    private var expectedCount: Int? {
+        (mostCounted ?? prepared.window).map { max(1, $0 - takenCount) }
     }
 
     /// Whether only the paths of documents decide the result.
@@ -212,7 +218,7 @@ struct QueryExecution {
         guard open > 0, isByNamesAlone, past == nil, !reportsUnreadable, mostCounted == nil else {
             return 0
         }
-        let count = try stretch.count(upTo: open, in: reader.database)
+        let count = try store.count(of: stretch, upTo: open)
         examined += count
         prepared.passOver(count)
         return count
@@ -228,22 +234,23 @@ struct QueryExecution {
         let isExact = isOnly && past == nil && scan.isExact
         let checksScope = stretch.needsScopeCheck
         var tied = TiedDocuments(scan, maximumBytes: maximumBytes)
-        let wantsMore = try read(stretch.documents(in: reader.database)) { one, document, row in
-            if checksScope, !one.prepared.covers(document.path.collection) { return true }
-            let mayBeTied = !one.isUnordered && IndexStretch.mayBeCut(row)
+        let wantsMore = try store.eachDocument(in: stretch, expecting: expectedCount) { row in
+            guard let document = try document(row) else { return true }
+            if checksScope, !prepared.covers(document.path.collection) { return true }
+            let mayBeTied = !isUnordered && row.keyLength >= EntryKey.longestComponent
             let tie = mayBeTied ? tied.tie(of: document) : nil
-            if tied.isEnded(by: tie), try !one.take(&tied) { return false }
-            guard let tie else { return isExact ? one.takeExact(document) : one.take(document) }
-            guard let key = one.place(of: document) else { return true }
+            if tied.isEnded(by: tie), try !take(&tied) { return false }
+            guard let tie else { return isExact ? takeExact(document) : take(document) }
+            guard let key = place(of: document) else { return true }
             if tied.isEmpty {
-                let taken = one.takenCount
+                let taken = takenCount
                 tied.begin(
                     tie,
-                    most: one.prepared.window.map { $0 - taken },
-                    skipped: one.prepared.query.offset - taken
+                    most: prepared.window.map { $0 - taken },
+                    skipped: prepared.query.offset - taken
                 )
             }
-            try tied.add(document, at: key, isCancellable: one.isCancellable)
+            try tied.add(document, at: key, isCancellable: isCancellable)
             return true
         }
         if wantsMore, !tied.isEmpty { _ = try take(&tied) }
@@ -259,38 +266,22 @@ struct QueryExecution {
         return true
     }
 
-    /// Passes a statement's documents to `take`, except those that another part has already passed.
-    ///
-    /// - Returns: Whether `take` wanted more than there are.
-    private mutating func read(
-        _ statement: RawStatement,
-        _ take: (inout QueryExecution, Document, RawStatement) throws -> Bool
-    ) throws -> Bool {
-        var wantsMore = true
-        try statement.each { row in
-            examined += 1
-            guard let document = try document(row) else { return true }
-            if streamedRows?.insert(row.integer(StoreReader.rowColumn)).inserted == false {
-                return true
-            }
-            wantsMore = try take(&self, document, row) && !isCountDone
-            return wantsMore
+    /// Returns the document of a row; nil if another part has already read it, or if it is unreadable and the query
+    /// continues without it.
+    private mutating func document(_ row: borrowing StoredRow) throws -> Document? {
+        examined += 1
+        if collection?.number != row.collection {
+            collection = (row.collection, try store.path(of: row.collection))
         }
-        return wantsMore
-    }
-
-    /// Returns the document of a row; nil if it is unreadable and the query continues without it.
-    mutating func document(_ row: RawStatement) throws -> Document? {
-        let number = row.integer(StoreReader.collectionColumn)
-        if collection?.number != number { collection = (number, try reader.path(of: number)) }
-        guard let path = collection?.path else { return nil }
-        guard reportsUnreadable else { return try reader.document(row, in: path) }
-        switch reader.change(row, in: path) {
-        case .current(let document): return document
-        case .unreadable(let document): unreadable[document.path] = document
-        case .removed, .leftScope: break
+        guard let path = collection.map({ row.path(in: $0.path) }) else { return nil }
+        do throws(StorageError) {
+            let document = try row.document(at: path, openedBy: sealing)
+            return streamedRows?.insert(row.number).inserted == false ? nil : document
+        } catch {
+            guard reportsUnreadable else { throw error }
+            unreadable[path] = UnreadableDocument(path, error)
+            return nil
         }
-        return nil
     }
 
     // MARK: Taking documents
@@ -352,6 +343,7 @@ struct QueryExecution {
 
     /// Returns whether a result in order continues after the last document taken; records a cutoff.
     private mutating func wantsMore(after document: Document, at key: [UInt8] = []) -> Bool {
+        if isCountDone { return false }
         if let window = prepared.window, takenCount >= window { return false }
         guard takenCount > prepared.query.offset else { return true }
         size.add(document, with: key.count)
@@ -367,7 +359,15 @@ struct QueryExecution {
         return wantsMore(after: document)
     }
 
-    mutating func takeUnordered(_ document: Document) throws(StorageError) {
+    /// Takes the document of a row that comes in any order.
+    ///
+    /// - Returns: Whether more are wanted.
+    mutating func takeUnordered(_ row: borrowing StoredRow) throws -> Bool {
+        if let document = try document(row) { try takeUnordered(document) }
+        return !isCountDone
+    }
+
+    private mutating func takeUnordered(_ document: Document) throws(StorageError) {
         guard let key = place(of: document) else { return }
         if let end, end.lexicographicallyPrecedes(key) { return }
         hold(document, at: key)
@@ -400,4 +400,3 @@ struct QueryExecution {
         found.removeLast(found.count - count)
     }
 }
-#endif

@@ -1,13 +1,11 @@
-#if SQLite
-internal import GRDB
-internal import KeelStorageAdapting
+package import KeelDocuments
 
 extension QueryExecution {
     /// Computes values over the query's documents.
     ///
     /// A count reads only index entries if these are provably the same as the query's documents; every other
     /// aggregation reads the documents.
-    mutating func values(
+    package mutating func values(
         of aggregations: [Aggregation],
         isStrict: Bool
     ) throws -> (values: [DocumentValue], plan: QueryPlan) {
@@ -52,27 +50,25 @@ extension QueryExecution {
             case .parts(let parts) = indexes.planner.access(for: prepared), parts.count == 1
         else { return nil }
         let access = QueryPlanner.reported(parts)
-        let statement: RawStatement
+        let count: Int
         switch parts[0] {
         case .index(let scan):
             guard scan.isExact else { return nil }
-            guard let stretch = try IndexStretch(scan, of: prepared, reader, indexes) else {
+            guard let stretch = try IndexStretch(scan, of: prepared, store, indexes) else {
                 return (0, QueryPlan(access: access))
             }
             guard !stretch.needsScopeCheck else { return nil }
-            statement = try stretch.count(upTo: most, in: reader.database)
+            count = try store.count(of: stretch, upTo: most)
         case .identifiers(let range, let isBackward):
             guard isByNamesAlone else { return nil }
-            var order = try GroupOrder(prepared, in: range, isBackward: isBackward, reader)
-            var count = 0
-            while count < most, let stretch = try order.next() {
-                count += try stretch.count(upTo: most - count, in: reader.database)
+            var order = try GroupOrder(prepared, in: range, isBackward: isBackward, store)
+            var found = 0
+            while found < most, let stretch = try order.next() {
+                found += try store.count(of: stretch, upTo: most - found)
             }
-            return (count, QueryPlan(access: access, examined: count))
+            count = found
         case .documents: return nil
         }
-        let count = try statement.first { Int($0.integer(0)) } ?? 0
         return (count, QueryPlan(access: access, examined: count))
     }
 }
-#endif

@@ -1,0 +1,19 @@
+/// Reads that scan all documents, or all that contain certain words.
+extension QueryExecution {
+    mutating func readEverything() throws {
+        guard prepared.window != 0, !isCountDone else { return }
+        try store.eachDocument(of: try collections) { row in try takeUnordered(row) }
+    }
+
+    mutating func search(_ filter: SearchFilter) throws {
+        guard let index = indexes.stored(filter.definition), prepared.window != 0, !isCountDone
+        else { return }
+        try store.eachDocument(matching: filter, in: index, of: try collections) { row in
+            try takeUnordered(row)
+        }
+    }
+
+    private var collections: [Int64] {
+        get throws { try store.collections(of: prepared).map(\.number) }
+    }
+}

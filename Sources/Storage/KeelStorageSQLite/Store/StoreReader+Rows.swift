@@ -1,0 +1,145 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorageAdapting
+
+extension StoreReader: StoreSnapshot {
+    var isCancellable: Bool { database.onlyReads }
+
+    func eachDocument(
+        at paths: [DocumentPath],
+        asOf time: Int64?,
+        _ take: (Int, borrowing StoredRow) throws -> Bool
+    ) throws -> Bool {
+        for (position, path) in paths.enumerated() {
+            guard let collection = try number(of: path.collection) else { continue }
+            if let time {
+                let image = try image(of: path, in: collection, after: time).first { statement in
+                    let row = statement.row()
+                    // An image can also record that there was no document.
+                    guard row.body != nil else { return true }
+                    return try take(position, row)
+                }
+                if image == false { return false }
+                if image == true { continue }
+            }
+            let isWanted = try selection(of: path, in: collection).first {
+                try take(position, $0.row())
+            }
+            if isWanted == false { return false }
+        }
+        return true
+    }
+
+    func eachDocument(
+        of collections: [Int64],
+        _ take: (borrowing StoredRow) throws -> Bool
+    ) throws -> Bool {
+        let statement = try RawStatement(
+            database,
+            "SELECT \(RawStatement.columns) FROM documents d WHERE d.cid = ?"
+        )
+        return try collections.allSatisfy { collection in
+            try statement.bind(1, collection)
+            return try statement.eachRow(take)
+        }
+    }
+
+    func eachDocument(
+        matching search: SearchFilter,
+        in index: StoredIndex,
+        of collections: [Int64],
+        _ take: (borrowing StoredRow) throws -> Bool
+    ) throws -> Bool {
+        let statement = try index.searchStatement(search, in: database)
+        return try collections.allSatisfy { collection in
+            try statement.bind(2, collection)
+            return try statement.eachRow(take)
+        }
+    }
+
+    // MARK: The past
+
+    private func image(
+        of path: DocumentPath,
+        in collection: Int64,
+        after time: Int64
+    ) throws -> RawStatement {
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT \(Self.imageColumns) FROM history
+            WHERE cid = ? AND id = ? AND time > ? ORDER BY time LIMIT 1
+            """
+        )
+        try statement.bind(1, collection)
+        try statement.bind(2, path.id)
+        try statement.bind(3, time)
+        return statement
+    }
+
+    func eachImage(
+        of collections: [Int64]?,
+        after time: Int64,
+        _ take: (borrowing StoredRow) throws -> Bool
+    ) throws -> Bool {
+        // From each group, SQLite takes the columns of the row with the minimum:
+        // https://sqlite.org/lang_select.html#bareagg
+        guard let collections else {
+            // Only the later images, instead of all collections.
+            let statement = try RawStatement(
+                database,
+                """
+                SELECT \(Self.imageColumns), min(time) FROM history WHERE number >= ?
+                GROUP BY cid, id
+                """
+            )
+            try statement.bind(1, try firstImage(after: time))
+            return try statement.eachRow(take)
+        }
+        let statement = try RawStatement(
+            database,
+            """
+            SELECT \(Self.imageColumns), min(time) FROM history
+            WHERE cid = ? AND time > ? GROUP BY id
+            """
+        )
+        try statement.bind(2, time)
+        return try collections.allSatisfy { collection in
+            try statement.bind(1, collection)
+            return try statement.eachRow(take)
+        }
+    }
+
+    /// The columns of an image in the order of ``RawStatement/columns``.
+    static let imageColumns = "number, cid, id, rev, created, updated, pending, body"
+
+    /// Returns the number of the first image after a time; images are in the order of their times.
+    private func firstImage(after time: Int64) throws -> Int64 {
+        let ends = try RawStatement(database, "SELECT min(number), max(number) FROM history")
+            .first { ($0.integer(0), $0.integer(1)) }
+        guard var (low, high) = ends else { return 0 }
+        let next = try RawStatement(
+            database,
+            "SELECT time FROM history WHERE number >= ? ORDER BY number LIMIT 1"
+        )
+        while low <= high {
+            let middle = low + (high - low) / 2
+            try next.bind(1, middle)
+            guard let found = try next.first({ $0.integer(0) }) else { break }
+            if found > time { high = middle - 1 } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// Returns the sequence of the last change up to a time.
+    func sequence(upTo time: Int64, _ state: StoreState) throws -> Int64 {
+        // In the compacted part of the log, the time itself identifies the state.
+        guard time > state.compacted else { return time }
+        let statement = try RawStatement(database, "SELECT max(seq) FROM changes WHERE seq <= ?")
+        try statement.bind(1, time)
+        let last = try statement.first { $0.isNull(0) ? nil : $0.integer(0) } ?? nil
+        // A trimmed log must not look complete.
+        return last ?? min(time, state.trimmed)
+    }
+}
+#endif
