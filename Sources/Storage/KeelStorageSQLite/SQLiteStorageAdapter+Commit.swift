@@ -15,7 +15,7 @@ extension SQLiteStorageAdapter {
             let count = batches.reduce(0) { $0 + $1.writes.count }
             let others = isAlone ? [] : line.others(along: count)
             return others.isEmpty
-                ? try await whileBusy { try write(batches) }
+                ? try await writing(batches)
                 : try await commit(batches, along: others)
         }
     }
@@ -32,7 +32,7 @@ extension SQLiteStorageAdapter {
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         do throws(StorageError) {
             let all = batches + others.flatMap(\.batches)
-            var results = try await whileBusy { try write(all) }[...]
+            var results = try await writing(all)[...]
             let own = Array(results.prefix(batches.count))
             results = results.dropFirst(batches.count)
             for other in others {
@@ -52,7 +52,18 @@ extension SQLiteStorageAdapter {
                 throw error
             }
             line.putBack(others, isAlone: true)
-            return try await whileBusy { try write(batches) }
+            return try await writing(batches)
+        }
+    }
+
+    /// Writes batches when the file is free, many of them on another thread.
+    private func writing(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        let count = batches.reduce(0) { $0 + $1.writes.count }
+        guard count > 50 else { return try await whileBusy { try write(batches) } }
+        return try await threads.run { () async throws(StorageError) in
+            try await whileBusy { try write(batches) }
         }
     }
 

@@ -5,10 +5,22 @@ public import KeelStorageAdapting
 extension SQLiteStorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         try await finishSearches(for: request)
-        return try await reading { try answer(request) }
+        if request.mayBeShort {
+            let result = try await reading { () -> ReadResult? in
+                do { return try answer(request, examining: Self.shortExamination) } catch
+                    is LongRead
+                { return nil }
+            }
+            if let result { return result }
+        }
+        return try await readingLong { try answer(request, examining: .max) }
     }
 
-    private func answer(_ request: ReadRequest) throws -> ReadResult {
+    /// The number of documents that a query examines on the thread of its caller, which takes a few milliseconds at
+    /// most.
+    private static var shortExamination: Int { 200 }
+
+    private func answer(_ request: ReadRequest, examining most: Int) throws -> ReadResult {
         // One document is one statement, which is consistent without a transaction.
         if case .documents(let paths) = request.operation, paths.count < 2,
             !request.needsPosition, !request.needsTime, request.asOf == nil,
@@ -29,7 +41,11 @@ extension SQLiteStorageAdapter {
         } else if let duration = request.holdDuration {
             return try answer(request, holdDuration: duration)
         }
-        return try readSnapshot { try answer(request, in: $0) }
+        return try readSnapshot { reader in
+            var reader = reader
+            reader.maximumExamined = most
+            return try answer(request, in: reader)
+        }
     }
 
     /// Answers on a connection whose read transaction stays open for a while.
@@ -86,6 +102,20 @@ extension SQLiteStorageAdapter {
             result.time = request.asOf.map { min($0, state.time) } ?? state.time
         }
         return result
+    }
+}
+
+extension ReadRequest {
+    /// Whether reading usually takes less than the change to another thread and back.
+    fileprivate var mayBeShort: Bool {
+        guard asOf == nil, holdDuration == nil, reads == nil else { return false }
+        switch operation {
+        case .documents(let paths): return paths.count <= 100
+        case .query(let query):
+            guard let limit = query.limit?.count, query.search == nil else { return false }
+            return limit <= 100 && query.offset <= 100
+        case .aggregate, .collections: return false
+        }
     }
 }
 #endif

@@ -14,11 +14,12 @@ public import KeelStorageAdapting
 /// one transaction, so that a process killed at any moment leaves no partial writes. ``Configuration/Durability``
 /// describes the effect of a power failure.
 ///
-/// Reads and writes run on the calling thread; the storage client keeps them off the main actor. Backups, checks,
-/// index builds and ``compact()`` have threads of their own. All of these except writes end soon after their task is
-/// canceled. Commits that arrive while another one is written wait without blocking a thread, and are then written
-/// together in one transaction by one of the callers; each keeps its own effect and result. A file that another
-/// program keeps locked is waited for in the same way.
+/// Short reads and writes run on the calling thread; the storage client keeps them off the main actor. Queries that
+/// examine more than a few hundred documents, commits of many writes, backups, checks, index builds and ``compact()``
+/// run on other threads, so that they do not delay the tasks of the app. All of these except commits end soon after
+/// their task is canceled. Commits that arrive while another one is written wait without blocking a thread, and are
+/// then written together in one transaction by one of the callers; each keeps its own effect and result. A file that
+/// another program keeps locked is waited for in the same way.
 ///
 /// | Capability | Support |
 /// |---|---|
@@ -55,6 +56,8 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     private let reads: TaskQueue
     let building = IndexBuilding()
     let watch: CommitWatch
+    /// Runs long reads and large commits.
+    let threads = DiskThreads()
     /// Runs backups and checks.
     let copying = MaintenanceThread("keel.storage.copying")
     /// Runs index builds and compaction.
@@ -157,6 +160,17 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         guard await reads.enter() else { throw .cancellation }
         defer { reads.leave() }
         return try await whileBusy(read)
+    }
+
+    /// Runs a read that may take long on a thread for such reads, when a connection is free.
+    ///
+    /// The threads that run all tasks are as few as the processors.
+    func readingLong<Value: Sendable>(
+        _ read: @Sendable () throws -> Value
+    ) async throws(StorageError) -> Value {
+        guard await reads.enter() else { throw .cancellation }
+        defer { reads.leave() }
+        return try await threads.run { () async throws(StorageError) in try await whileBusy(read) }
     }
 
     /// Reads with one statement, which is its own snapshot.

@@ -7,6 +7,7 @@ package struct QueryExecution {
     private let sealing: BodySealing
     /// Whether the work belongs to one task and ends with its cancellation.
     let isCancellable: Bool
+    private let maximumExamined: Int
     private(set) var prepared: PreparedQuery
 
     /// The documents of the query's collections that were different at the time being read; nil for the present.
@@ -54,6 +55,7 @@ package struct QueryExecution {
         self.indexes = indexes
         sealing = store.sealing
         isCancellable = store.isCancellable
+        maximumExamined = store.maximumExamined
         prepared = PreparedQuery(query)
         guard let past else { return }
         let documents = try past.documents(of: prepared)
@@ -270,6 +272,7 @@ package struct QueryExecution {
     /// continues without it.
     private mutating func document(_ row: borrowing StoredRow) throws -> Document? {
         examined += 1
+        guard examined <= maximumExamined else { throw LongRead() }
         if collection?.number != row.collection {
             collection = (row.collection, try store.path(of: row.collection))
         }

@@ -6,8 +6,8 @@ package import KeelDocuments
 /// read a set in pages, and may answer for many paths or collections at once. Errors of the database pass through the
 /// engine unchanged.
 ///
-/// A function that reads rows calls `take` with each row until it returns false, and returns whether it never did. While
-/// it runs, `take` may ask the snapshot for other sets. If ``isCancellable`` is true, reading ends with
+/// A function that reads rows calls `take` with each row until it returns false, and returns whether it never did.
+/// While it runs, `take` may ask the snapshot for other sets. If ``isCancellable`` is true, reading ends with
 /// `StorageError/Code/cancelled` soon after the task is canceled.
 package protocol StoreSnapshot: CollectionDirectory {
     /// The encryption of the bodies.
@@ -15,6 +15,9 @@ package protocol StoreSnapshot: CollectionDirectory {
 
     /// Whether reading belongs to one task, and ends when that task is canceled.
     var isCancellable: Bool { get }
+
+    /// The number of documents that a query may examine; a query that needs more throws ``LongRead``.
+    var maximumExamined: Int { get }
 
     /// Returns the path of a collection.
     ///
@@ -113,4 +116,15 @@ package protocol StoreSnapshot: CollectionDirectory {
         after time: Int64,
         _ take: (borrowing StoredRow) throws -> Bool
     ) throws -> Bool
+}
+
+extension StoreSnapshot {
+    package var maximumExamined: Int { .max }
+}
+
+/// The error of a query that has examined ``StoreSnapshot/maximumExamined`` documents and needs more.
+///
+/// An adapter repeats the query where it may take longer.
+package struct LongRead: Error {
+    package init() {}
 }

@@ -9,6 +9,8 @@ struct StoreReader {
     let sealing: BodySealing
     /// Whether results may be cached; false while a transaction may still be rolled back.
     let remembers: Bool
+    /// The number of documents that a query may examine.
+    var maximumExamined = Int.max
 
     /// Constant, because joining strings for each document would cost more than finding the statement.
     private static let selection = "SELECT \(RawStatement.columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
