@@ -121,6 +121,39 @@ struct BoundedReadTests {
         }
     }
 
+    @Test("Answers limited to no bytes have one document or one change", arguments: [0, -1])
+    func noBytes(_ most: Int) async throws {
+        let adapter = try TemporaryFolder().adapter()
+        let start = try await adapter.changes(ChangeRequest()).next
+        let paths = (1...3).map { DocumentPath("a/\($0)") }
+        for (number, path) in paths.enumerated() {
+            try await adapter.set(path, ["n": .integer(Int64(number))])
+        }
+        let query = DocumentQuery("a").order(by: "n")
+        for operation in [ReadOperation.documents(paths), .query(query)] {
+            var request = ReadRequest(operation)
+            request.maximumBytes = most
+            let result = try await adapter.read(request)
+            #expect(result.isPartial)
+            switch result.payload {
+            case .documents(let documents): #expect(documents.map { $0?.path } == [paths[0]])
+            case .found(let documents): #expect(documents.map(\.path) == [paths[0]])
+            default: Issue.record("unexpected payload")
+            }
+        }
+        for cursor in [nil, start] {
+            var request = ChangeRequest(after: cursor, maximumBytes: most)
+            var found: [DocumentPath] = []
+            for _ in paths {
+                let page = try await adapter.changes(request)
+                #expect(page.changes.count == 1)
+                found += page.changes.map(\.path)
+                request.after = page.next
+            }
+            #expect(found == paths)
+        }
+    }
+
     @Test("Pages of changes end early without missing a change", arguments: UInt64(1)...4)
     func changes(_ seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)

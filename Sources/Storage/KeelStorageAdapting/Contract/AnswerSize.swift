@@ -10,8 +10,11 @@ package struct AnswerSize: Sendable {
 
     /// Creates the size of an empty answer.
     ///
-    /// - Parameter most: The size in bytes at which the answer is full; nil for no limit.
-    package init(most: Int?) { self.most = most }
+    /// - Parameter most: The size in bytes at which the answer is full, at least 1; nil for no limit.
+    package init(most: Int?) {
+        // An answer has a document, however low its limit.
+        self.most = most.map { max(1, $0) }
+    }
 
     package var isFull: Bool { most.map { bytes >= $0 } ?? false }
 
