@@ -38,7 +38,7 @@ extension SQLiteStorageAdapter {
     private func page(_ request: ChangeRequest) throws -> (page: ChangePage, sequence: Int64) {
         try readSnapshot { reader in
             let state = try StoreState(reader.database)
-            var pages = try ChangePageReader(request, reader: reader, state: state, epoch: epoch)
+            let pages = try ChangePageReader(request, in: reader, state.log, epoch: epoch)
             return (try pages.page(), state.sequence)
         }
     }

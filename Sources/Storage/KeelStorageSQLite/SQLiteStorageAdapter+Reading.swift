@@ -85,8 +85,9 @@ extension SQLiteStorageAdapter {
         }
         var position: ChangeCursor?
         if request.needsPosition || request.reads != nil {
-            let sequence = try past.map { try reader.sequence(upTo: $0.time, state) } ?? state.sequence
-            let point = try LogPoint.at(sequence, in: reader.database)
+            let sequence =
+                try past.map { try reader.sequence(upTo: $0.time, state) } ?? state.sequence
+            let point = try reader.point(at: sequence)
             position = ChangePosition(epoch: epoch, .log(point)).cursor
         }
         if let reads = request.reads {

@@ -55,7 +55,8 @@ extension SQLiteStorageAdapter {
     ) async throws(StorageError) {
         try await maintaining { [self] database in
             let state = try StoreState(database)
-            let place = try ChangePosition.place(of: cursor, in: state, database, epoch: epoch)
+            let place = try self.reader(database, remembers: false)
+                .place(of: cursor, in: state.log, epoch: epoch)
             try StoredReaders(database)
                 .note(reader, at: place.point.sequence, try age(database, state))
         }

@@ -1,50 +1,43 @@
-#if SQLite
-internal import GRDB
-internal import KeelStorageAdapting
+internal import KeelDocuments
 
 /// Reads one page of changes in one snapshot.
-struct ChangePageReader {
-    private struct Row {
-        var sequence: Int64
-        var collection: Int64
-        var id: String
-        var revision: Int64
-        var isRemoval: Bool
-        var mark: Int64
-        var origin: ChangeOrigin?
-    }
-
-    private let reader: StoreReader
+package struct ChangePageReader {
+    private let store: any LogSnapshot
+    private let sealing: BodySealing
     private let epoch: UInt64
     private let limit: Int
     /// The size of an empty page.
     private let empty: AnswerSize
-    private let state: StoreState
+    private let log: LogExtent
     private let end: LogPoint
     private let place: ChangePosition.Place
     private let scope: FeedScope
     private let clients: Set<String>
-    /// The names of clients, by number.
-    private var names: [Int64: String] = [:]
-    /// Whether the file has the table `removal_times`; nil until it is checked.
-    private var hasRemovalTimes: Bool?
 
-    init(_ request: ChangeRequest, reader: StoreReader, state: StoreState, epoch: UInt64) throws {
-        self.reader = reader
+    /// Prepares a page.
+    ///
+    /// - Throws: `StorageError/Code/cursorExpired` for a cursor from which the log cannot be read.
+    package init(
+        _ request: ChangeRequest,
+        in store: any LogSnapshot,
+        _ log: LogExtent,
+        epoch: UInt64
+    ) throws {
+        self.store = store
+        sealing = store.sealing
         self.epoch = epoch
-        self.state = state
+        self.log = log
         limit = request.limit
         empty = AnswerSize(most: request.maximumBytes)
-        scope = FeedScope(request.scope, reader)
+        scope = FeedScope(request.scope, in: store)
         clients = request.clients
-        end = try LogPoint.at(state.sequence, in: reader.database)
+        end = try store.point(at: log.sequence)
         place =
-            try request.after.map {
-                try ChangePosition.place(of: $0, in: state, reader.database, epoch: epoch)
-            } ?? .copy(start: end, row: 0)
+            try request.after.map { try store.place(of: $0, in: log, epoch: epoch) }
+            ?? .copy(start: end, row: 0)
     }
 
-    mutating func page() throws -> ChangePage {
+    package func page() throws -> ChangePage {
         switch (place, scope.isEverything) {
         case (.copy(let start, row: 0), false):
             try copyPage(from: 0, after: "", start: start)
@@ -67,49 +60,60 @@ struct ChangePageReader {
             changes: changes,
             next: ChangePosition(epoch: epoch, next).cursor,
             isCaughtUp: isCaughtUp,
-            time: isCaughtUp ? state.time : nil,
+            time: isCaughtUp ? log.time : nil,
             origins: origins,
-            acknowledged: isCaughtUp
-                ? try StoredOrigins.last(of: clients, in: reader.database) : [:]
+            acknowledged: isCaughtUp && !clients.isEmpty
+                ? try store.lastMutations(of: clients) : [:]
         )
     }
 
-    private func change(_ statement: RawStatement) throws -> ChangePage.Change {
-        let row = statement.row()
-        let path = row.path(in: try reader.path(of: row.collection))
-        return row.change(of: path, openedBy: reader.sealing)
+    // MARK: Copies
+
+    /// Documents of a copy, up to the limits of a page.
+    private struct Copy {
+        var changes: [ChangePage.Change] = []
+        var size: AnswerSize
+    }
+
+    /// Adds the document of a row to a page.
+    ///
+    /// - Returns: Whether the page had room for it.
+    private func add(_ row: borrowing StoredRow, to copy: inout Copy) throws -> Bool {
+        guard copy.changes.count < limit, !copy.size.isFull else { return false }
+        let path = row.path(in: try store.path(of: row.collection))
+        if let change = scope.copied(row.change(of: path, openedBy: sealing)) {
+            copy.size.add(change)
+            copy.changes.append(change)
+        }
+        return true
+    }
+
+    private func page(
+        _ copy: Copy,
+        _ next: ChangePosition.Place,
+        start: LogPoint,
+        isDone: Bool
+    ) throws -> ChangePage {
+        try page(
+            copy.changes,
+            next: isDone ? .log(start) : next,
+            isCaughtUp: isDone && start == end
+        )
     }
 
     /// Returns a page of current documents, for a reader without a cursor.
     ///
     /// Changes during the copy are in the log after its start, so new rows and reused row numbers are harmless.
     private func copyPage(after row: Int64, start: LogPoint) throws -> ChangePage {
-        let statement = try RawStatement(
-            reader.database,
-            "SELECT \(RawStatement.columns) FROM documents d WHERE d.rid > ? ORDER BY d.rid"
-        )
-        try statement.bind(1, row)
-        var changes: [ChangePage.Change] = []
-        var size = empty
+        var copy = Copy(size: empty)
         var last = row
-        var isDone = true
-        try statement.each { row in
-            guard try scope.hasDocument(row.text(2), in: row.integer(1)) else { return true }
-            guard changes.count < limit, !size.isFull else {
-                isDone = false
-                return false
-            }
-            guard let change = scope.copied(try change(row)) else { return true }
-            size.add(change)
-            changes.append(change)
-            last = row.integer(0)
+        let isDone = try store.eachDocument(after: row, expecting: limit + 1) { row in
+            guard try scope.hasDocument(row) else { return true }
+            guard try add(row, to: &copy) else { return false }
+            last = row.number
             return true
         }
-        return try page(
-            changes,
-            next: isDone ? .log(start) : .copy(start: start, row: last),
-            isCaughtUp: isDone && start == end
-        )
+        return try page(copy, .copy(start: start, row: last), start: start, isDone: isDone)
     }
 
     /// Returns a page of current documents of the scope, by collection and id, without reading other collections.
@@ -118,150 +122,126 @@ struct ChangePageReader {
         after id: String,
         start: LogPoint
     ) throws -> ChangePage {
-        var changes: [ChangePage.Change] = []
-        var size = empty
+        var copy = Copy(size: empty)
         var last = ChangePosition.Place.scopedCopy(start: start, collection: first, id: id)
         var isDone = true
         for part in try scope.parts() where part.collection >= first && isDone {
-            try part.each(after: part.collection == first ? id : "", in: reader) { row in
-                guard changes.count < limit, !size.isFull else {
-                    isDone = false
-                    return false
-                }
-                guard let change = scope.copied(try change(row)) else { return true }
-                size.add(change)
-                changes.append(change)
-                last = .scopedCopy(start: start, collection: part.collection, id: row.text(2))
+            isDone = try part.each(
+                after: part.collection == first ? id : "",
+                expecting: limit + 1 - copy.changes.count,
+                in: store
+            ) { row in
+                guard try add(row, to: &copy) else { return false }
+                let id = String(decoding: row.id, as: UTF8.self)
+                last = .scopedCopy(start: start, collection: part.collection, id: id)
                 return true
             }
         }
-        return try page(
-            changes,
-            next: isDone ? .log(start) : last,
-            isCaughtUp: isDone && start == end
-        )
+        return try page(copy, last, start: start, isDone: isDone)
     }
 
-    private mutating func logPage(after sequence: Int64) throws -> ChangePage {
-        let (rows, isCaughtUp) = try rows(after: sequence)
-        var latest: [DocumentPath: Int] = [:]
-        let paths = try rows.map { row in
-            DocumentPath(trusted: try reader.path(of: row.collection), id: row.id)
+    // MARK: The log
+
+    /// A document that is present, in a page of the log.
+    private struct Present {
+        /// Its change for the reader; nil if it is out of scope.
+        let told: ChangePage.Change?
+        /// Its revision; nil if it is unreadable.
+        let revision: Int64?
+    }
+
+    private func logPage(after sequence: Int64) throws -> ChangePage {
+        let (entries, isLast) = try scope.changes(after: sequence, most: limit)
+        let paths = try entries.map { entry in
+            DocumentPath(trusted: try store.path(of: entry.collection), id: entry.id)
         }
+        var latest: [DocumentPath: Int] = [:]
         for (position, path) in paths.enumerated() { latest[path] = position }
+        // Each document comes once, at its last entry.
+        let positions = entries.indices.filter { latest[paths[$0]] == $0 }
+        var present: [Present?] = Array(repeating: nil, count: positions.count)
+        var size = empty
+        // The place at which the page is full; documents with a later last entry come on a later page.
+        var full: Int?
+        try store.eachDocument(at: positions.map { paths[$0] }, asOf: nil) { place, row in
+            let change = row.change(of: paths[positions[place]], openedBy: sealing)
+            let told = scope.filter.told(change)
+            let isReadable = if case .current = change { true } else { false }
+            present[place] = Present(told: told, revision: isReadable ? row.revision : nil)
+            if let told { size.add(told) }
+            if size.isFull { full = place }
+            return !size.isFull
+        }
+        let wanted = positions.prefix(full.map { $0 + 1 } ?? positions.count)
+        let missing = wanted.indices.filter { present[$0] == nil }.map { wanted[$0] }
+        let removals = try removals(of: missing.map { entries[$0] }, isLast: isLast)
         var changes: [ChangePage.Change] = []
         var origins: [DocumentPath: ChangeOrigin] = [:]
-        var size = empty
-        // The row at which the page is full; documents with a later last entry come on a later page.
-        var cut: Row?
-        for (position, row) in rows.enumerated() where latest[paths[position]] == position {
-            guard !size.isFull else { break }
-            cut = position < rows.count - 1 ? row : nil
-            let path = paths[position]
-            guard let (change, revision) = try present(of: path, row, isLast: isCaughtUp),
-                let told = scope.filter.told(change)
-            else { continue }
-            size.add(told)
+        let names = try clientNames(of: wanted.map { entries[$0] })
+        for (place, position) in wanted.enumerated() {
+            let (entry, path) = (entries[position], paths[position])
+            let told: ChangePage.Change?
+            let revision: Int64?
+            if let document = present[place] {
+                (told, revision) = (document.told, document.revision)
+            } else if let removal = removals[entry.sequence] {
+                told = scope.filter.told(
+                    .removed(path, Revision(number: removal.revision), at: removal.time)
+                )
+                revision = removal.revision
+            } else {
+                continue
+            }
+            guard let told else { continue }
             changes.append(told)
             // Another entry may have made the current state; a later page has that one's origin.
-            if let origin = row.origin, revision == row.revision { origins[path] = origin }
+            if let origin = entry.origin, revision == entry.revision {
+                origins[path] = names[origin.client].map {
+                    ChangeOrigin(client: $0, mutation: origin.mutation)
+                }
+            }
         }
-        if size.isFull, let cut {
+        if let cut = full.map({ positions[$0] }), cut < entries.count - 1 {
             return try page(
                 changes,
-                next: .log(LogPoint(cut.sequence, mark: cut.mark)),
+                next: .log(entries[cut].point),
                 isCaughtUp: false,
                 origins: origins
             )
         }
-        let last = isCaughtUp ? nil : rows.last.map { LogPoint($0.sequence, mark: $0.mark) }
-        return try page(changes, next: .log(last ?? end), isCaughtUp: isCaughtUp, origins: origins)
+        let last = isLast ? nil : entries.last?.point
+        return try page(changes, next: .log(last ?? end), isCaughtUp: isLast, origins: origins)
     }
 
-    /// Returns the current state and revision of the document of a log entry; nil if a removal follows on a later
-    /// page.
-    private mutating func present(
-        of path: DocumentPath,
-        _ row: Row,
+    /// Returns the revisions and times of the removals of missing documents, by the sequences of their entries.
+    ///
+    /// An entry that is no removal has none: the removal follows on a later page.
+    private func removals(
+        of entries: [LoggedChange],
         isLast: Bool
-    ) throws -> (ChangePage.Change, Int64?)? {
-        let current = try reader.selection(of: path, in: row.collection).first {
-            $0.row().change(of: path, openedBy: reader.sealing)
-        }
-        if let change = current {
-            guard case .current(let document) = change else { return (change, nil) }
-            return (change, document.revision.number)
-        }
-        guard row.isRemoval else { return nil }
+    ) throws -> [Int64: (revision: Int64, time: Timestamp)] {
+        let removals = entries.filter(\.isRemoval)
+        guard !removals.isEmpty else { return [:] }
         // The document may have been created again and removed since, and an earlier page may already have shown that
         // later state.
-        let last = isLast ? nil : try lastRemoval(of: row)
-        let (revision, sequence) = last ?? (row.revision, row.sequence)
-        let time = try removalTime(of: sequence)
-        return (.removed(path, Revision(number: revision), at: time), revision)
-    }
-
-    private mutating func removalTime(of sequence: Int64) throws -> Timestamp {
-        if hasRemovalTimes == nil {
-            // A read-only file of an earlier version has no table of removal times.
-            hasRemovalTimes = try RawStatement(
-                reader.database,
-                "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'removal_times')"
-            ).first { $0.integer(0) != 0 }
+        let later = isLast ? [] : try store.lastRemovals(after: removals)
+        let last = removals.enumerated().map { place, entry in
+            (isLast ? nil : later[place]) ?? (entry.sequence, entry.revision)
         }
-        guard hasRemovalTimes == true else { return Timestamp(microseconds: sequence) }
-        return try RemovalTimes.time(of: sequence, in: reader.database)
-    }
-
-    /// Returns the revision and sequence of the last later removal of an entry's document, which is missing now.
-    private func lastRemoval(of row: Row) throws -> (revision: Int64, sequence: Int64)? {
-        // The index of removals finds it without walking the log.
-        let statement = try RawStatement(
-            reader.database,
-            """
-            SELECT rev, seq FROM changes WHERE cid = ? AND id = ? AND removed = 1 AND seq > ?
-            ORDER BY seq DESC LIMIT 1
-            """
-        )
-        try statement.bind(1, row.collection)
-        try statement.bind(2, row.id)
-        try statement.bind(3, row.sequence)
-        return try statement.first { ($0.integer(0), $0.integer(1)) }
-    }
-
-    private mutating func rows(after sequence: Int64) throws -> (rows: [Row], isCaughtUp: Bool) {
-        guard let statement = try scope.log(after: sequence) else { return ([], true) }
-        var rows: [Row] = []
-        var isCaughtUp = true
-        var names = names
-        try statement.each { row in
-            let id = row.text(2)
-            guard try scope.hasDocument(id, in: row.integer(1)) else { return true }
-            guard rows.count < limit else {
-                isCaughtUp = false
-                return false
-            }
-            let origin = try StoredOrigins.origin(row) { client in
-                if let name = names[client] { return name }
-                let name = try StoredOrigins.name(of: client, in: reader.database)
-                names[client] = name
-                return name
-            }
-            rows.append(
-                Row(
-                    sequence: row.integer(0),
-                    collection: row.integer(1),
-                    id: id,
-                    revision: row.integer(3),
-                    isRemoval: row.integer(4) != 0,
-                    mark: LogPoint.mark(row),
-                    origin: origin
-                )
-            )
-            return true
+        let times = try store.removalTimes(of: last.map(\.sequence))
+        var found: [Int64: (revision: Int64, time: Timestamp)] = [:]
+        for (entry, (removal, time)) in zip(removals, zip(last, times)) {
+            found[entry.sequence] = (removal.revision, time)
         }
-        self.names = names
-        return (rows, isCaughtUp)
+        return found
+    }
+
+    private func clientNames(of entries: [LoggedChange]) throws -> [Int64: String] {
+        let numbers = Set(entries.compactMap(\.origin?.client))
+        return numbers.isEmpty ? [:] : try store.clientNames(of: numbers)
     }
 }
-#endif
+
+extension LoggedChange {
+    fileprivate var point: LogPoint { LogPoint(sequence, mark: mark) }
+}

@@ -1,11 +1,9 @@
-#if SQLite
-internal import GRDB
-internal import KeelStorageAdapting
+internal import KeelDocuments
 
-/// The rows of the change log, and the documents, that a page of changes reads.
+/// The entries of the change log, and the documents, that a page of changes reads.
 ///
-/// A change out of scope costs a row of the log and no document. If the scope names few collections and documents,
-/// SQLite itself skips the rows of others. An index for them would cost every commit more than it saves the few
+/// A change out of scope costs an entry of the log and no document. If the scope names few collections and documents,
+/// the store itself skips the entries of others. An index for them would cost every commit more than it saves the few
 /// readers that catch up.
 final class FeedScope {
     /// The documents of a collection that are wanted.
@@ -15,71 +13,63 @@ final class FeedScope {
         case documents
     }
 
+    /// The wanted documents of one collection.
     struct Part {
         let collection: Int64
-        /// The ids of the wanted documents, sorted; nil for all.
-        let ids: [String]?
+        /// The paths of the documents, sorted; nil for all.
+        let paths: [DocumentPath]?
 
-        /// Calls `read` with the row of each document after an id, until it returns false.
+        /// Calls `take` with the row of each document after an id until it returns false.
+        ///
+        /// - Returns: Whether it never did.
         func each(
             after id: String,
-            in reader: StoreReader,
-            _ read: (RawStatement) throws -> Bool
-        ) throws {
-            guard let ids else {
-                let statement = try RawStatement(
-                    reader.database,
-                    """
-                    SELECT \(RawStatement.columns) FROM documents d
-                    WHERE d.cid = ? AND d.id > ? ORDER BY d.id
-                    """
-                )
-                try statement.bind(1, collection)
-                try statement.bind(2, id)
-                try statement.each(read)
-                return
+            expecting count: Int,
+            in store: any LogSnapshot,
+            _ take: (borrowing StoredRow) throws -> Bool
+        ) throws -> Bool {
+            guard let paths else {
+                let stretch = IdentifierStretch(of: collection, after: id)
+                return try store.eachDocument(in: stretch, after: 0, expecting: count, take)
             }
-            let statement = try RawStatement(
-                reader.database,
-                "SELECT \(RawStatement.columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
-            )
-            for wanted in ids where id.utf8.lexicographicallyPrecedes(wanted.utf8) {
-                try statement.bind(1, collection)
-                try statement.bind(2, wanted)
-                if try statement.first(read) == false { return }
-            }
+            let following = paths.filter { id.utf8.lexicographicallyPrecedes($0.id.utf8) }
+            return try store.eachDocument(at: following, asOf: nil) { _, row in try take(row) }
         }
     }
 
-    /// The largest number of collections, and of documents, that SQLite selects by name.
+    /// The largest number of collections, and of documents, that the store selects by name.
     private static let most = 16
 
     let filter: ScopeFilter
-    private let reader: StoreReader
+    private let store: any LogSnapshot
     private var wanted: [Int64: Wanted] = [:]
 
-    init(_ scope: ChangeScope, _ reader: StoreReader) {
+    init(_ scope: ChangeScope, in store: any LogSnapshot) {
         filter = ScopeFilter(scope)
-        self.reader = reader
+        self.store = store
     }
 
     var isEverything: Bool { filter.scope.isEverything }
 
     /// Returns whether a document may be in the scope.
-    func hasDocument(_ id: String, in collection: Int64) throws -> Bool {
+    func hasDocument(_ row: borrowing StoredRow) throws -> Bool {
         guard !isEverything else { return true }
+        return try hasDocument(String(decoding: row.id, as: UTF8.self), in: row.collection)
+    }
+
+    private func hasDocument(_ id: String, in collection: Int64) throws -> Bool {
         switch try wanted(of: collection) {
         case .nothing: return false
         case .everything: return true
         case .documents:
-            let path = DocumentPath(trusted: try reader.path(of: collection), id: id)
+            let path = DocumentPath(trusted: try store.path(of: collection), id: id)
             return filter.scope.documents.contains(path)
         }
     }
 
     private func wanted(of collection: Int64) throws -> Wanted {
         if let known = wanted[collection] { return known }
-        let path = try reader.path(of: collection)
+        let path = try store.path(of: collection)
         let found: Wanted =
             filter.covers(path)
             ? .everything : filter.scope.documents.isEmpty ? .nothing : .documents
@@ -96,40 +86,29 @@ final class FeedScope {
 
     // MARK: The log
 
-    /// Returns the bound statement that selects the log after a sequence, with all columns; nil if no change can be
-    /// in scope.
-    func log(after sequence: Int64) throws -> RawStatement? {
-        var condition = ""
+    /// Returns the first changes after a sequence that may be in scope, and whether they are the last ones.
+    func changes(
+        after sequence: Int64,
+        most count: Int
+    ) throws -> (changes: [LoggedChange], isCaughtUp: Bool) {
         let numbers = try namedNumbers()
-        if let numbers {
-            guard !numbers.isEmpty else { return nil }
-            condition = " AND cid IN (\(Self.marks))"
-        }
-        let ids = numbers == nil ? nil : namedIDs
-        if ids != nil { condition += " AND id IN (\(Self.marks))" }
-        let statement = try RawStatement(
-            reader.database,
-            "SELECT * FROM changes WHERE seq > ?\(condition) ORDER BY seq"
-        )
-        try statement.bind(1, sequence)
-        var place: Int32 = 2
-        // The lists are filled up with their last element, so that one statement serves all lengths.
-        if let numbers {
-            for position in 0..<Self.most {
-                try statement.bind(place, numbers[min(position, numbers.count - 1)])
-                place += 1
+        if let numbers, numbers.isEmpty { return ([], true) }
+        var changes: [LoggedChange] = []
+        let isCaughtUp = try store.eachChange(
+            after: sequence,
+            of: numbers,
+            with: numbers == nil ? nil : namedIDs,
+            expecting: count + 1
+        ) { change in
+            guard try isEverything || hasDocument(change.id, in: change.collection) else {
+                return true
             }
+            guard changes.count < count else { return false }
+            changes.append(change)
+            return true
         }
-        if let ids {
-            for position in 0..<Self.most {
-                try statement.bind(place, ids[min(position, ids.count - 1)])
-                place += 1
-            }
-        }
-        return statement
+        return (changes, isCaughtUp)
     }
-
-    private static let marks = Array(repeating: "?", count: most).joined(separator: ", ")
 
     /// Returns the collections of a scope that names each of a few; nil for any other scope.
     private func namedNumbers() throws -> [Int64]? {
@@ -143,7 +122,7 @@ final class FeedScope {
             paths.insert(path)
         }
         guard paths.count <= Self.most else { return nil }
-        return try paths.compactMap { try reader.number(of: $0) }
+        return try paths.compactMap { try store.number(of: $0) }
     }
 
     /// The ids of a scope that consists of a few documents; nil for any other scope.
@@ -155,29 +134,29 @@ final class FeedScope {
 
     // MARK: Copies
 
+    /// Returns the wanted documents, in the order of the numbers of their collections.
     func parts() throws -> [Part] {
         let scope = filter.scope
-        var ids: [Int64: [String]] = [:]
+        var paths: [Int64: [DocumentPath]] = [:]
         for path in scope.documents {
-            guard let number = try reader.number(of: path.collection) else { continue }
-            ids[number, default: []].append(path.id)
+            guard let number = try store.number(of: path.collection) else { continue }
+            paths[number, default: []].append(path)
         }
         var whole: Set<Int64> = []
         for path in scope.collections {
-            if let number = try reader.number(of: path) { whole.insert(number) }
+            if let number = try store.number(of: path) { whole.insert(number) }
         }
         let queries =
             scope.groups.map { DocumentQuery(group: $0) } + scope.selections.map(\.query)
         for query in queries {
-            whole.formUnion(try reader.collections(of: PreparedQuery(query)).map(\.number))
+            whole.formUnion(try store.collections(of: PreparedQuery(query)).map(\.number))
         }
         // A whole collection includes its single documents.
-        let parts = whole.map { Part(collection: $0, ids: nil) }
-        let single = ids.filter { !whole.contains($0.key) }.map { collection, ids in
-            let sorted = ids.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-            return Part(collection: collection, ids: sorted)
+        let parts = whole.map { Part(collection: $0, paths: nil) }
+        let single = paths.filter { !whole.contains($0.key) }.map { collection, paths in
+            let sorted = paths.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+            return Part(collection: collection, paths: sorted)
         }
         return (parts + single).sorted { $0.collection < $1.collection }
     }
 }
-#endif

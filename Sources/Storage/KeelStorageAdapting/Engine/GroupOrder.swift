@@ -8,6 +8,13 @@ package struct IdentifierStretch {
     /// The bounds, each with the comparison operator between a document's id and the bound.
     package let bounds: [(sign: String, id: String)]
 
+    /// Creates the range of all documents after an id.
+    init(of collection: Int64, after id: String) {
+        self.collection = collection
+        isBackward = false
+        bounds = [(">", id)]
+    }
+
     fileprivate init(
         _ member: GroupOrder.Member,
         in range: KeyRange,

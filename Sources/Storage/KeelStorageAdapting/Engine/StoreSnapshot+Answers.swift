@@ -1,12 +1,7 @@
 package import KeelDocuments
 
 extension StoreSnapshot {
-    /// Answers the operation of a request, without the position and the time of the snapshot.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - past: The state to read; nil for the present.
-    ///   - indexes: Returns the indexes of the snapshot.
+    /// Answers the operation of a request from a past state, or from the present, without the position and the time.
     package func answer(
         _ request: ReadRequest,
         past: StorePast?,

@@ -25,24 +25,15 @@ package protocol StoreSnapshot: CollectionDirectory {
     func path(of number: Int64) throws -> CollectionPath
 
     /// Returns the names of the collections under a document, or at the top level, that have documents, or only deeper
-    /// ones, in the order of their bytes.
-    ///
-    /// - Parameters:
-    ///   - parent: The document; nil for the top level.
-    ///   - time: The time, in microseconds, whose state counts; nil for the present.
+    /// ones, in the order of their bytes, at a time in microseconds or at present.
     func names(under parent: DocumentPath?, asOf time: Int64?) throws -> [String]
 
     // MARK: Documents
 
     /// Reads the documents at paths, with the positions of their paths, in the order of the paths.
     ///
-    /// Missing documents have no rows. A path may occur several times.
-    ///
-    /// - Parameters:
-    ///   - paths: The paths.
-    ///   - time: The time, in microseconds, whose state to read: the earliest later image of each document, or else
-    ///     the present document. Nil for the present.
-    ///   - take: Receives the rows.
+    /// Missing documents have no rows, and a path may occur several times. With a time, in microseconds, the state of a
+    /// document is its earliest later image, or else its present row; an image without a body counts as missing.
     @discardableResult
     func eachDocument(
         at paths: [DocumentPath],
@@ -59,12 +50,7 @@ package protocol StoreSnapshot: CollectionDirectory {
 
     /// Reads the document of each entry in a range of an index, in the order of the entries or its exact reverse.
     ///
-    /// The rows have the lengths of the entries' keys.
-    ///
-    /// - Parameters:
-    ///   - stretch: The range.
-    ///   - count: The number of rows that will probably be taken; nil for all.
-    ///   - take: Receives the rows.
+    /// The rows have the lengths of the entries' keys. Probably `count` rows will be taken; nil means all.
     @discardableResult
     func eachDocument(
         in stretch: IndexStretch,
@@ -72,13 +58,10 @@ package protocol StoreSnapshot: CollectionDirectory {
         _ take: (borrowing StoredRow) throws -> Bool
     ) throws -> Bool
 
-    /// Reads the documents in a range of ids, in the order of the bytes of the ids or its reverse.
+    /// Reads the documents in a range of ids, in the order of the bytes of the ids or its reverse, without the first
+    /// `offset` documents.
     ///
-    /// - Parameters:
-    ///   - stretch: The range.
-    ///   - offset: The number of documents at the start of the range that are not read.
-    ///   - count: The number of rows that will probably be taken; nil for all.
-    ///   - take: Receives the rows.
+    /// Probably `count` rows will be taken; nil means all.
     @discardableResult
     func eachDocument(
         in stretch: IdentifierStretch,
@@ -104,12 +87,9 @@ package protocol StoreSnapshot: CollectionDirectory {
 
     // MARK: The past
 
-    /// Reads the earliest image later than a time of each document that has one, in any order.
+    /// Reads the earliest image later than a time, in microseconds, of each document that has one, in any order.
     ///
-    /// - Parameters:
-    ///   - collections: The documents' collections; nil for all.
-    ///   - time: The time in microseconds.
-    ///   - take: Receives the images.
+    /// The documents are those of the given collections, or all.
     @discardableResult
     func eachImage(
         of collections: [Int64]?,

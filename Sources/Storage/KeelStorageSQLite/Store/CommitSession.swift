@@ -278,7 +278,7 @@ struct CommitSession {
         return try statement.first { row in
             let bytes = try reader.sealing.open(row.bytes(0), as: "receipt/\(id)")
             return try StoredReceipt.decoded(bytes, id: id) { sequence in
-                let point = try LogPoint.at(sequence, in: database)
+                let point = try reader.point(at: sequence)
                 return ChangePosition(epoch: epoch, .log(point)).cursor
             }
         }

@@ -143,7 +143,8 @@ struct LogTrimming {
         let oldest = try age.sequence(olderThan: retention.age, in: database) ?? 0
         let end = min(max(oldest, try surplus() ?? 0), state.sequence - 1)
         guard end > state.compacted else { return true }
-        var period = try LogPoint.period(at: state.compacted, in: database)
+        var period = try LogPoint.lastMark(upTo: state.compacted, in: database)
+            .map(LogPoint.period)
         var superseded: [(sequence: Int64, isRemoval: Bool)] = []
         var count = 0
         let statement = try RawStatement(database, Self.documents)

@@ -13,7 +13,8 @@ struct StoreReader {
     var maximumExamined = Int.max
 
     /// Constant, because joining strings for each document would cost more than finding the statement.
-    private static let selection = "SELECT \(RawStatement.columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
+    private static let selection =
+        "SELECT \(RawStatement.columns) FROM documents d WHERE d.cid = ? AND d.id = ?"
 
     // MARK: Collections
 

@@ -2,7 +2,7 @@
 internal import GRDB
 internal import KeelStorageAdapting
 
-/// The origins of changes, and the last mutation of each client.
+/// The columns and the table of the origins of changes, and of the last mutation of each client.
 enum StoredOrigins {
     /// Adds the columns and the table that a file without origins lacks.
     static let additions = """
@@ -12,36 +12,6 @@ enum StoredOrigins {
             number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, mutation INTEGER NOT NULL
         ) STRICT;
         """
-
-    /// Returns the origin in a row with all columns of `changes`; nil if the change has none.
-    static func origin(_ row: RawStatement, _ name: (Int64) throws -> String?) rethrows
-        -> ChangeOrigin?
-    {
-        guard row.columnCount > 7, !row.isNull(6), let client = try name(row.integer(6)) else {
-            return nil
-        }
-        return ChangeOrigin(client: client, mutation: row.integer(7))
-    }
-
-    static func name(of client: Int64, in database: Database) throws -> String? {
-        let statement = try RawStatement(database, "SELECT name FROM clients WHERE number = ?")
-        try statement.bind(1, client)
-        return try statement.first { $0.text(0) }
-    }
-
-    /// Returns the last mutations of clients, without unknown ones.
-    static func last(of clients: Set<String>, in database: Database) throws -> [String: Int64] {
-        // A read-only file of an earlier version has no clients.
-        guard !clients.isEmpty, try StoreFormat.hasColumn("mutation", in: "changes", database)
-        else { return [:] }
-        var last: [String: Int64] = [:]
-        let statement = try RawStatement(database, "SELECT mutation FROM clients WHERE name = ?")
-        for client in clients {
-            try statement.bind(1, client)
-            last[client] = try statement.first { $0.integer(0) }
-        }
-        return last
-    }
 }
 
 /// The origin of a batch in the log.

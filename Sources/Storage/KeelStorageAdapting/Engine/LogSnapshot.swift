@@ -1,0 +1,95 @@
+package import KeelDocuments
+
+/// The change log of a store in one snapshot.
+package protocol LogSnapshot: StoreSnapshot {
+    /// Returns the mark of the change with a sequence; nil if the log has no such change.
+    func mark(of sequence: Int64) throws -> Int64?
+
+    /// Returns the mark of the last change up to a sequence; nil if the log has none.
+    func lastMark(upTo sequence: Int64) throws -> Int64?
+
+    /// Reads the changes after a sequence in the order of their sequences.
+    ///
+    /// The changes are those of documents with one of at most 16 ids in at most 16 collections; nil means any. Probably
+    /// `count` changes will be taken.
+    @discardableResult
+    func eachChange(
+        after sequence: Int64,
+        of collections: [Int64]?,
+        with ids: [String]?,
+        expecting count: Int,
+        _ take: (LoggedChange) throws -> Bool
+    ) throws -> Bool
+
+    /// Returns, for each change, the last later removal of its document; nil if there is none.
+    func lastRemovals(after changes: [LoggedChange]) throws -> [(sequence: Int64, revision: Int64)?]
+
+    /// Returns the times of the removals with these sequences.
+    func removalTimes(of sequences: [Int64]) throws -> [Timestamp]
+
+    /// Returns the names of clients by their numbers, without unknown ones.
+    func clientNames(of numbers: Set<Int64>) throws -> [Int64: String]
+
+    /// Returns the last mutations of clients by their names, without unknown ones.
+    func lastMutations(of clients: Set<String>) throws -> [String: Int64]
+
+    /// Reads all documents whose numbers are greater than a number, in the order of their numbers.
+    ///
+    /// Probably `count` rows will be taken.
+    @discardableResult
+    func eachDocument(
+        after number: Int64,
+        expecting count: Int,
+        _ take: (borrowing StoredRow) throws -> Bool
+    ) throws -> Bool
+}
+
+extension LogSnapshot {
+    /// Returns the point of a sequence, even if the log no longer has its change.
+    ///
+    /// Such a point has the period of the preceding change; without one, its cursor expires.
+    package func point(at sequence: Int64) throws -> LogPoint {
+        if let point = try knownPoint(at: sequence) { return point }
+        let period = try lastMark(upTo: sequence).map(LogPoint.period)
+        // Not below the mark of the change itself, because positions must not go back.
+        return LogPoint(sequence, mark: period.map { $0 << 32 | 0xFFFF_FFFF } ?? 0)
+    }
+
+    private func knownPoint(at sequence: Int64) throws -> LogPoint? {
+        guard let mark = try mark(of: sequence) ?? (sequence == 0 ? 0 : nil) else { return nil }
+        return LogPoint(sequence, mark: mark)
+    }
+
+    /// Returns the place of a cursor from which the log can still be read.
+    ///
+    /// - Throws: `StorageError/Code/cursorExpired` if the cursor is of another store, of changes that the log no
+    ///   longer has, or of changes that are missing from a store restored to an earlier state.
+    package func place(
+        of cursor: ChangeCursor,
+        in log: LogExtent,
+        epoch: UInt64
+    ) throws -> ChangePosition.Place {
+        guard let position = ChangePosition(cursor), position.epoch == epoch else {
+            throw StorageError(.cursorExpired, "the cursor belongs to another store")
+        }
+        let point = position.place.point
+        guard point.sequence >= log.trimmed else {
+            throw StorageError(.cursorExpired, "the change log no longer reaches the cursor")
+        }
+        guard try hasPoint(point, in: log) else {
+            throw StorageError(
+                .cursorExpired,
+                "the store does not have the cursor’s change; its file was restored to an earlier state"
+            )
+        }
+        return position.place
+    }
+
+    /// Returns whether a point within the log belongs to this store's history.
+    private func hasPoint(_ point: LogPoint, in log: LogExtent) throws -> Bool {
+        if let known = try knownPoint(at: point.sequence) { return known == point }
+        guard point.sequence <= log.compacted else { return false }
+        return try lastMark(upTo: point.sequence).map(LogPoint.period)
+            == LogPoint.period(of: point.mark)
+    }
+}

@@ -1,0 +1,52 @@
+package import KeelDocuments
+
+/// An entry of a store's change log.
+package struct LoggedChange {
+    package let sequence: Int64
+    /// The number of the document's collection.
+    package let collection: Int64
+    package let id: String
+    /// The revision of the document, or of its removal.
+    package let revision: Int64
+    package let isRemoval: Bool
+    package let mark: Int64
+    /// The number of the client and the mutation that made the change; nil without an origin.
+    package let origin: (client: Int64, mutation: Int64)?
+
+    package init(
+        sequence: Int64,
+        collection: Int64,
+        id: String,
+        revision: Int64,
+        isRemoval: Bool,
+        mark: Int64,
+        origin: (client: Int64, mutation: Int64)?
+    ) {
+        self.sequence = sequence
+        self.collection = collection
+        self.id = id
+        self.revision = revision
+        self.isRemoval = isRemoval
+        self.mark = mark
+        self.origin = origin
+    }
+}
+
+/// The extent of a store's change log in a snapshot.
+package struct LogExtent {
+    /// The sequence of the last change.
+    package let sequence: Int64
+    /// The commit time of the last change.
+    package let time: Timestamp
+    /// The highest sequence whose change is no longer delivered to readers.
+    package let trimmed: Int64
+    /// The sequence up to which the log has only the last change of each document.
+    package let compacted: Int64
+
+    package init(sequence: Int64, time: Timestamp, trimmed: Int64, compacted: Int64) {
+        self.sequence = sequence
+        self.time = time
+        self.trimmed = trimmed
+        self.compacted = compacted
+    }
+}
