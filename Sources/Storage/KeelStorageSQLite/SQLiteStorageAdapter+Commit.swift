@@ -7,54 +7,13 @@ extension SQLiteStorageAdapter {
     public func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        switch await line.turn(for: batches) {
-        case .over(let outcome):
-            return try outcome.get()
-        case .write(let isAlone):
-            defer { line.leave() }
-            let count = batches.reduce(0) { $0 + $1.writes.count }
-            let others = isAlone ? [] : line.others(along: count)
-            return others.isEmpty
-                ? try await writing(batches)
-                : try await commit(batches, along: others)
+        try await line.commit(batches) { all throws(StorageError) in
+            try await writing(all)
         }
     }
 
     /// The number of commits that wait for the one being written.
     package var waitingCommitCount: Int { line.count }
-
-    /// Commits the caller's batches and those of other callers in one transaction.
-    ///
-    /// No caller fails because of another: if the transaction as a whole fails, each is retried separately.
-    private func commit(
-        _ batches: [WriteBatch],
-        along others: [CommitLine.Waiter]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        do throws(StorageError) {
-            let all = batches + others.flatMap(\.batches)
-            var results = try await writing(all)[...]
-            let own = Array(results.prefix(batches.count))
-            results = results.dropFirst(batches.count)
-            for other in others {
-                other.finish(.success(Array(results.prefix(other.batches.count))))
-                results = results.dropFirst(other.batches.count)
-            }
-            return own
-        } catch {
-            if error.isCancellation {
-                line.putBack(others, isAlone: false)
-                throw error
-            }
-            // The others have waited for the file equally long, and a commit that may have taken effect is not
-            // retried.
-            guard error.effect == .none, error.code != .busy else {
-                for other in others { other.finish(.failure(error)) }
-                throw error
-            }
-            line.putBack(others, isAlone: true)
-            return try await writing(batches)
-        }
-    }
 
     /// Writes batches when the file is free, many of them on another thread.
     private func writing(

@@ -1,0 +1,59 @@
+internal import KeelCore
+package import KeelDocuments
+
+extension CommitLine {
+    /// Writes batches as soon as it is their turn, together with those of other callers that wait.
+    ///
+    /// No caller fails because of another: if the transaction as a whole fails, each is tried again separately.
+    ///
+    /// - Parameters:
+    ///   - batches: The batches of the caller.
+    ///   - write: Applies batches in one transaction, and returns a result for each.
+    /// - Returns: A result for each batch of the caller.
+    /// - Throws: `StorageError/Code/cancelled` for a task that is canceled while it waits, and the errors of `write`.
+    package func commit(
+        _ batches: [WriteBatch],
+        _ write: ([WriteBatch]) async throws(StorageError) -> [Result<CommitReceipt, StorageError>]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        switch await turn(for: batches) {
+        case .over(let outcome):
+            return try outcome.get()
+        case .write(let isAlone):
+            defer { leave() }
+            let count = batches.reduce(0) { $0 + $1.writes.count }
+            let others = isAlone ? [] : others(along: count)
+            return others.isEmpty
+                ? try await write(batches) : try await commit(batches, along: others, write)
+        }
+    }
+
+    private func commit(
+        _ batches: [WriteBatch],
+        along others: [Waiter],
+        _ write: ([WriteBatch]) async throws(StorageError) -> [Result<CommitReceipt, StorageError>]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        do throws(StorageError) {
+            var results = try await write(batches + others.flatMap(\.batches))[...]
+            let own = Array(results.prefix(batches.count))
+            results = results.dropFirst(batches.count)
+            for other in others {
+                other.finish(.success(Array(results.prefix(other.batches.count))))
+                results = results.dropFirst(other.batches.count)
+            }
+            return own
+        } catch {
+            if error.isCancellation {
+                putBack(others, isAlone: false)
+                throw error
+            }
+            // The others have waited for the store equally long, and a commit that may have taken effect is not
+            // retried.
+            guard error.effect == .none, error.code != .busy else {
+                for other in others { other.finish(.failure(error)) }
+                throw error
+            }
+            putBack(others, isAlone: true)
+            return try await write(batches)
+        }
+    }
+}
