@@ -20,6 +20,7 @@ bench   age                    age               age               age
 bench   g++                    g++               gcc-c++           -
 bench   spdlog/spdlog.h        libspdlog-dev     spdlog-devel      spdlog
 bench   valgrind               valgrind          valgrind          -
+build   libpq-fe.h             libpq-dev         libpq-devel       libpq
 build   sqlite3.h              libsqlite3-dev    sqlite-devel      -
 build   zlib.h                 zlib1g-dev        zlib-devel        -
 build   git                    git               git               -
@@ -31,12 +32,13 @@ test    gnome-keyring-daemon   gnome-keyring     gnome-keyring     -
 test    gpsd                   gpsd              gpsd              -
 test    secret-tool            libsecret-tools   libsecret         -
 test    nginx                  nginx-light       nginx-core        nginx
+test    postgres               postgresql        postgresql-server postgresql@17
 test    python3                python3           python3           -
 test    -                      python3-venv      -                 -
 "
 
 # The services of these packages.
-services="gpsd.socket gpsd.service nginx.service"
+services="gpsd.socket gpsd.service nginx.service postgresql.service"
 
 # names <column> <group…>: what stands in this column for the groups.
 names() {
@@ -140,7 +142,7 @@ is_here() {
     local folder
     case "$1" in
         *.h)
-            for folder in /usr/include /usr/include/*-linux-* /usr/local/include; do
+            for folder in /usr/include /usr/include/*-linux-* /usr/local/include /usr/include/postgresql; do
                 [ ! -f "$folder/$1" ] || return 0
             done
             return 1

@@ -54,17 +54,18 @@ setup() {
 has() { [[ "$1" == *"$2"* ]] || keel_die "this lacks “$2”:" "$1"; }
 lacks() { [[ "$1" != *"$2"* ]] || keel_die "this has “$2”:" "$1"; }
 
-building="libsqlite3-dev zlib1g-dev git ca-certificates curl"
-testing="argon2 dbus gnome-keyring gpsd libsecret-tools nginx-light python3 python3-venv"
+building="libpq-dev libsqlite3-dev zlib1g-dev git ca-certificates curl"
+testing="argon2 dbus gnome-keyring gpsd libsecret-tools nginx-light postgresql python3 python3-venv"
 
 keel_note "Debian: installs what is missing, nothing of the benchmarks, and leaves no service on"
 machine Linux dpkg-query apt-get systemctl
 setup 0 "git curl python3"
 has "$calls" "apt-get update"
-has "$calls" "--no-install-recommends libsqlite3-dev zlib1g-dev ca-certificates argon2"
+has "$calls" "--no-install-recommends libpq-dev libsqlite3-dev zlib1g-dev ca-certificates argon2"
 lacks "$calls" " git"
 lacks "$calls" "valgrind"
 has "$calls" "systemctl disable --now --quiet nginx.service"
+has "$calls" "systemctl disable --now --quiet postgresql.service"
 has "$calls" "systemctl disable --now --quiet gpsd.socket"
 machine Linux dpkg-query apt-get systemctl
 setup 0 "$building" build
@@ -89,11 +90,11 @@ apt-get install"
 keel_note "Fedora, macOS, and systems that it does not know"
 machine Linux rpm dnf systemctl
 setup 0 "git curl ca-certificates"
-has "$calls" "dnf install -y -q --setopt=install_weak_deps=False sqlite-devel zlib-devel argon2"
+has "$calls" "dnf install -y -q --setopt=install_weak_deps=False libpq-devel sqlite-devel zlib-devel argon2"
 machine Darwin xcode-select brew
 stand_in xcode-select 'exit 0'
 setup 0 "argon2"
-has "$calls" "brew install nginx"
+has "$calls" "brew install libpq nginx postgresql@17"
 machine Darwin
 stand_in xcode-select 'exit 0'
 setup 1 ""
@@ -104,7 +105,7 @@ has "$printed" "xcode-select --install"
 machine Linux
 setup 1 "" build
 has "$printed" "git curl"
-has "$printed" "Debian calls the packages: libsqlite3-dev"
+has "$printed" "Debian calls the packages: libpq-dev libsqlite3-dev"
 
 keel_note "no toolchain, one that is too old, a group that is none"
 machine Linux dpkg-query apt-get
