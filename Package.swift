@@ -19,18 +19,22 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let sqlite: [Target.Dependency] = ["KeelCore", "KeelStorage", "KeelStorageSQLite"]
 
 /// Products of other packages, where a trait is enabled.
-func products(_ trait: String, _ products: (String, String)...) -> [Target.Dependency] {
+func products(_ trait: String, _ products: [(String, String)]) -> [Target.Dependency] {
     products.map { .product(name: $0.0, package: $0.1, condition: .when(traits: [trait])) }
 }
 
 /// GRDB, and the system's SQLite that it links: the adapter calls both.
-let grdb = products("SQLite", ("GRDB", "GRDB.swift"), ("GRDBSQLite", "GRDB.swift"))
+let grdb = products("SQLite", [("GRDB", "GRDB.swift"), ("GRDBSQLite", "GRDB.swift")])
+
+/// The client library of PostgreSQL.
+let libpq = Target.Dependency.target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"]))
+let libpqPackages: [SystemPackageProvider] = [.apt(["libpq-dev"]), .brew(["libpq"])]
 
 /// What signs for service accounts, and has the less usual ciphers.
-let extras = products("Crypto", ("_CryptoExtras", "swift-crypto"))
+let extras = products("Crypto", [("_CryptoExtras", "swift-crypto")])
 
 /// What encrypts, hashes and signs.
-let ciphers = products("Crypto", ("Crypto", "swift-crypto")) + extras
+let ciphers = products("Crypto", [("Crypto", "swift-crypto")]) + extras
 
 /// Where AsyncHTTPClient is the transport: Apple's systems have URLSession inside KeelHTTP.
 let asyncHTTPClient: [Target.Dependency] =
@@ -49,54 +53,51 @@ let asyncHTTPClient: [Target.Dependency] =
 /// What observation needs, for those who switch it on.
 let observability = products(
     "Observability",
-    ("Logging", "swift-log"),
-    ("Metrics", "swift-metrics"),
-    ("Tracing", "swift-distributed-tracing")
+    [
+        ("Logging", "swift-log"), ("Metrics", "swift-metrics"),
+        ("Tracing", "swift-distributed-tracing"),
+    ]
 )
 
 /// The doubles that its tests look at.
 let observabilityDoubles = products(
     "Observability",
-    ("InMemoryLogging", "swift-log"),
-    ("MetricsTestKit", "swift-metrics"),
-    ("InMemoryTracing", "swift-distributed-tracing")
+    [
+        ("InMemoryLogging", "swift-log"), ("MetricsTestKit", "swift-metrics"),
+        ("InMemoryTracing", "swift-distributed-tracing"),
+    ]
 )
 
 /// The front of logging, for its handlers, and what compresses their files.
 let logging =
-    products("Logging", ("Logging", "swift-log"))
+    products("Logging", [("Logging", "swift-log")])
     + [.target(name: "KeelZlib", condition: .when(traits: ["Logging"]))]
 
 /// The service group of servers.
 let serviceLifecycle = products(
     "ServiceLifecycle",
-    ("ServiceLifecycle", "swift-service-lifecycle"),
-    ("UnixSignals", "swift-service-lifecycle")
+    [("ServiceLifecycle", "swift-service-lifecycle"), ("UnixSignals", "swift-service-lifecycle")]
 )
 
 /// What WebSockets run on; AsyncHTTPClient has none.
 let webSocket =
     products(
         "WebSocket",
-        ("NIOCore", "swift-nio"),
-        ("NIOHTTP1", "swift-nio"),
-        ("NIOPosix", "swift-nio"),
-        ("NIOSSL", "swift-nio-ssl")
+        [
+            ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"), ("NIOPosix", "swift-nio"),
+            ("NIOSSL", "swift-nio-ssl"),
+        ]
     ) + [.target(name: "CKeelZlib", condition: .when(traits: ["WebSocket"]))]
 
 /// What the server for tests is made of.
 let testServer = products(
     "TestServer",
-    ("Crypto", "swift-crypto"),
-    ("NIOCore", "swift-nio"),
-    ("NIOHPACK", "swift-nio-http2"),
-    ("NIOHTTP1", "swift-nio"),
-    ("NIOHTTP2", "swift-nio-http2"),
-    ("NIOPosix", "swift-nio"),
-    ("NIOSSL", "swift-nio-ssl"),
-    ("NIOTLS", "swift-nio"),
-    ("SwiftASN1", "swift-asn1"),
-    ("X509", "swift-certificates")
+    [
+        ("Crypto", "swift-crypto"), ("NIOCore", "swift-nio"), ("NIOHPACK", "swift-nio-http2"),
+        ("NIOHTTP1", "swift-nio"), ("NIOHTTP2", "swift-nio-http2"), ("NIOPosix", "swift-nio"),
+        ("NIOSSL", "swift-nio-ssl"), ("NIOTLS", "swift-nio"), ("SwiftASN1", "swift-asn1"),
+        ("X509", "swift-certificates"),
+    ]
 )
 
 #if canImport(Darwin)
@@ -115,6 +116,11 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 /// A program that tests start.
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: "Tests/Support/\(name)")
+}
+
+/// A library for tests alone.
+func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/Support/\(name)")
 }
 
 /// The tests of the target with this name; they depend on it, on KeelCore and on the doubles.
@@ -145,6 +151,7 @@ let package = Package(
             description: "Keel in the service group of a server, on swift-service-lifecycle.",
             enabledTraits: ["Logging"]
         ),
+        .trait(name: "PostgreSQL", description: "Keeps documents in PostgreSQL, on libpq."),
         .trait(name: "SQLite", description: "Keeps documents in an SQLite file, on GRDB."),
         .trait(name: "TestServer", description: "A server with faults, for tests of HTTP clients."),
         .trait(name: "URLSession", description: "URLSessionTransport on Linux too, to compare."),
@@ -249,6 +256,8 @@ areas["Storage"] = [
     module("KeelStorageAdapting", ["KeelCore", "KeelDocuments"]),
     module("KeelStorage", ["KeelCore", "KeelDocuments", "KeelStorageAdapting"]),
     module("KeelStorageSQLite", ["KeelCore", "KeelStorageAdapting"] + grdb),
+    module("KeelStoragePostgreSQL", ["KeelCore", "KeelStorageAdapting", libpq]),
+    .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: libpqPackages),
     module(
         "KeelStorageFirestore",
         [
@@ -263,6 +272,7 @@ areas["Storage"] = [
     tests(of: "KeelStorageAdapting", []),
     tests(of: "KeelStorage", ["KeelConformance"]),
     tests(of: "KeelStorageSQLite", ["KeelStorage", "KeelStorageCrashWriter"] + grdb),
+    tests(of: "KeelStoragePostgreSQL", ["KeelConformance", "KeelStorage"]),
     tests(
         of: "KeelStorageFirestore",
         ["KeelConformance", "KeelServing", "KeelStorage", "KeelStorageSQLite", httpTypes] + extras
@@ -348,7 +358,7 @@ areas["Telemetry"] = [
     module("KeelJournal", ["KeelCBOR", "KeelCore"]),
     module(
         "KeelLogging",
-        ["KeelCore"] + logging + products("Observability", ("Metrics", "swift-metrics"))
+        ["KeelCore"] + logging + products("Observability", [("Metrics", "swift-metrics")])
     ),
     module(
         "KeelLoggingOTLP",
@@ -363,11 +373,7 @@ areas["Telemetry"] = [
     program("KeelAnalyticsCrashWriter", ["KeelAnalytics", "KeelJournal"]),
     program("KeelJournalCrashWriter", ["KeelCore", "KeelJournal"]),
     program("KeelLogCrashWriter", ["KeelCore", "KeelLogging"] + logging),
-    .target(
-        name: "KeelLogSecrets",
-        dependencies: ["KeelLogging", "KeelTestKit"] + logging,
-        path: "Tests/Support/KeelLogSecrets"
-    ),
+    support("KeelLogSecrets", ["KeelLogging", "KeelTestKit"] + logging),
     tests(of: "KeelJournal", ["KeelJournalCrashWriter"]),
     tests(
         of: "KeelLogging",
@@ -442,11 +448,7 @@ areas["Testing"] = [
     module("KeelTestServer", ["KeelTestKit", httpTypes] + testServer),
     module("KeelDependenciesTesting", ["KeelDependencies"]),
     // For Keel's own tests: simulated disks, programs, gates, CBOR as a tree.
-    .target(
-        name: "KeelTestSupport",
-        dependencies: ["KeelCBOR", "KeelCore"],
-        path: "Tests/Support/KeelTestSupport"
-    ),
+    support("KeelTestSupport", ["KeelCBOR", "KeelCore"]),
     tests(
         of: "KeelTestKit",
         ["KeelAnalytics", "KeelCache", "KeelJournal", "KeelLogging", "KeelStorage", httpTypes]

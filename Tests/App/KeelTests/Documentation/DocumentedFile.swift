@@ -135,6 +135,7 @@ enum CompiledCode {
             "Telemetry/KeelAnalyticsTests/Support/LineDestination.swift",
             "Cache/KeelCacheTests/LegacyCacheTier.swift",
             "App/KeelDependenciesTests/CommentExamples.swift",
+            "Storage/KeelStoragePostgreSQLTests/PostgreSQLExamples.swift",
             "Testing/KeelTemplateTests/LegacyStorageAdapterTemplate.swift",
             "Testing/KeelTemplateTests/LegacyStorageAdapterTests.swift",
             "Testing/KeelTemplateTests/ReadOnlyStorageAdapterTemplate.swift",

@@ -1,0 +1,133 @@
+#if PostgreSQL
+internal import CLibPQ
+internal import Foundation
+internal import KeelStorageAdapting
+
+/// The parameters of connections to a database, one set for each host.
+struct ConnectionSettings: Sendable {
+    /// The parameters of one host, by their names.
+    typealias Parameters = [String: String]
+
+    /// The hosts in the order in which they are tried.
+    let hosts: [Parameters]
+    /// The time limit of an attempt to connect to one host.
+    let attemptLimit: Duration
+
+    private static let multiple = ["host", "hostaddr", "port"]
+
+    /// What a URL can set otherwise.
+    private static let defaults = [
+        "application_name": "keel",
+        "client_encoding": "UTF8",
+        "connect_timeout": "5",
+        "keepalives_count": "3",
+        "keepalives_idle": "10",
+        "keepalives_interval": "5",
+        "target_session_attrs": "read-write",
+        "tcp_user_timeout": "10000",
+    ]
+
+    /// Reads a location.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` for an address that libpq does not understand, and for a server
+    ///   over a network that need not prove its name.
+    init(
+        _ location: PostgreSQLStorageLocation,
+        allowsUnverifiedServers: Bool
+    ) throws(StorageError) {
+        let given = try Self.parsed(location.address)
+        let complete = Self.defaults.merging(given) { $1 }
+        // libpq's environment variables count as given.
+        let known = Self.environment()
+        let common = complete.filter { !Self.multiple.contains($0.key) }
+        func list(_ name: String) -> [String] {
+            (given[name] ?? known[name])?
+                .split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+        }
+        let (names, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
+        let count = max(names.count, addresses.count, 1)
+        guard [names.count, addresses.count].allSatisfy({ $0 == 0 || $0 == count }),
+            ports.count < 2 || ports.count == count
+        else {
+            throw StorageError(
+                .invalidArgument,
+                "the PostgreSQL URL has not as many ports or addresses as hosts"
+            )
+        }
+        var hosts: [Parameters] = []
+        for position in 0..<count {
+            var parameters = common
+            if !names.isEmpty { parameters["host"] = names[position] }
+            if !addresses.isEmpty { parameters["hostaddr"] = addresses[position] }
+            if !ports.isEmpty { parameters["port"] = ports[ports.count == 1 ? 0 : position] }
+            let mode = given["sslmode"] ?? known["sslmode"]
+            if !Self.isLocal(parameters), !allowsUnverifiedServers {
+                guard mode == nil || mode == "verify-full" else {
+                    throw StorageError(
+                        .invalidArgument,
+                        "sslmode=\(mode ?? "") does not verify the name of a PostgreSQL server over a network; "
+                            + "use sslmode=verify-full, or set allowsUnverifiedServers"
+                    )
+                }
+                parameters["sslmode"] = "verify-full"
+            }
+            hosts.append(parameters)
+        }
+        self.hosts = hosts
+        attemptLimit = .seconds(max(1, complete["connect_timeout"].flatMap { Int64($0) } ?? 5))
+    }
+
+    var description: String {
+        let hosts = hosts.map { parameters in
+            let name = parameters["host"] ?? parameters["hostaddr"] ?? "localhost"
+            return parameters["port"].map { "\(name):\($0)" } ?? name
+        }
+        let database = self.hosts.first?["dbname"].map { "/\($0)" } ?? ""
+        return "postgres://\(hosts.joined(separator: ","))\(database)"
+    }
+
+    /// Returns whether a host is this machine: a Unix socket or a loopback address.
+    private static func isLocal(_ parameters: Parameters) -> Bool {
+        guard let name = parameters["hostaddr"] ?? parameters["host"], !name.isEmpty else {
+            return true
+        }
+        return name.hasPrefix("/") || name.hasPrefix("@") || name == "localhost" || name == "::1"
+            || name.hasPrefix("127.") && name.allSatisfy { $0.isNumber || $0 == "." }
+    }
+
+    private static func parsed(_ address: String) throws(StorageError) -> Parameters {
+        var message: UnsafeMutablePointer<CChar>?
+        guard let options = PQconninfoParse(address, &message) else {
+            // libpq's message may quote the address, which may contain a password.
+            PQfreemem(message)
+            throw StorageError(
+                .invalidArgument,
+                "the PostgreSQL URL cannot be read; it has the form postgres://user@host/database"
+            )
+        }
+        defer { PQconninfoFree(options) }
+        return values(options)
+    }
+
+    private static func environment() -> Parameters {
+        guard let options = PQconndefaults() else { return [:] }
+        defer { PQconninfoFree(options) }
+        // `sslmode` always has a default, which is not a choice of the caller.
+        return values(options).filter {
+            $0.key != "sslmode" || ProcessInfo.processInfo.environment["PGSSLMODE"] != nil
+        }
+    }
+
+    private static func values(_ options: UnsafeMutablePointer<PQconninfoOption>) -> Parameters {
+        var values: Parameters = [:]
+        var next = options
+        while let keyword = next.pointee.keyword {
+            if let value = next.pointee.val {
+                values[String(cString: keyword)] = String(cString: value)
+            }
+            next += 1
+        }
+        return values
+    }
+}
+#endif

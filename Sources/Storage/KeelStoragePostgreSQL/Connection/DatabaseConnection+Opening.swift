@@ -1,0 +1,119 @@
+#if PostgreSQL
+internal import CLibPQ
+internal import Foundation
+
+extension DatabaseConnection {
+    /// Connects to the first host that accepts writes, unless the connection is open.
+    func openIfNeeded() throws {
+        guard handle == nil else { return }
+        var last: (any Error)?
+        for parameters in settings.hosts {
+            do {
+                try open(parameters)
+                return
+            } catch let end as WaitingEnd where end == .cancelled {
+                throw end
+            } catch {
+                close()
+                last = error
+            }
+        }
+        throw last ?? DatabaseFailure.lost("the URL names no host")
+    }
+
+    private func open(_ parameters: ConnectionSettings.Parameters) throws {
+        let ordered = parameters.sorted { $0.key < $1.key }
+        let names = ordered.map { strdup($0.key) }
+        let values = ordered.map { strdup($0.value) }
+        defer { for text in names + values { free(text) } }
+        let keywords: [UnsafePointer<CChar>?] = names.map { UnsafePointer($0) } + [nil]
+        let arguments: [UnsafePointer<CChar>?] = values.map { UnsafePointer($0) } + [nil]
+        guard let handle = PQconnectStartParams(keywords, arguments, 0) else {
+            throw DatabaseFailure(state: "53200", "there is not enough memory")
+        }
+        self.handle = handle
+        // Failures to connect have the server's code only in a verbose message.
+        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
+        PQsetNoticeReceiver(
+            handle,
+            { context, result in
+                guard let context, let result else { return }
+                Unmanaged<DatabaseConnection>.fromOpaque(context).takeUnretainedValue()
+                    .note(result)
+            },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
+        let deadline = ContinuousClock.now + settings.attemptLimit
+        var state = PGRES_POLLING_WRITING
+        while state != PGRES_POLLING_OK {
+            guard PQstatus(handle) != CONNECTION_BAD, state != PGRES_POLLING_FAILED else {
+                throw DatabaseFailure.ofConnecting(
+                    PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+                )
+            }
+            let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
+            do {
+                try wait(PQsocket(handle), Int16(events), until: deadline)
+            } catch let end as WaitingEnd where end == .timeout {
+                throw DatabaseFailure(
+                    state: "08001",
+                    "the server did not answer within \(settings.attemptLimit)",
+                    isConnectionLost: true
+                )
+            }
+            state = PQconnectPoll(handle)
+        }
+        guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
+            throw lost(handle)
+        }
+        prepared = [:]
+        try begin(handle)
+        openCount += 1
+    }
+
+    /// Finds out what is at the other end, and makes the session plan as Keel does.
+    private func begin(_ handle: OpaquePointer) throws {
+        isDirect = false
+        let rows = try exchange(
+            [
+                DatabaseStatement(
+                    "SELECT pg_backend_pid(), current_setting('server_version_num')::integer"
+                )
+            ],
+            .interruptible
+        )
+        guard let row = rows[0].first else { throw lost(handle) }
+        guard row.integer(1) >= 140_000 else {
+            throw DatabaseFailure(
+                state: "0A000",
+                "the server is older than PostgreSQL 14",
+                isConnectionLost: true
+            )
+        }
+        guard row.integer(0) == Int64(PQbackendPID(handle)) else { return }
+        try exchange([DatabaseStatement(Self.settings(areLocal: false))], .interruptible)
+        isDirect = true
+    }
+
+    /// Returns a statement that makes the server follow the plans that Keel's statements spell out.
+    ///
+    /// The server's statistics know nothing of a table that has just been filled.
+    static func settings(areLocal: Bool) -> String {
+        let values = [
+            ("enable_seqscan", "off"), ("enable_hashjoin", "off"), ("enable_mergejoin", "off"),
+            ("enable_bitmapscan", "off"), ("enable_sort", "off"), ("jit", "off"),
+            ("plan_cache_mode", "force_generic_plan"),
+            ("idle_in_transaction_session_timeout", "5000"),
+        ]
+        let calls = values.map { "set_config('\($0)', '\($1)', \(areLocal))" }
+        return "SELECT " + calls.joined(separator: ", ")
+    }
+
+    private func note(_ notice: OpaquePointer) {
+        // The message is in the server's language; the source file is not.
+        if DatabaseFailure.field("F", of: notice) == "syncrep.c" {
+            isUnconfirmed = true
+        }
+    }
+}
+#endif

@@ -1,0 +1,345 @@
+#if PostgreSQL
+internal import CLibPQ
+internal import Foundation
+internal import KeelStorageAdapting
+internal import Synchronization
+
+/// A statement and its arguments.
+struct DatabaseStatement {
+    let sql: String
+    let arguments: StatementArguments
+
+    init(_ sql: String, _ add: (inout StatementArguments) -> Void = { _ in }) {
+        self.sql = sql
+        var arguments = StatementArguments()
+        add(&arguments)
+        self.arguments = arguments
+    }
+}
+
+/// One connection to a server, used on its thread only.
+///
+/// Calls wait for the server, but libpq never blocks: the thread polls the socket together with a pipe through which
+/// other threads wake it, so that a deadline and a canceled task end the waiting.
+final class DatabaseConnection {
+    /// How a wait may end before the server answers.
+    enum Patience {
+        /// At the deadline, or when the task is canceled, the server is asked to stop.
+        case interruptible
+        /// Only at the deadline, and the server is not asked to stop: it may be committing.
+        case committing
+    }
+
+    let settings: ConnectionSettings
+    private let pipe: WakePipe
+    /// How long the connection waits for the answers of one round trip.
+    let answerLimit: Duration
+    var handle: OpaquePointer?
+    /// The names of the statements that the server has prepared, by their text.
+    var prepared: [String: String] = [:]
+    private var preparedCount = 0
+    /// Whether waiting goes on although the task is canceled: what the connection does concerns others too.
+    var ignoresCancellation = false
+
+    /// Whether the server's process is reached directly; false behind a pooler, where sessions have no state.
+    var isDirect = true
+    /// Whether the server has warned that a standby has not confirmed a commit.
+    var isUnconfirmed = false
+    /// The number of times that a connection was opened.
+    var openCount = 0
+
+    init(_ settings: ConnectionSettings, pipe: WakePipe, answerLimit: Duration) {
+        self.settings = settings
+        self.pipe = pipe
+        self.answerLimit = answerLimit
+    }
+
+    deinit { close() }
+
+    var isOpen: Bool { handle != nil }
+
+    func close() {
+        if let handle { PQfinish(handle) }
+        handle = nil
+        prepared = [:]
+    }
+
+    // MARK: Running
+
+    /// Runs statements in one round trip, and returns their rows.
+    ///
+    /// A failed statement ends the ones after it.
+    ///
+    /// - Throws: ``DatabaseFailure``, or ``WaitingEnd``; the connection is then closed unless the server has confirmed
+    ///   that it stopped.
+    @discardableResult
+    func run(
+        _ statements: [DatabaseStatement],
+        _ patience: Patience = .interruptible
+    ) throws -> [DatabaseRows] {
+        try openIfNeeded()
+        do {
+            return try exchange(statements, patience)
+        } catch let failure as DatabaseFailure {
+            // 0A000 and 26000: what is prepared no longer fits the tables, or the server does not know it.
+            if failure.isConnectionLost || ["0A000", "26000"].contains(failure.state) { close() }
+            throw failure
+        }
+    }
+
+    @discardableResult
+    func run(_ statement: DatabaseStatement) throws -> DatabaseRows { try run([statement])[0] }
+
+    @discardableResult
+    func exchange(
+        _ statements: [DatabaseStatement],
+        _ patience: Patience
+    ) throws -> [DatabaseRows] {
+        guard let handle else { throw DatabaseFailure.lost("the connection is closed") }
+        isUnconfirmed = false
+        var preparing: [(place: Int, sql: String, name: String)] = []
+        var count = 0
+        for statement in statements {
+            if isDirect, prepared[statement.sql] == nil,
+                !preparing.contains(where: { $0.sql == statement.sql })
+            {
+                // Never a name again: a canceled exchange may have prepared what is not noted.
+                let name = "keel\(preparedCount)"
+                preparedCount += 1
+                try sent(
+                    PQsendPrepare(
+                        handle,
+                        name,
+                        statement.sql,
+                        Int32(statement.arguments.count),
+                        statement.arguments.types
+                    ),
+                    on: handle
+                )
+                preparing.append((count, statement.sql, name))
+                count += 1
+            }
+            let name = prepared[statement.sql] ?? preparing.last { $0.sql == statement.sql }?.name
+            try send(statement, name: name, on: handle)
+            count += 1
+        }
+        try sent(PQpipelineSync(handle), on: handle)
+        let deadline = ContinuousClock.now + answerLimit
+        var results: [DatabaseRows] = []
+        var failure: DatabaseFailure?
+        for place in 0..<count {
+            let result = try answer(on: handle, until: deadline, patience)
+            // Each statement's results end with none.
+            guard let result else {
+                throw DatabaseFailure.lost("the server’s answers are incomplete")
+            }
+            let isPreparing = preparing.first { $0.place == place }
+            switch PQresultStatus(result) {
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+                if let isPreparing {
+                    prepared[isPreparing.sql] = isPreparing.name
+                    PQclear(result)
+                } else {
+                    results.append(DatabaseRows(result))
+                }
+            case PGRES_PIPELINE_ABORTED: PQclear(result)
+            default:
+                if failure == nil { failure = DatabaseFailure(result) }
+                PQclear(result)
+            }
+            guard try answer(on: handle, until: deadline, patience) == nil else {
+                throw DatabaseFailure.lost("the server sent more than was asked for")
+            }
+        }
+        guard let sync = try answer(on: handle, until: deadline, patience) else {
+            throw DatabaseFailure.lost("the server’s answers are incomplete")
+        }
+        PQclear(sync)
+        if var failure {
+            // A server that refuses writes has become a standby: the next connection finds the primary.
+            let isElsewhere = failure.state.hasPrefix("57P") || failure.state == "25006"
+            failure.isConnectionLost = isElsewhere || PQstatus(handle) == CONNECTION_BAD
+            throw failure
+        }
+        return results
+    }
+
+    private func send(
+        _ statement: DatabaseStatement,
+        name: String?,
+        on handle: OpaquePointer
+    ) throws {
+        let count = Int32(statement.arguments.count)
+        let code =
+            count == 0
+            ? name.map { PQsendQueryPrepared(handle, $0, 0, nil, nil, nil, 1) }
+                ?? PQsendQueryParams(handle, statement.sql, 0, nil, nil, nil, nil, 1)
+            : statement.arguments.withPointers { values, lengths, formats in
+                name.map { PQsendQueryPrepared(handle, $0, count, values, lengths, formats, 1) }
+                    ?? PQsendQueryParams(
+                        handle,
+                        statement.sql,
+                        count,
+                        statement.arguments.types,
+                        values,
+                        lengths,
+                        formats,
+                        1
+                    )
+            }
+        try sent(code, on: handle)
+    }
+
+    private func sent(_ code: Int32, on handle: OpaquePointer) throws {
+        guard code == 1 else { throw lost(handle) }
+    }
+
+    func lost(_ handle: OpaquePointer) -> DatabaseFailure {
+        let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+        let line = message.split(separator: "\n").first.map(String.init)
+        return .lost(line ?? "the connection to the server was lost")
+    }
+
+    // MARK: Waiting
+
+    /// Returns the next result; nil at the end of a statement's results.
+    private func answer(
+        on handle: OpaquePointer,
+        until deadline: ContinuousClock.Instant,
+        _ patience: Patience
+    ) throws -> OpaquePointer? {
+        while true {
+            let flushed = PQflush(handle)
+            guard flushed >= 0 else {
+                // The server may have said why before it closed the connection.
+                guard PQconsumeInput(handle) == 1 else { throw lost(handle) }
+                if PQisBusy(handle) == 0 { return PQgetResult(handle) }
+                throw lost(handle)
+            }
+            if PQisBusy(handle) == 0 { return PQgetResult(handle) }
+            do {
+                try wait(
+                    PQsocket(handle),
+                    Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0),
+                    until: deadline,
+                    heedsCaller: patience == .interruptible
+                )
+            } catch let end as WaitingEnd {
+                if patience == .interruptible {
+                    try stop(handle)
+                } else {
+                    close()
+                }
+                throw end
+            }
+            guard PQconsumeInput(handle) == 1 || PQisBusy(handle) == 0 else { throw lost(handle) }
+        }
+    }
+
+    /// Waits until a socket is ready.
+    ///
+    /// - Throws: ``WaitingEnd``.
+    func wait(
+        _ socket: Int32,
+        _ events: Int16,
+        until deadline: ContinuousClock.Instant,
+        heedsCaller: Bool = true
+    ) throws {
+        while true {
+            if heedsCaller, !ignoresCancellation, Task.isCancelled { throw WaitingEnd.cancelled }
+            let left = deadline - .now
+            guard left > .zero else { throw WaitingEnd.timeout }
+            if try pipe.wait(socket, events, upTo: left) { return }
+        }
+    }
+
+    /// Waits before the connection is tried again.
+    func pause(_ duration: Duration) throws { _ = try pipe.wait(-1, 0, upTo: duration) }
+
+    /// Asks the server to stop what it does for this connection, and waits until it has.
+    private func stop(_ handle: OpaquePointer) throws {
+        guard let cancel = PQgetCancel(handle) else { return close() }
+        let asked = Cancellation(cancel, waking: pipe)
+        asked.begin()
+        // The task is canceled, but the connection must be clear for the next one.
+        let deadline = ContinuousClock.now + .seconds(2)
+        do {
+            while !asked.isOver {
+                guard ContinuousClock.now < deadline else { return close() }
+                _ = try pipe.wait(-1, 0, upTo: .milliseconds(20))
+            }
+            while true {
+                while PQisBusy(handle) == 1 {
+                    let events = PQflush(handle) == 1 ? POLLIN | POLLOUT : POLLIN
+                    try wait(PQsocket(handle), Int16(events), until: deadline, heedsCaller: false)
+                    guard PQconsumeInput(handle) == 1 else { return close() }
+                }
+                guard let result = PQgetResult(handle) else { continue }
+                defer { PQclear(result) }
+                if PQresultStatus(result) == PGRES_PIPELINE_SYNC { break }
+            }
+            // A request that came late stops this statement, and not one of the next caller.
+            let ignored = ignoresCancellation
+            ignoresCancellation = true
+            defer { ignoresCancellation = ignored }
+            for _ in 0..<2 {
+                do {
+                    try exchange([DatabaseStatement("ROLLBACK")], .interruptible)
+                    return
+                } catch let failure as DatabaseFailure where failure.state == "57014" {}
+            }
+        } catch {
+            close()
+        }
+    }
+
+    // MARK: Notifications
+
+    /// Waits for a notification.
+    ///
+    /// - Returns: The payloads that arrived; empty if none did, or the thread was woken.
+    func notifications(upTo limit: Duration) throws -> [String] {
+        guard let handle else { throw DatabaseFailure.lost("the connection is closed") }
+        if try pipe.wait(PQsocket(handle), Int16(POLLIN), upTo: limit) {
+            guard PQconsumeInput(handle) == 1 else {
+                let failure = lost(handle)
+                close()
+                throw failure
+            }
+        }
+        var payloads: [String] = []
+        while let notification = PQnotifies(handle) {
+            payloads.append(String(cString: notification.pointee.extra))
+            PQfreemem(notification)
+        }
+        return payloads
+    }
+}
+
+/// A request to the server to stop, which libpq sends over a connection of its own and blocks.
+private final class Cancellation: Sendable {
+    private let cancel: UInt
+    private let pipe: WakePipe
+    private let over = Atomic(false)
+
+    init(_ cancel: OpaquePointer, waking pipe: WakePipe) {
+        self.cancel = UInt(bitPattern: cancel)
+        self.pipe = pipe
+    }
+
+    var isOver: Bool { over.load(ordering: .acquiring) }
+
+    func begin() {
+        let thread = Thread { [self] in
+            guard let cancel = OpaquePointer(bitPattern: cancel) else { return }
+            var message = [CChar](repeating: 0, count: 256)
+            _ = PQcancel(cancel, &message, Int32(message.count))
+            PQfreeCancel(cancel)
+            over.store(true, ordering: .releasing)
+            pipe.wake()
+        }
+        thread.name = "keel.postgresql.cancel"
+        thread.start()
+    }
+}
+#endif

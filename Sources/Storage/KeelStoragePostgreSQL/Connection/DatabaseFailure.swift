@@ -1,0 +1,61 @@
+#if PostgreSQL
+internal import CLibPQ
+
+/// An error that the server or the connection reported.
+///
+/// It has the server's message without its details, which may contain values.
+struct DatabaseFailure: Error, CustomStringConvertible {
+    /// The server's code; empty if the connection failed without one.
+    let state: String
+    let message: String
+    /// Whether the connection can no longer be used.
+    var isConnectionLost = false
+
+    init(state: String, _ message: String, isConnectionLost: Bool = false) {
+        self.state = state
+        self.message = message
+        self.isConnectionLost = isConnectionLost
+    }
+
+    init(_ result: OpaquePointer) {
+        state = Self.field("C", of: result) ?? ""
+        message = Self.field("M", of: result) ?? "the statement failed"
+    }
+
+    static func lost(_ message: String) -> Self {
+        Self(state: "08006", message, isConnectionLost: true)
+    }
+
+    /// The failure of opening a connection, from libpq's verbose message.
+    static func ofConnecting(_ message: String) -> Self {
+        // The first line has the server's code, the next ones the place in its sources.
+        let lines = message.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") }
+        let text = lines.joined(separator: "; ")
+        let code = text.split(separator: " ").first { word in
+            word.count == 6 && word.hasSuffix(":")
+                && word.dropLast().allSatisfy { $0.isASCII && ($0.isNumber || $0.isUppercase) }
+                && word.contains(where: \.isNumber)
+        }
+        return Self(
+            state: code.map { String($0.dropLast()) } ?? "08001",
+            text,
+            isConnectionLost: true
+        )
+    }
+
+    var description: String { state.isEmpty ? message : "\(message) (SQLSTATE \(state))" }
+
+    /// Returns a field of a server's message, by the letter that PostgreSQL's protocol gives it.
+    static func field(_ letter: Unicode.Scalar, of result: OpaquePointer) -> String? {
+        PQresultErrorField(result, Int32(letter.value)).map { String(cString: $0) }
+    }
+}
+
+/// The reasons for which a connection stops waiting for the server.
+enum WaitingEnd: Error {
+    /// The task was canceled.
+    case cancelled
+    /// The server did not answer in time.
+    case timeout
+}
+#endif

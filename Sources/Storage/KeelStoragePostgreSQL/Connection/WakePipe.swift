@@ -1,0 +1,61 @@
+#if PostgreSQL
+internal import Foundation
+internal import Synchronization
+
+/// A pipe by which other threads wake a thread that waits for a socket.
+final class WakePipe: Sendable {
+    private let reading: Int32
+    private let writing: Int32
+    /// Whether a byte is in the pipe, so that it is never full.
+    private let isWoken = Atomic(false)
+
+    /// - Throws: ``DatabaseFailure`` if the process has no file descriptors left.
+    init() throws(DatabaseFailure) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw DatabaseFailure(state: "53300", "the process has no file descriptors left")
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(reading)
+        close(writing)
+    }
+
+    func wake() {
+        guard isWoken.exchange(true, ordering: .acquiringAndReleasing) == false else { return }
+        var byte: UInt8 = 0
+        _ = write(writing, &byte, 1)
+    }
+
+    /// Waits for a socket, or for none if it is negative, and for ``wake()``.
+    ///
+    /// - Returns: Whether the socket is ready.
+    func wait(_ socket: Int32, _ events: Int16, upTo limit: Duration) throws -> Bool {
+        var watched = [
+            pollfd(fd: socket, events: events, revents: 0),
+            pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
+        ]
+        let (seconds, attoseconds) = limit.components
+        // Rounded up, so that a wait does not end just before its deadline and begin again.
+        let milliseconds = min(seconds, 3600) * 1000 + attoseconds / 1_000_000_000_000_000 + 1
+        let count = poll(&watched, nfds_t(watched.count), Int32(milliseconds))
+        guard count >= 0 else {
+            guard errno == EINTR else { throw DatabaseFailure.lost("the socket cannot be watched") }
+            return false
+        }
+        if watched[1].revents != 0 {
+            var bytes: [UInt8] = [0, 0, 0, 0]
+            _ = read(reading, &bytes, bytes.count)
+            // After reading: a byte written in between would be read too, and all later ones withheld.
+            _ = isWoken.exchange(false, ordering: .acquiringAndReleasing)
+        }
+        return watched[0].revents != 0
+    }
+}
+#endif

@@ -1,0 +1,50 @@
+#if PostgreSQL
+internal import KeelCore
+public import KeelStorageAdapting
+
+extension PostgreSQLStorageAdapter {
+    /// Returns the next changes after a cursor, waiting for a change if requested.
+    ///
+    /// A commit of any adapter ends the wait: the server announces it, or, where a pooler keeps announcements away, the
+    /// adapter asks for it, between every 10 and every 500 milliseconds.
+    public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        do throws(StorageError) {
+            let generation = signal.generation
+            let (page, sequence) = try await page(request)
+            guard page.changes.isEmpty, page.isCaughtUp, let limit = request.waitTimeout else {
+                return page
+            }
+            let isBehind = watch.begin(after: sequence)
+            defer { watch.end() }
+            if !isBehind {
+                await signal.wait(since: generation, upTo: limit, on: configuration.clock)
+                if Task.isCancelled { throw .cancellation }
+                guard signal.generation != generation else { return page }
+            }
+            var next = request
+            next.after = page.next
+            // A change outside of the scope ends the wait too. The page is then empty but has advanced, which keeps
+            // the wait within its limit.
+            return try await self.page(next).page
+        } catch {
+            throw error.during("changes")
+        }
+    }
+
+    /// Reads a page of changes, and the sequence of the log's last change in the same snapshot.
+    private func page(
+        _ request: ChangeRequest
+    ) async throws(StorageError) -> (page: ChangePage, sequence: Int64) {
+        try await reading { [store] snapshot, tail in
+            let log = LogExtent(
+                sequence: tail.sequence,
+                time: tail.time,
+                trimmed: tail.trimmed,
+                compacted: tail.trimmed
+            )
+            let pages = try ChangePageReader(request, in: snapshot, log, epoch: store.epoch)
+            return (try pages.page(), tail.sequence)
+        }
+    }
+}
+#endif

@@ -1,0 +1,78 @@
+#if PostgreSQL
+public import KeelStorageAdapting
+internal import Synchronization
+
+extension PostgreSQLStorageAdapter {
+    public func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        do throws(StorageError) {
+            return try await line.commit(batches) { all throws(StorageError) in try await write(all)
+            }
+        } catch {
+            throw error.during("commit")
+        }
+    }
+
+    /// Applies all batches in one transaction.
+    private func write(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        let (results, sequence) = try await pool.writer.run { [self] connection in
+            // The group concerns several tasks, so none of them ends it.
+            connection.ignoresCancellation = true
+            defer { connection.ignoresCancellation = false }
+            let number = groups.add(1, ordering: .relaxed).newValue
+            do {
+                return try write(batches, number: number, on: connection)
+            } catch {
+                if connection.isOpen { try? connection.end("ROLLBACK") }
+                throw error
+            }
+        }
+        if let sequence { watch.saw(sequence) }
+        return results
+    }
+
+    private func write(
+        _ batches: [WriteBatch],
+        number: Int64,
+        on connection: DatabaseConnection
+    ) throws -> (results: [Result<CommitReceipt, StorageError>], sequence: Int64?) {
+        var group = try CommitGroup(batches, number: number, of: store, on: connection)
+        var results: [Result<CommitReceipt, StorageError>] = []
+        results.reserveCapacity(batches.count)
+        for batch in batches { results.append(try group.apply(batch)) }
+        try group.commit(trimmingTo: trimming.isDue() ? configuration.retention : nil)
+        // Only now that the new numbers cannot be rolled back.
+        for (path, number) in group.numbered { store.catalog.remember(path, as: number) }
+        store.catalog.remember(group.indexes)
+        return (results, group.changeCount > 0 ? group.tail.sequence : nil)
+    }
+
+    /// Runs work in a transaction that holds the store's tail, in turn with commits.
+    ///
+    /// Cancellation ends it soon.
+    func maintaining<Value: Sendable>(
+        _ body: @escaping @Sendable (TableSnapshot, StoreTail) throws -> Value
+    ) async throws(StorageError) -> Value {
+        guard case .write = await line.turn(for: [], isAlone: true) else { throw .cancellation }
+        defer { line.leave() }
+        return try await pool.writer.run { [store] connection in
+            let beginning = try CommitGroup.beginning(on: connection)
+            let rows = try connection.run(beginning + [GroupReading([], of: store).statements[0]])
+            do {
+                let tail = try StoreTail(rows[beginning.count])
+                try tail.checkFormat()
+                let snapshot = TableSnapshot(connection, store, remembers: false)
+                let value = try body(snapshot, tail)
+                try connection.run(DatabaseStatement("COMMIT"))
+                return value
+            } catch {
+                if connection.isOpen { try? connection.end("ROLLBACK") }
+                throw error
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,80 @@
+#if PostgreSQL
+public import KeelCore
+public import KeelStorageAdapting
+
+extension PostgreSQLStorageAdapter {
+    /// The settings of an adapter.
+    public struct Configuration: Sendable {
+        /// The retention of the change log and of receipts.
+        ///
+        /// Adapters of one store should have the same: what one of them removes is gone for all. Removal follows the
+        /// clock of the documents' times; one that is ahead by more than an age removes too much.
+        public struct Retention: Sendable, Hashable {
+            /// How long changes are kept, and with them the times of removals.
+            ///
+            /// A cursor that is older expires, and its reader starts again with a copy.
+            public var age: Duration
+            /// The minimum time for which the receipt of a batch with an id is kept.
+            ///
+            /// During this time, a repeated batch is recognized and gets the receipt of its first commit.
+            public var receiptAge: Duration
+
+            /// Creates a retention.
+            ///
+            /// By default, changes are kept for 180 days, and receipts for 7 days.
+            public init(
+                age: Duration = .seconds(180 * 86_400),
+                receiptAge: Duration = .seconds(7 * 86_400)
+            ) {
+                self.age = age
+                self.receiptAge = receiptAge
+            }
+        }
+
+        /// The name of the store in the database, at most 1,500 bytes.
+        ///
+        /// A database holds any number of stores, which share nothing but the server. Commits of one store never wait
+        /// for those of another.
+        public var store = "default"
+        /// Whether connections over a network are allowed although the server does not prove its name.
+        ///
+        /// By default, the server needs a certificate for its name, unless it is this machine. Without that, somebody
+        /// between the two can read and change everything.
+        public var allowsUnverifiedServers = false
+        /// The number of concurrent reads, each with a connection of its own; at least 1.
+        ///
+        /// A server that allows fewer connections reduces it. The adapter has two more: one writes, and one waits for
+        /// changes.
+        public var readerCount = 8
+        /// How long the adapter waits for an answer of the server.
+        ///
+        /// A read that takes longer throws `StorageError/Code/timeout`. So does a commit, which may have taken effect.
+        public var answerTimeout = Duration.seconds(30)
+        /// The retention of the change log and of receipts, which commits apply about once a minute.
+        public var retention = Retention()
+        /// How far back documents can be read as of a time; nil keeps the store's setting.
+        ///
+        /// By default, a store keeps no history. Once an adapter has opened it with an age, every writer of the store
+        /// keeps the former states of changed and deleted documents for at least this long, and `asOf(_:)` of the
+        /// storage client reads them. `.zero` removes the history and stops keeping one.
+        public var history: Duration?
+        /// Encrypts the contents of the store.
+        ///
+        /// Bodies are sealed and bound to their document's path; receipts of batches with an id are sealed too. The
+        /// paths of documents, times, revisions and **the values of fields in ordered indexes** stay readable in the
+        /// database. An index declared `isEqualityOnly` holds keyed hashes. A store must be opened with the key it was
+        /// created with.
+        public var sealing: (any ByteSealing)?
+        /// Whether search definitions are accepted although ``sealing`` is set; their words are then readable in the
+        /// database.
+        public var allowsPlaintextSearch = false
+        /// The clock for waits.
+        public var clock: any Clock<Duration> = ContinuousClock()
+        /// The wall clock that gives documents their times; nil for that of the server, which all adapters share.
+        public var now: (@Sendable () -> Timestamp)?
+
+        /// Creates the default settings.
+        public init() {}
+    }
+}
+#endif

@@ -1,0 +1,168 @@
+#if PostgreSQL
+public import KeelStorageAdapting
+
+extension PostgreSQLStorageAdapter {
+    public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        do throws(StorageError) {
+            try await finishSearches(for: request)
+            if let time = request.asOf {
+                if let state = held.state(at: time) {
+                    if let duration = request.holdDuration { held.extend(at: time, for: duration) }
+                    return try await state.run { [self] connection in
+                        let snapshot = TableSnapshot(connection, store, remembers: false)
+                        return try answer(request, snapshot, snapshot.tail(), isHeld: true)
+                    }
+                }
+                if held.hasEnded(time), !store.keepsHistory { throw .snapshotTooOld(time) }
+            } else if let duration = request.holdDuration, !store.keepsHistory {
+                return try await answer(request, holdDuration: duration)
+            }
+            var request = request
+            if request.holdDuration != nil { request.needsTime = true }
+            return try await reading { [self, request] in try answer(request, $0, $1) }
+        } catch {
+            throw error.during("read")
+        }
+    }
+
+    /// Runs a read in a transaction of its own.
+    func reading<Value: Sendable>(
+        _ read: @escaping @Sendable (TableSnapshot, StoreTail) throws -> Value
+    ) async throws(StorageError) -> Value {
+        try await pool.reading { [store] connection in
+            try connection.transaction(reading: store, TableSnapshot(connection, store), read)
+        }
+    }
+
+    /// Answers on a connection of its own, whose transaction stays open for a while.
+    ///
+    /// Only a store without a history holds transactions, because the server cannot remove what they might still read.
+    private func answer(
+        _ request: ReadRequest,
+        holdDuration duration: Duration
+    ) async throws(StorageError) -> ReadResult {
+        var request = request
+        request.needsTime = true
+        if held.hasRoom {
+            let thread = try StorageError.mapping {
+                try ConnectionThread(
+                    "keel.postgresql.held",
+                    pool.settings,
+                    answerLimit: configuration.answerTimeout
+                )
+            }
+            let result = try await thread.run { [self, request] connection in
+                let tail = try connection.begin(
+                    reading: store,
+                    heldFor: HeldStates<ConnectionThread>.longest * 2
+                )
+                return try answer(request, TableSnapshot(connection, store, remembers: false), tail)
+            }
+            if let time = result.time, held.hold(thread, at: time, for: duration) { return result }
+        }
+        var result = try await reading { [self, request] in try answer(request, $0, $1) }
+        result.time = nil
+        return result
+    }
+
+    private func answer(
+        _ request: ReadRequest,
+        _ snapshot: TableSnapshot,
+        _ tail: StoreTail,
+        isHeld: Bool = false
+    ) throws -> ReadResult {
+        let past = try (isHeld ? nil : request.asOf).map { time in
+            try StorePast(
+                at: time,
+                since: tail.historyStart,
+                upTo: max(store.time(tail), tail.time),
+                in: snapshot
+            )
+        }
+        var position: ChangeCursor?
+        if request.needsPosition || request.reads != nil {
+            let point = try past.map { try snapshot.point(upTo: $0.time, tail) } ?? tail.point
+            position = store.cursor(point)
+        }
+        if let reads = request.reads {
+            try snapshot.check(reads, at: position, past: past, snapshot.indexes(tail))
+        }
+        var result = try snapshot.answer(request, past: past) { try snapshot.indexes(tail) }
+        if request.needsPosition { result.position = position }
+        if request.needsTime {
+            // The present is settled only up to the last change.
+            result.time = request.asOf.map { min($0, tail.time) } ?? tail.time
+        }
+        return result
+    }
+}
+
+extension DatabaseConnection {
+    /// Begins a transaction in which all statements see one state, and reads the store's tail in it.
+    ///
+    /// The server ends a transaction that is idle for longer than a duration, or than the usual limit if it is nil.
+    func begin(reading store: OpenStore, heldFor duration: Duration? = nil) throws -> StoreTail {
+        try openIfNeeded()
+        var statements = [DatabaseStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
+        if !isDirect { statements.append(DatabaseStatement(Self.settings(areLocal: true))) }
+        if let duration {
+            let limit = duration.microseconds / 1000
+            statements.append(
+                DatabaseStatement(
+                    "SELECT set_config('idle_in_transaction_session_timeout', '\(limit)', true)"
+                )
+            )
+        }
+        statements.append(store.tailStatement)
+        return try StoreTail(try run(statements)[statements.count - 1])
+    }
+
+    /// Runs a read in a transaction of its own.
+    func transaction<Value>(
+        reading store: OpenStore,
+        _ snapshot: TableSnapshot,
+        _ read: (TableSnapshot, StoreTail) throws -> Value
+    ) throws -> Value {
+        let tail = try begin(reading: store)
+        do {
+            let value = try read(snapshot, tail)
+            try end("COMMIT")
+            return value
+        } catch {
+            // A failed read has nothing to lose, but the transaction must not stay open.
+            if isOpen { try? end("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// Ends a transaction, even if the task has been canceled.
+    func end(_ statement: String) throws {
+        let ignored = ignoresCancellation
+        ignoresCancellation = true
+        defer { ignoresCancellation = ignored }
+        try run(DatabaseStatement(statement))
+    }
+}
+
+extension OpenStore {
+    var tailStatement: DatabaseStatement {
+        DatabaseStatement("SELECT \(StoreTail.columns) FROM keel.stores WHERE store = $1") {
+            $0.add(self.number)
+        }
+    }
+}
+
+extension TableSnapshot {
+    func tail() throws -> StoreTail { try StoreTail(connection.run(store.tailStatement)) }
+
+    /// Returns the point of the last change up to a time.
+    func point(upTo time: Int64, _ tail: StoreTail) throws -> LogPoint {
+        guard time < tail.sequence else { return tail.point }
+        let rows = try run(
+            "SELECT seq, mark FROM keel.changes WHERE store = $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1"
+        ) { $0.add(time) }
+        return rows.first.map { LogPoint($0.integer(0), mark: $0.integer(1)) }
+            ?? LogPoint(tail.trimmed, mark: 0)
+    }
+}
+#endif

@@ -1,0 +1,106 @@
+#if PostgreSQL
+internal import KeelCore
+public import KeelStorageAdapting
+internal import Synchronization
+
+/// An adapter that keeps documents in a PostgreSQL database.
+///
+/// ```swift
+/// let store = StorageClient(
+///     try await PostgreSQLStorageAdapter(at: .url("postgres://keel@db.example.com/keel"))
+/// )
+/// ```
+///
+/// Any number of adapters, on any number of machines, can use one store at the same time. Each sees the commits of the
+/// others and notifies its listeners of them. Commits of a store take effect one group after the other, in the order of
+/// their positions: commits that arrive while a group is written form the next one.
+///
+/// The tables are in the schema `keel`, which the adapter creates if it is missing. Keel is the only writer of these
+/// tables; give other programs another role.
+///
+/// Calls run on threads of the adapter, one for each connection. They end soon after their task is canceled, except
+/// commits, which several tasks share.
+public final class PostgreSQLStorageAdapter: StorageAdapter {
+    /// The adapter's settings.
+    public let configuration: Configuration
+    /// The address of the database.
+    public let location: PostgreSQLStorageLocation
+
+    let pool: ConnectionPool
+    let store: OpenStore
+    let line = CommitLine()
+    let signal = Signal()
+    let watch: ChangeWatch
+    let building = IndexBuilding()
+    let trimming = TrimmingPace()
+    /// The held transactions, each on a connection of its own.
+    let held: HeldStates<ConnectionThread>
+    /// The number of the last group of commits.
+    let groups = Atomic<Int64>(0)
+
+    /// Connects to a database, and opens or creates the store in it.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` for a URL that cannot be read or a server that need not prove its
+    ///   name, `StorageError/Code/unavailable` for a server that cannot be reached,
+    ///   `StorageError/Code/unauthenticated` or `StorageError/Code/permissionDenied` for a role without the rights or
+    ///   a missing or wrong key, `StorageError/Code/schemaTooNew` for a store of a later version.
+    public init(
+        at location: PostgreSQLStorageLocation,
+        configuration: Configuration = Configuration()
+    ) async throws(StorageError) {
+        self.configuration = configuration
+        self.location = location
+        held = HeldStates(clock: configuration.clock)
+        do throws(StorageError) {
+            let settings = try ConnectionSettings(
+                location,
+                allowsUnverifiedServers: configuration.allowsUnverifiedServers
+            )
+            let pool = try ConnectionPool(
+                settings,
+                readerCount: configuration.readerCount,
+                answerLimit: configuration.answerTimeout
+            )
+            let store = try await pool.writer.run { try OpenStore(configuration, on: $0) }
+            watch = try StorageError.mapping { [signal] in
+                try ChangeWatch(
+                    settings,
+                    answerLimit: configuration.answerTimeout,
+                    store: store.number,
+                    raising: signal
+                )
+            }
+            (self.pool, self.store) = (pool, store)
+        } catch {
+            throw error.during("open", on: location.description)
+        }
+    }
+
+    public var capabilities: StorageCapabilities {
+        var capabilities: StorageCapabilities = [
+            .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
+            .replication, .collectionListing, .checkedReads, .heldReads, .origins,
+        ]
+        if allowsTextSearch { capabilities.insert(.textSearch) }
+        if store.keepsHistory { capabilities.insert(.pointInTimeReads) }
+        return capabilities
+    }
+
+    /// Closes the connections; later calls throw `StorageError/Code/closed`.
+    public func close() async {
+        held.endAll()
+        building.end()
+        watch.close()
+        await pool.close()
+        signal.raise()
+    }
+}
+#else
+/// The adapter that keeps documents in PostgreSQL, which needs the package's `PostgreSQL` trait.
+@available(
+    *,
+    unavailable,
+    message: "Enable the 'PostgreSQL' trait of the keel package to use this adapter."
+)
+public enum PostgreSQLStorageAdapter: Sendable {}
+#endif

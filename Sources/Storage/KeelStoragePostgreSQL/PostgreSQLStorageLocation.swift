@@ -1,0 +1,34 @@
+#if PostgreSQL
+internal import KeelStorageAdapting
+
+/// The address of a PostgreSQL database.
+///
+/// The description leaves out passwords, so that a location can be logged.
+public struct PostgreSQLStorageLocation: Sendable, Hashable {
+    let address: String
+
+    /// The database at a URL, as libpq and `psql` read it.
+    ///
+    /// ```text
+    /// postgres://keel@db1.example.com,db2.example.com/keel?sslrootcert=/etc/ssl/db.pem
+    /// ```
+    ///
+    /// Several hosts are tried in order until one accepts writes. Keywords (`host=… dbname=…`) are accepted too, and
+    /// missing parts come from libpq's environment variables, such as `PGPASSWORD`, and its password file.
+    ///
+    /// Unless the URL says otherwise, a connection attempt to a host ends after 5 seconds, and a broken connection is
+    /// noticed after about 10 seconds. Over a network, the server must prove its name with a certificate
+    /// (`sslmode=verify-full`): see ``PostgreSQLStorageAdapter/Configuration/allowsUnverifiedServers``.
+    public static func url(_ url: String) -> Self { Self(address: url) }
+}
+
+extension PostgreSQLStorageLocation: CustomStringConvertible, CustomReflectable {
+    /// The hosts and the database.
+    public var description: String {
+        (try? ConnectionSettings(self, allowsUnverifiedServers: true).description)
+            ?? "an invalid PostgreSQL URL"
+    }
+
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+#endif

@@ -1,0 +1,173 @@
+#if PostgreSQL
+internal import Foundation
+internal import KeelCore
+internal import KeelStorageAdapting
+internal import Synchronization
+
+/// Raises a signal when any adapter has committed to the store.
+///
+/// The first request that waits starts a thread with a connection of its own. Where the connection reaches the server
+/// itself, the server announces commits; an announcement is a hint, and the sequence in the store's tail is what counts.
+/// Behind a pooler, which keeps announcements away, the sequence is read again and again while somebody waits.
+final class ChangeWatch: Sendable {
+    private struct State {
+        var waiterCount = 0
+        /// The highest sequence that the signal was raised for, or that a waiting request has seen.
+        var sequence = Int64.min
+        var hasThread = false
+        var isClosed = false
+    }
+
+    private static let shortestPause = Duration.milliseconds(10)
+    private static let longestPause = Duration.milliseconds(500)
+    /// How often the sequence is read although announcements are received.
+    private static let longestSilence = Duration.seconds(5)
+
+    private let settings: ConnectionSettings
+    private let answerLimit: Duration
+    private let store: Int64
+    private let signal: Signal
+    private let pipe: WakePipe
+    private let state = Mutex(State())
+
+    init(
+        _ settings: ConnectionSettings,
+        answerLimit: Duration,
+        store: Int64,
+        raising signal: Signal
+    ) throws(DatabaseFailure) {
+        self.settings = settings
+        self.answerLimit = answerLimit
+        self.store = store
+        self.signal = signal
+        pipe = try WakePipe()
+    }
+
+    deinit { close() }
+
+    /// Begins to watch for a request that has seen the changes up to a sequence.
+    ///
+    /// - Returns: Whether there are later changes already. Call ``end()`` in any case.
+    func begin(after sequence: Int64) -> Bool {
+        let (isBehind, starts) = state.withLock { state in
+            state.waiterCount += 1
+            let isBehind = state.sequence > sequence
+            state.sequence = max(state.sequence, sequence)
+            defer { state.hasThread = state.hasThread || !state.isClosed }
+            return (isBehind, !state.hasThread && !state.isClosed)
+        }
+        if starts { start() }
+        // A pause that grew while nobody waited ends.
+        pipe.wake()
+        return isBehind
+    }
+
+    func end() { state.withLock { $0.waiterCount -= 1 } }
+
+    /// Notes a commit of this adapter, whose announcement is not needed.
+    func saw(_ sequence: Int64) {
+        state.withLock { $0.sequence = max($0.sequence, sequence) }
+        signal.raise()
+    }
+
+    func close() {
+        state.withLock { $0.isClosed = true }
+        pipe.wake()
+    }
+
+    // MARK: The thread
+
+    private func start() {
+        let thread = Thread { [weak self, settings, answerLimit, store, pipe] in
+            let connection = DatabaseConnection(settings, pipe: pipe, answerLimit: answerLimit)
+            var follower = Follower(connection, store: store)
+            // Between two turns, nothing keeps the watch, so that it ends with its adapter.
+            while let pause = self?.turn(&follower) { follower.wait(upTo: pause) }
+        }
+        thread.name = "keel.postgresql.watch"
+        thread.start()
+    }
+
+    /// Raises the signal if there is a new sequence.
+    ///
+    /// - Returns: How long to wait until the next turn; nil at the end.
+    private func turn(_ follower: inout Follower) -> Duration? {
+        let isWaiting = state.withLock { $0.isClosed ? nil : $0.waiterCount > 0 }
+        guard let isWaiting else { return nil }
+        if let sequence = follower.sequence(isWanted: isWaiting) {
+            let isNew = state.withLock { state in
+                defer { state.sequence = max(state.sequence, sequence) }
+                return sequence > state.sequence
+            }
+            if isNew {
+                signal.raise()
+                follower.pause = Self.shortestPause
+            }
+        }
+        guard !follower.isListening else { return Self.longestSilence }
+        defer { follower.pause = min(follower.pause * 2, Self.longestPause) }
+        return isWaiting ? follower.pause : .seconds(3600)
+    }
+
+    /// The connection of the thread.
+    private struct Follower {
+        private let connection: DatabaseConnection
+        private let store: Int64
+        /// Whether the server announces commits to the connection.
+        private(set) var isListening = false
+        /// How long to wait before the sequence is read again, without announcements.
+        var pause = ChangeWatch.shortestPause
+
+        init(_ connection: DatabaseConnection, store: Int64) {
+            self.connection = connection
+            self.store = store
+        }
+
+        /// Returns the sequence of the store's last change; nil if it is unknown at the moment.
+        mutating func sequence(isWanted: Bool) -> Int64? {
+            do {
+                if !connection.isOpen {
+                    isListening = false
+                    guard isWanted else { return nil }
+                    try connection.openIfNeeded()
+                }
+                if connection.isDirect, !isListening {
+                    try connection.run(DatabaseStatement("LISTEN keel"))
+                    isListening = true
+                }
+                guard isListening || isWanted else { return nil }
+                let rows = try connection.run(
+                    DatabaseStatement("SELECT seq FROM keel.stores WHERE store = $1") {
+                        $0.add(store)
+                    }
+                )
+                return rows.first?.integer(0)
+            } catch {
+                // The next turn connects again.
+                connection.close()
+                isListening = false
+                return nil
+            }
+        }
+
+        /// Waits for an announcement of the store, or until the thread is woken.
+        mutating func wait(upTo limit: Duration) {
+            guard isListening else {
+                try? connection.pause(limit)
+                return
+            }
+            let deadline = ContinuousClock.now + limit
+            while ContinuousClock.now < deadline {
+                do {
+                    let payloads = try connection.notifications(upTo: deadline - .now)
+                    // Those of other stores of the database do not concern this one.
+                    if payloads.isEmpty || payloads.contains("\(store)") { return }
+                } catch {
+                    isListening = false
+                    return
+                }
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,359 @@
+#if PostgreSQL
+internal import KeelStorageAdapting
+
+/// A group of commits: one transaction, in two round trips to the server.
+///
+/// The first locks the store's tail and reads what the batches need; the second writes everything and commits. In
+/// between, each batch is computed in memory over the effects of those before it. A rejected batch has written nothing;
+/// an error of the database rolls back the whole group.
+///
+/// The tail stays locked until the commit is visible. No other commit of the store can come in between, so no batch
+/// fails because of others that were faster, and no statement waits for another lock.
+struct CommitGroup {
+    /// A document that the group may write or has written.
+    private struct Place {
+        var stored: CommitDraft.Stored
+        /// The body as it is stored.
+        var sealed: [UInt8]?
+        /// The document's number, also after the group has removed it: it gets the number again.
+        var number: Int64?
+    }
+
+    private let connection: DatabaseConnection
+    private let store: OpenStore
+    /// The number of the group among those of the adapter.
+    private let group: Int64
+    private(set) var tail: StoreTail
+    let indexes: IndexSet
+    /// Distinguishes this group's changes from others with the same sequences (`LogPoint`).
+    private let mark: Int64
+    private var places: [DocumentPath: Place]
+    private var receipts: [[UInt8]: CommitReceipt]
+    private var clients: [[UInt8]: (number: Int64, mutation: Int64)]
+    /// The collections that this group has numbered; the catalog learns of them after the commit.
+    private(set) var numbered: [CollectionPath: Int64] = [:]
+    private(set) var changeCount = 0
+    private var writes: GroupWrites
+    private var hasWrites = false
+    private var coverage: [Int64: [StoredIndex]] = [:]
+
+    /// Begins the transaction, and reads what the batches need.
+    init(
+        _ batches: [WriteBatch],
+        number: Int64,
+        of store: OpenStore,
+        on connection: DatabaseConnection
+    ) throws {
+        self.connection = connection
+        self.store = store
+        group = number
+        writes = GroupWrites(store: store.number)
+        let reading = GroupReading(batches, of: store)
+        let rows = try connection.run(try Self.beginning(on: connection) + reading.statements)
+        let first = rows.count - reading.statements.count
+        tail = try StoreTail(rows[first])
+        try tail.checkFormat()
+        let snapshot = TableSnapshot(connection, store, isCancellable: false, remembers: false)
+        indexes = try snapshot.indexes(tail)
+        places = [:]
+        for (path, stored) in try reading.documents(rows[first + 1]) {
+            places[path] = Place(
+                stored: stored.stored,
+                sealed: stored.body,
+                number: stored.stored.row
+            )
+        }
+        receipts = try reading.receipts(rows.dropFirst(first + 2))
+        clients = reading.clients(rows.dropFirst(first + 2))
+        let period = LogPoint.period(of: tail.mark)
+        mark = LogPoint.newMark(in: period == 0 ? LogPoint.newPeriod() : period)
+    }
+
+    /// Returns the statements that begin a transaction that writes.
+    static func beginning(on connection: DatabaseConnection) throws -> [DatabaseStatement] {
+        try connection.openIfNeeded()
+        let begin = DatabaseStatement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+        guard !connection.isDirect else { return [begin] }
+        return [begin, DatabaseStatement(DatabaseConnection.settings(areLocal: true))]
+    }
+
+    // MARK: Batches
+
+    /// Applies a batch to the group, completely or not at all.
+    ///
+    /// - Throws: An error that rolls back the whole group; the failure of a batch is a result.
+    mutating func apply(_ batch: WriteBatch) throws -> Result<CommitReceipt, StorageError> {
+        let draft: CommitDraft
+        do {
+            if let id = batch.id, let receipt = receipts[Array(id.utf8)] {
+                return .success(receipt)
+            }
+            draft = try plan(batch)
+        } catch let error as StorageError {
+            return .failure(error)
+        }
+        let origin = batch.origin.map { note($0) }
+        for change in draft.changes where change.sequence != nil {
+            try store(change, of: draft, from: origin)
+        }
+        // A batch without changes has the time of the state that it found.
+        let time = draft.changeCount > 0 ? draft.commit.storeTime : tail.time
+        if draft.changeCount > 0 {
+            tail.sequence = time.microseconds + Int64(draft.changeCount) - 1
+            tail.mark = mark
+        }
+        let receipt = CommitReceipt(
+            batchID: batch.id,
+            commitTime: time,
+            outcomes: draft.outcomes(of: batch.writes),
+            position: store.cursor(tail.point)
+        )
+        try keep(receipt)
+        return .success(receipt)
+    }
+
+    /// Computes a batch without writing it.
+    private mutating func plan(_ batch: WriteBatch) throws -> CommitDraft {
+        if let reads = batch.reads { try check(reads) }
+        let commit = StorageEvaluator.Commit(after: tail.time, clock: store.time(tail))
+        var draft = CommitDraft(
+            at: commit,
+            from: commit.storeTime.microseconds,
+            floor: tail.floor
+        )
+        for write in batch.writes {
+            try draft.add(write) { path in places[path]?.stored ?? CommitDraft.Stored() }
+        }
+        return draft
+    }
+
+    private mutating func check(_ reads: TransactionReads) throws {
+        let position = store.cursor(tail.point)
+        if let known = reads.position, known == position { return }
+        try StorageEvaluator.check(
+            TransactionReads(documents: reads.documents),
+            current: { path throws(StorageError) in
+                let stored = places[path]?.stored
+                if let failure = stored?.failure { throw failure }
+                return stored?.document
+            },
+            found: { _ throws(StorageError) in [] }
+        )
+        guard !reads.queries.isEmpty else { return }
+        // Queries read the tables, which must have the effects of the batches before.
+        try flush()
+        let snapshot = TableSnapshot(connection, store, isCancellable: false, remembers: false)
+        let queries = TransactionReads(queries: reads.queries)
+        try snapshot.check(queries, at: nil, indexes)
+    }
+
+    private mutating func note(_ origin: ChangeOrigin) -> (client: Int64, mutation: Int64) {
+        let name = Array(origin.client.utf8)
+        let known = clients[name]
+        if known == nil { tail.clients += 1 }
+        let number = known?.number ?? tail.clients
+        let last = max(known?.mutation ?? origin.mutation, origin.mutation)
+        clients[name] = (number, last)
+        writes.set(name, number, mutation: last)
+        hasWrites = true
+        return (number, origin.mutation)
+    }
+
+    // MARK: Documents
+
+    private mutating func store(
+        _ change: CommitDraft.Change,
+        of draft: CommitDraft,
+        from origin: (client: Int64, mutation: Int64)?
+    ) throws {
+        guard let sequence = change.sequence else { return }
+        let collection = try number(change.path.collection, change.stored.collection)
+        var place = places[change.path] ?? Place(stored: change.stored)
+        let before = change.stored.document
+        if tail.historyAge != nil {
+            let former = before.flatMap { document in place.sealed.map { (document, $0) } }
+            writes.keep(
+                GroupWrites.Image(
+                    time: draft.commit.storeTime.microseconds,
+                    collection: collection,
+                    id: change.path.id,
+                    row: place.number,
+                    former: former
+                )
+            )
+        }
+        place.stored = CommitDraft.Stored(collection: collection, document: change.document)
+        if let document = change.document {
+            let body = try store.sealing.seal(document.body, of: document.path)
+            if place.number == nil { tail.documents += 1 }
+            let row = place.number ?? tail.documents
+            writes.set(document, body, as: row, in: collection)
+            (place.stored.row, place.number, place.sealed) = (row, row, body)
+        } else {
+            if let row = place.number { writes.remove(row, change.path.id, in: collection) }
+            place.sealed = nil
+            if change.revision.number > sequence {
+                tail.floor = max(tail.floor, change.revision.number)
+            }
+        }
+        let time = change.document == nil ? draft.time(of: change) : nil
+        let isOther = time != nil && time != draft.commit.storeTime
+        if let time {
+            place.stored.removalTime = isOther ? time : Timestamp(microseconds: sequence)
+        }
+        if let row = place.number { try index(change, as: row, in: collection) }
+        writes.log(
+            change,
+            at: sequence,
+            in: collection,
+            mark: mark,
+            time: isOther ? time?.microseconds : nil,
+            from: origin
+        )
+        places[change.path] = place
+        changeCount += 1
+        hasWrites = true
+    }
+
+    private mutating func index(
+        _ change: CommitDraft.Change,
+        as row: Int64,
+        in collection: Int64
+    ) throws {
+        let indexes = covering(collection, change.path.collection)
+        guard !indexes.isEmpty else { return }
+        let before = change.stored.document?.body
+        // A sealed body that can be opened is unchanged since it was written.
+        let isKnown =
+            change.stored.failure == nil
+            && (store.sealing.sealing != nil || before?.isSound ?? true)
+        let writer = EntryWriter(store.sealing, change.path, collection, row)
+        let after = change.document?.body
+        for index in indexes {
+            if !isKnown {
+                // The old keys are unknown, so all entries of the document are removed; pending ones may be its own.
+                try flush()
+                try connection.run(writer.removal(from: index, of: store.number))
+            }
+            try writer.replace(isKnown ? before : nil, by: after, in: index, &writes)
+        }
+        if writes.entries.isFull { try flush() }
+    }
+
+    // MARK: Collections, indexes and receipts
+
+    private mutating func number(_ path: CollectionPath, _ known: Int64?) throws -> Int64 {
+        if let known = known ?? numbered[path] { return known }
+        if let known = store.catalog.number(of: path) { return known }
+        let snapshot = TableSnapshot(connection, store, isCancellable: false, remembers: false)
+        if let known = try snapshot.number(of: path) { return known }
+        tail.collections += 1
+        numbered[path] = tail.collections
+        writes.add(path, as: tail.collections)
+        hasWrites = true
+        return tail.collections
+    }
+
+    private mutating func covering(_ number: Int64, _ path: CollectionPath) -> [StoredIndex] {
+        if let known = coverage[number] { return known }
+        let found = indexes.covering(path.name)
+        coverage[number] = found
+        return found
+    }
+
+    private mutating func keep(_ receipt: CommitReceipt) throws {
+        guard let id = receipt.batchID else { return }
+        let bytes = StoredReceipt.encoded(receipt, sequence: tail.sequence)
+        writes.keep(
+            GroupWrites.Receipt(
+                id: id,
+                time: receipt.commitTime.microseconds,
+                mark: tail.mark,
+                bytes: try store.sealing.seal(bytes, as: "receipt/\(id)")
+            )
+        )
+        receipts[Array(id.utf8)] = receipt
+        hasWrites = true
+    }
+
+    // MARK: The end
+
+    /// Writes what the batches so far have changed, without committing.
+    private mutating func flush() throws {
+        let statements = writes.statements()
+        if !statements.isEmpty { try connection.run(statements) }
+    }
+
+    /// Writes the rest, removes some of what is too old if there is a retention to apply, and commits.
+    ///
+    /// - Throws: An error whose effect is unknown only if the server cannot be asked for the outcome.
+    mutating func commit(
+        trimmingTo retention: PostgreSQLStorageAdapter.Configuration.Retention?
+    ) throws {
+        guard hasWrites else {
+            try connection.run(DatabaseStatement("ROLLBACK"))
+            return
+        }
+        var statements = writes.statements()
+        statements.append(
+            DatabaseStatement(
+                """
+                INSERT INTO keel.groups(store, instance, number, seq) VALUES ($1, $2, $3, $4)
+                ON CONFLICT (store, instance) DO UPDATE SET number = excluded.number, seq = excluded.seq
+                """
+            ) {
+                $0.add(store.number)
+                $0.add(store.instance)
+                $0.add(group)
+                $0.add(tail.sequence)
+            }
+        )
+        statements.append(
+            DatabaseStatement(
+                """
+                UPDATE keel.stores
+                SET seq = $2, mark = $3, floor = $4, documents = $5, collections = $6, clients = $7 WHERE store = $1
+                """
+            ) {
+                $0.add(store.number)
+                $0.add(tail.sequence)
+                $0.add(tail.mark)
+                $0.add(tail.floor)
+                $0.add(tail.documents)
+                $0.add(tail.collections)
+                $0.add(tail.clients)
+            }
+        )
+        if let retention { statements += StoreTrimming(retention, store, tail).statements }
+        if changeCount > 0 {
+            statements.append(
+                DatabaseStatement("SELECT pg_notify('keel', $1)") {
+                    $0.add(text: "\(store.number)")
+                }
+            )
+        }
+        statements.append(DatabaseStatement("COMMIT"))
+        var isUnconfirmed = false
+        do {
+            try connection.run(statements, .committing)
+            isUnconfirmed = connection.isUnconfirmed
+        } catch WaitingEnd.timeout {
+            throw StorageError(
+                .timeout,
+                "the PostgreSQL server did not confirm a commit in time; it may have taken effect",
+                effect: .unknown
+            )
+        } catch let failure as DatabaseFailure where failure.isConnectionLost {
+            isUnconfirmed = connection.isUnconfirmed
+            try GroupOutcome(group, of: store, on: connection).find(after: failure)
+        }
+        guard !isUnconfirmed else {
+            throw StorageError(
+                .unavailable,
+                "the commit is on the primary, but a standby has not confirmed it",
+                effect: .unknown
+            )
+        }
+    }
+}
+#endif

@@ -1,0 +1,58 @@
+#if PostgreSQL
+internal import KeelStorageAdapting
+
+/// The outcome of a group whose connection was lost while it was being committed.
+struct GroupOutcome {
+    private let group: Int64
+    private let store: OpenStore
+    private let connection: DatabaseConnection
+
+    init(_ group: Int64, of store: OpenStore, on connection: DatabaseConnection) {
+        self.group = group
+        self.store = store
+        self.connection = connection
+    }
+
+    /// Returns if the group was committed.
+    ///
+    /// - Throws: The failure, if the group never takes effect; otherwise, where no server answers in time, an error
+    ///   with an unknown effect.
+    func find(after failure: DatabaseFailure) throws {
+        let deadline = ContinuousClock.now + connection.answerLimit
+        var last: any Error = failure
+        while ContinuousClock.now < deadline {
+            do {
+                if try isCommitted() { return }
+                throw StorageError(mapping: failure)
+            } catch let error as StorageError {
+                throw error
+            } catch {
+                last = error
+                try connection.pause(.milliseconds(50))
+            }
+        }
+        throw StorageError(
+            .unavailable,
+            "the connection was lost during a commit, which may have taken effect",
+            effect: .unknown,
+            cause: last
+        )
+    }
+
+    private func isCommitted() throws -> Bool {
+        // The lock waits for the former connection's process, should the server still be at work for it.
+        let rows = try connection.run([
+            DatabaseStatement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
+            DatabaseStatement("SELECT 1 FROM keel.stores WHERE store = $1 FOR UPDATE") {
+                $0.add(store.number)
+            },
+            DatabaseStatement("SELECT number FROM keel.groups WHERE store = $1 AND instance = $2") {
+                $0.add(store.number)
+                $0.add(store.instance)
+            },
+            DatabaseStatement("ROLLBACK"),
+        ])
+        return rows[2].first?.integer(0) == group
+    }
+}
+#endif

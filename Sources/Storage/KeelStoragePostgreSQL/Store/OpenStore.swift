@@ -1,0 +1,157 @@
+#if PostgreSQL
+internal import KeelCore
+internal import KeelStorageAdapting
+
+/// A store of a database, as an adapter knows it for its whole life.
+final class OpenStore: Sendable {
+    /// The store's number in the tables.
+    let number: Int64
+    let epoch: UInt64
+    let sealing: BodySealing
+    let catalog = StoreCatalog()
+    /// The adapter, in the rows of `groups`.
+    let instance: [UInt8] = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+    /// Whether the store had a history when it was opened.
+    let keepsHistory: Bool
+    private let now: (@Sendable () -> Timestamp)?
+
+    private static let proof = Array("a Keel store".utf8)
+    private static let proofContext = Array("keel/proof".utf8)
+
+    /// Opens a store, and creates it in a database that lacks it.
+    init(
+        _ configuration: PostgreSQLStorageAdapter.Configuration,
+        on connection: DatabaseConnection
+    ) throws {
+        guard (1...StoredName.longest).contains(configuration.store.utf8.count) else {
+            throw StorageError(
+                .invalidArgument,
+                "the name of a store has 1 to \(StoredName.longest) bytes"
+            )
+        }
+        try StoreTables.create(connection)
+        let sealing = configuration.sealing
+        let proof = try sealing?.seal(Self.proof, context: Self.proofContext)
+        let rows = try connection.run([
+            DatabaseStatement(
+                """
+                INSERT INTO keel.stores(name, format, epoch, proof)
+                SELECT $1, $2, $3, $4
+                WHERE NOT EXISTS (SELECT 1 FROM keel.stores WHERE name = $1)
+                ON CONFLICT (name) DO NOTHING
+                """
+            ) {
+                $0.add(configuration.store.utf8)
+                $0.add(StoreTables.format)
+                $0.add(Int64.random(in: .min ... .max))
+                if let proof { $0.add(proof) } else { $0.addNull() }
+            },
+            DatabaseStatement(
+                "SELECT store, epoch, proof, \(StoreTail.columns) FROM keel.stores WHERE name = $1"
+            ) { $0.add(configuration.store.utf8) },
+        ])
+        guard let row = rows[1].first else {
+            throw StorageError(.corrupted, "the store has been removed from the database")
+        }
+        let tail = StoreTail(row, from: 3)
+        try tail.checkFormat()
+        try Self.check(row.isNull(2) ? nil : row.bytes(2), for: sealing)
+        number = row.integer(0)
+        epoch = UInt64(bitPattern: row.integer(1))
+        self.sealing = BodySealing(sealing: sealing)
+        now = configuration.now
+        keepsHistory = try Self.keepHistory(configuration.history, of: number, tail, on: connection)
+    }
+
+    /// Returns the time of the clock that gives documents their times.
+    func time(_ tail: StoreTail) -> Timestamp { now?() ?? Timestamp(microseconds: tail.clock) }
+
+    /// Returns the cursor of a point of the log.
+    func cursor(_ point: LogPoint) -> ChangeCursor {
+        ChangePosition(epoch: epoch, .log(point)).cursor
+    }
+
+    /// Makes a store keep its history for an age, or stop keeping one if the age is zero.
+    ///
+    /// - Returns: Whether the store keeps a history.
+    private static func keepHistory(
+        _ age: Duration?,
+        of store: Int64,
+        _ tail: StoreTail,
+        on connection: DatabaseConnection
+    ) throws -> Bool {
+        guard let age else { return tail.historyAge != nil }
+        guard age > .zero else {
+            guard tail.historyAge != nil else { return false }
+            try connection.run([
+                DatabaseStatement("BEGIN"),
+                DatabaseStatement(
+                    """
+                    UPDATE keel.stores
+                    SET history_age = NULL, history_start = NULL, generation = generation + 1 WHERE store = $1
+                    """
+                ) { $0.add(store) },
+                DatabaseStatement("DELETE FROM keel.history WHERE store = $1") { $0.add(store) },
+                DatabaseStatement("COMMIT"),
+            ])
+            return false
+        }
+        guard tail.historyAge != age.microseconds else { return true }
+        try connection.run(
+            DatabaseStatement(
+                """
+                UPDATE keel.stores SET
+                    history_age = $2, history_start = coalesce(history_start, seq), generation = generation + 1
+                WHERE store = $1
+                """
+            ) {
+                $0.add(store)
+                $0.add(age.microseconds)
+            }
+        )
+        return true
+    }
+
+    private static func check(
+        _ proof: [UInt8]?,
+        for sealing: (any ByteSealing)?
+    ) throws(StorageError) {
+        switch (proof, sealing) {
+        case (nil, nil): return
+        case (nil, _?):
+            throw StorageError(
+                .permissionDenied,
+                "the store is not encrypted; copy it into a new one to encrypt it"
+            )
+        case (_?, nil):
+            throw StorageError(
+                .permissionDenied,
+                "the store is encrypted; set the configuration’s sealing"
+            )
+        case (let proof?, let sealing?):
+            guard (try? sealing.open(proof, context: proofContext)) != self.proof else { return }
+            throw StorageError(.permissionDenied, "the store is encrypted with another key")
+        }
+    }
+}
+
+extension StoreTail {
+    /// - Throws: `StorageError/Code/schemaTooNew` for a store of a later version.
+    func checkFormat() throws(StorageError) {
+        guard format > StoreTables.format else { return }
+        throw StorageError(
+            .schemaTooNew,
+            "the store has format \(format); this version of Keel knows up to \(StoreTables.format)"
+        )
+    }
+}
+
+extension Duration {
+    var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return Int64(
+            clamping: Int128(seconds) * 1_000_000 + Int128(attoseconds / 1_000_000_000_000)
+        )
+    }
+}
+#endif

@@ -1,0 +1,204 @@
+#if PostgreSQL
+internal import KeelStorageAdapting
+
+/// The tables of the schema `keel`, which hold any number of stores.
+///
+/// - `stores`: a row for each store, its *tail*. Every commit locks it until the commit is visible, so that the order
+///   of commits is the order of their sequences. A read that sees a sequence sees everything up to it.
+/// - `collections`: the numbers of the paths of collections, never changed or reused; `key` is the prefix of the keys
+///   of their documents' paths (`GroupOrder`).
+/// - `documents`: the documents, numbered by `did`.
+/// - `indexes`: the definitions that every writer maintains, by any declaring program; `built` is the progress.
+/// - `entries`: the indexes' keys (`EntryKey`). Group indexes use collection 0.
+/// - `words`: the words of the indexes for text search.
+/// - `changes`: the change log; `mark` is a number drawn by each group of commits (`LogPoint`), `time` is the time of a
+///   removal if it is not its sequence.
+/// - `clients`: the clients of origins, and the last mutation of each.
+/// - `groups`: the last group of commits of each adapter, by which an unknown outcome is found out.
+/// - `receipts`: the receipts of batches with an id.
+/// - `history`: former states of documents, each until the time of the commit that replaced it, if the store keeps them.
+///
+/// Names, ids and keys are `bytea`: a document id may contain U+0000, which `text` refuses, and bytes have no collation
+/// that an update of the operating system changes. There are no foreign keys and no triggers: Keel is the only writer.
+enum StoreTables {
+    /// The version of these tables.
+    static let format: Int64 = 1
+
+    static let creation = [
+        "CREATE SCHEMA keel",
+        // Versions of the tail die with every commit; the free space lets the next ones stay on the same page.
+        """
+        CREATE TABLE keel.stores(
+            store bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            name bytea NOT NULL UNIQUE,
+            format bigint NOT NULL,
+            epoch bigint NOT NULL,
+            seq bigint NOT NULL DEFAULT 0,
+            mark bigint NOT NULL DEFAULT 0,
+            generation bigint NOT NULL DEFAULT 0,
+            floor bigint NOT NULL DEFAULT 0,
+            trimmed bigint NOT NULL DEFAULT 0,
+            documents bigint NOT NULL DEFAULT 0,
+            collections bigint NOT NULL DEFAULT 0,
+            clients bigint NOT NULL DEFAULT 0,
+            indexes bigint NOT NULL DEFAULT 0,
+            proof bytea,
+            history_age bigint,
+            history_start bigint
+        ) WITH (fillfactor = 10, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_scale_factor = 0)
+        """,
+        """
+        CREATE TABLE keel.collections(
+            store bigint NOT NULL,
+            cid bigint NOT NULL,
+            path bytea NOT NULL,
+            name bytea NOT NULL,
+            key bytea NOT NULL,
+            PRIMARY KEY (store, cid)
+        )
+        """,
+        // Paths and keys may be longer than an index allows, so their beginnings order them.
+        "CREATE INDEX collections_by_path ON keel.collections(store, substring(path FROM 1 FOR 2000))",
+        "CREATE INDEX collections_in_order ON keel.collections(store, substring(key FROM 1 FOR 2000))",
+        """
+        CREATE INDEX collections_by_name
+        ON keel.collections(store, name, substring(key FROM 1 FOR 1000))
+        """,
+        """
+        CREATE TABLE keel.documents(
+            store bigint NOT NULL,
+            did bigint NOT NULL,
+            cid bigint NOT NULL,
+            id bytea NOT NULL,
+            rev bigint NOT NULL,
+            created bigint NOT NULL,
+            updated bigint NOT NULL,
+            body bytea NOT NULL,
+            PRIMARY KEY (store, did),
+            UNIQUE (store, cid, id)
+        ) WITH (fillfactor = 85)
+        """,
+        """
+        CREATE TABLE keel.indexes(
+            store bigint NOT NULL,
+            ix bigint NOT NULL,
+            name text NOT NULL,
+            definition bytea NOT NULL,
+            built bigint,
+            PRIMARY KEY (store, ix)
+        )
+        """,
+        """
+        CREATE TABLE keel.entries(
+            store bigint NOT NULL,
+            ix bigint NOT NULL,
+            cid bigint NOT NULL,
+            key bytea NOT NULL,
+            did bigint NOT NULL,
+            PRIMARY KEY (store, ix, cid, key, did)
+        )
+        """,
+        """
+        CREATE TABLE keel.words(
+            store bigint NOT NULL,
+            ix bigint NOT NULL,
+            cid bigint NOT NULL,
+            word bytea NOT NULL,
+            did bigint NOT NULL,
+            field bigint NOT NULL,
+            PRIMARY KEY (store, ix, cid, word, did, field)
+        )
+        """,
+        """
+        CREATE TABLE keel.changes(
+            store bigint NOT NULL,
+            seq bigint NOT NULL,
+            cid bigint NOT NULL,
+            id bytea NOT NULL,
+            rev bigint NOT NULL,
+            removed boolean NOT NULL,
+            mark bigint NOT NULL,
+            time bigint,
+            client bigint,
+            mutation bigint,
+            PRIMARY KEY (store, seq)
+        ) WITH (autovacuum_vacuum_insert_scale_factor = 0.02)
+        """,
+        "CREATE INDEX removals ON keel.changes(store, cid, id, seq) WHERE removed",
+        """
+        CREATE TABLE keel.clients(
+            store bigint NOT NULL,
+            number bigint NOT NULL,
+            name bytea NOT NULL,
+            mutation bigint NOT NULL,
+            PRIMARY KEY (store, number),
+            UNIQUE (store, name)
+        )
+        """,
+        """
+        CREATE TABLE keel.groups(
+            store bigint NOT NULL,
+            instance bytea NOT NULL,
+            number bigint NOT NULL,
+            seq bigint NOT NULL,
+            PRIMARY KEY (store, instance)
+        )
+        """,
+        """
+        CREATE TABLE keel.receipts(
+            store bigint NOT NULL,
+            id bytea NOT NULL,
+            time bigint NOT NULL,
+            mark bigint NOT NULL,
+            receipt bytea NOT NULL,
+            PRIMARY KEY (store, id)
+        )
+        """,
+        "CREATE INDEX receipts_in_order ON keel.receipts(store, time)",
+        """
+        CREATE TABLE keel.history(
+            store bigint NOT NULL,
+            cid bigint NOT NULL,
+            id bytea NOT NULL,
+            time bigint NOT NULL,
+            did bigint NOT NULL,
+            rev bigint,
+            created bigint,
+            updated bigint,
+            body bytea,
+            PRIMARY KEY (store, cid, id, time)
+        )
+        """,
+        "CREATE INDEX history_in_order ON keel.history(store, time)",
+        """
+        DO $$ BEGIN
+            IF 'lz4' = ANY (SELECT unnest(enumvals) FROM pg_settings WHERE name = 'default_toast_compression')
+            THEN
+                ALTER TABLE keel.documents ALTER body SET COMPRESSION lz4;
+                ALTER TABLE keel.history ALTER body SET COMPRESSION lz4;
+            END IF;
+        END $$
+        """,
+    ]
+
+    /// Creates the tables in a database that lacks them.
+    static func create(_ connection: DatabaseConnection) throws {
+        guard try !exist(connection) else { return }
+        do {
+            let statements = ["BEGIN"] + creation + ["COMMIT"]
+            try connection.run(statements.map { DatabaseStatement($0) })
+        } catch let failure as DatabaseFailure where !failure.isConnectionLost {
+            try connection.run(DatabaseStatement("ROLLBACK"))
+            // Another program may have created them at the same time.
+            guard try exist(connection) else { throw failure }
+        }
+    }
+
+    private static func exist(_ connection: DatabaseConnection) throws -> Bool {
+        let rows = try connection.run(
+            DatabaseStatement("SELECT to_regclass('keel.history') IS NOT NULL")
+        )
+        return rows.first?.boolean(0) ?? false
+    }
+}
+#endif

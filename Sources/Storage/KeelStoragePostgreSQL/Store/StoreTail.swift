@@ -1,0 +1,62 @@
+#if PostgreSQL
+internal import KeelStorageAdapting
+
+/// The numbers of a store with which every commit and every read begins.
+struct StoreTail {
+    /// The sequence of the last change, which is the time of its commit in microseconds.
+    var sequence: Int64
+    /// The mark of the last change.
+    var mark: Int64
+    /// The version of the set of indexes, by which a cached set is recognized as outdated.
+    var generation: Int64
+    /// The highest revision of a removed document that is greater than the sequence.
+    var floor: Int64
+    /// The highest sequence whose change is no longer delivered to readers.
+    var trimmed: Int64
+    /// The highest number of a document, of a collection and of a client.
+    var documents: Int64
+    var collections: Int64
+    var clients: Int64
+    /// The format of the store, by which a program recognizes a store of a later version.
+    var format: Int64
+    /// How long former states are kept, and since when, in microseconds; nil without a history.
+    var historyAge: Int64?
+    var historyStart: Int64?
+    /// The time of the server's clock, in microseconds.
+    var clock: Int64
+
+    static let columns = """
+        seq, mark, generation, floor, trimmed, documents, collections, clients, format, history_age, history_start,
+        (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+        """
+
+    /// The commit time of the last change: sequences follow the clock, and continue when it goes back.
+    var time: Timestamp { Timestamp(microseconds: sequence) }
+
+    var point: LogPoint { LogPoint(sequence, mark: mark) }
+
+    /// - Throws: `StorageError/Code/corrupted` if the store's row is missing.
+    init(_ rows: DatabaseRows) throws {
+        guard let row = rows.first else {
+            throw StorageError(.corrupted, "the store has been removed from the database")
+        }
+        self.init(row)
+    }
+
+    /// Reads the row's columns ``columns``, which begin at a place.
+    init(_ row: DatabaseRow, from first: Int32 = 0) {
+        sequence = row.integer(first)
+        mark = row.integer(first + 1)
+        generation = row.integer(first + 2)
+        floor = row.integer(first + 3)
+        trimmed = row.integer(first + 4)
+        documents = row.integer(first + 5)
+        collections = row.integer(first + 6)
+        clients = row.integer(first + 7)
+        format = row.integer(first + 8)
+        historyAge = row.optional(first + 9)
+        historyStart = row.optional(first + 10)
+        clock = row.integer(first + 11)
+    }
+}
+#endif

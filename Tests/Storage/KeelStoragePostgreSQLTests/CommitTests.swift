@@ -1,0 +1,270 @@
+#if PostgreSQL
+import Foundation
+import KeelStorage
+import KeelStorageAdapting
+import KeelTestSupport
+import Synchronization
+import Testing
+
+@testable import KeelStoragePostgreSQL
+
+@Suite("Commits to PostgreSQL")
+struct CommitTests {
+    private func set(
+        _ path: DocumentPath,
+        _ text: String,
+        if condition: WriteCondition = .none
+    ) -> DocumentWrite {
+        DocumentWrite(path, .set(DocumentBody(["text": .string(text)])), if: condition)
+    }
+
+    /// Opens another adapter of the same store, as another process does.
+    private func another(of adapter: PostgreSQLStorageAdapter) async throws
+        -> PostgreSQLStorageAdapter
+    {
+        try await PostgreSQLStorageAdapter(
+            at: adapter.location,
+            configuration: adapter.configuration
+        )
+    }
+
+    @Test("Two adapters see each other's commits, in one order of positions")
+    func shares() async throws {
+        try await PostgreSQLServer.withStore { one in
+            let two = try await another(of: one)
+            var positions: [ChangeCursor] = []
+            for number in 0..<20 {
+                let adapter = number.isMultiple(of: 2) ? one : two
+                let path = DocumentPath("notes/\(number)")
+                let results = try await adapter.commit([WriteBatch([set(path, "\(number)")])])
+                positions.append(try #require(try results[0].get().position))
+                let other = number.isMultiple(of: 2) ? two : one
+                let answer = try await other.read(ReadRequest(.documents([path])))
+                guard case .documents(let found) = answer.payload else {
+                    Issue.record("a read of documents returned something else")
+                    return
+                }
+                #expect(found[0]?.revision == (try results[0].get().outcomes[0].revision))
+            }
+            #expect(positions == positions.sorted())
+            await two.close()
+        }
+    }
+
+    @Test("A store is created once, whoever comes first")
+    func createsOnce() async throws {
+        try await PostgreSQLServer.withStore { one in
+            let adapters = try await withThrowingTaskGroup(of: PostgreSQLStorageAdapter.self) {
+                group in
+                for _ in 0..<4 { group.addTask { try await another(of: one) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(Set(adapters.map(\.store.number)) == [one.store.number])
+            #expect(Set(adapters.map(\.store.epoch)).count == 1)
+            for adapter in adapters { await adapter.close() }
+        }
+    }
+
+    // MARK: Retention
+
+    @Test("A cursor before the retention expires, and later ones go on")
+    func trims() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            var positions: [ChangeCursor] = []
+            for number in 0..<3 {
+                let results = try await adapter.commit([WriteBatch([set("notes/\(number)", "a")])])
+                positions.append(try #require(try results[0].get().position))
+            }
+            var configuration = adapter.configuration
+            configuration.retention = .init(age: .zero, receiptAge: .zero)
+            let other = try await PostgreSQLStorageAdapter(
+                at: adapter.location,
+                configuration: configuration
+            )
+            _ = try await other.commit([WriteBatch([set("notes/3", "a")])])
+            let error = await #expect(throws: StorageError.self) {
+                try await adapter.changes(ChangeRequest(after: positions[0]))
+            }
+            #expect(error?.code == .cursorExpired)
+            let now = try await other.commit([WriteBatch([set("notes/4", "a")])])
+            let last = try #require(try now[0].get().position)
+            #expect(try await adapter.changes(ChangeRequest(after: last)).isCaughtUp)
+            await other.close()
+        }
+    }
+
+    // MARK: Races
+
+    @Test(
+        "Eight writers race, and a reader sees each change once, in order",
+        .timeLimit(.minutes(5))
+    )
+    func races() async throws {
+        let writers = 8
+        let each = TestLength.count(2_500, thorough: 12_500)
+        try await PostgreSQLServer.withStore { reader in
+            let reached = try await withThrowingTaskGroup(of: Int.self) { group in
+                for writer in 0..<writers {
+                    group.addTask {
+                        // Clocks that differ by seconds must not matter.
+                        var configuration = reader.configuration
+                        configuration.now = {
+                            Timestamp.now().advanced(
+                                by: .milliseconds(Int.random(in: -2_000...2_000))
+                            )
+                        }
+                        let adapter = try await PostgreSQLStorageAdapter(
+                            at: reader.location,
+                            configuration: configuration
+                        )
+                        var number = 0
+                        while number < each {
+                            let count = min(Int.random(in: 1...20), each - number)
+                            let writes = (number..<number + count).map { number in
+                                set(DocumentPath("w\(writer)/\(number)"), "\(number)")
+                            }
+                            // A refused batch among them must leave no trace.
+                            let refused = set("w\(writer)/refused", "", if: .exists)
+                            let results = try await adapter.commit([
+                                WriteBatch([refused]), WriteBatch(writes),
+                            ])
+                            _ = try results[1].get()
+                            number += count
+                        }
+                        await adapter.close()
+                        return number
+                    }
+                }
+                group.addTask { try await follow(reader, writers: writers, each: each) }
+                return try await group.reduce(0, +)
+            }
+            #expect(reached == 2 * writers * each)
+        }
+    }
+
+    /// Reads the log until it has all changes, and checks that none is missing, comes twice or out of order.
+    private func follow(
+        _ adapter: PostgreSQLStorageAdapter,
+        writers: Int,
+        each: Int
+    ) async throws -> Int {
+        var next = Array(repeating: 0, count: writers)
+        var cursor: ChangeCursor?
+        var count = 0
+        while count < writers * each {
+            let page = try await adapter.changes(
+                ChangeRequest(after: cursor, waitTimeout: .seconds(30))
+            )
+            if let cursor { #expect(cursor <= page.next) }
+            // The first pages may be a copy of what was there, whose order is another one.
+            for change in page.changes {
+                let name = change.path.collection.name
+                let writer = try #require(Int(name.dropFirst()))
+                #expect(change.path.id == "\(next[writer])")
+                next[writer] += 1
+                count += 1
+            }
+            cursor = page.next
+        }
+        return count
+    }
+
+    // MARK: Failures
+
+    @Test("A lost connection before the commit has no effect, and the next commit connects again")
+    func survivesTermination() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            let path = DocumentPath("notes/1")
+            _ = try await adapter.commit([WriteBatch([set(path, "a")])])
+            let server = try await PostgreSQLServer.shared.value
+            let settings = try ConnectionSettings(
+                .url(server.url()),
+                allowsUnverifiedServers: false
+            )
+            let other = try ConnectionThread("test", settings, answerLimit: .seconds(10))
+            let pid = try await adapter.pool.writer.run { connection in
+                try connection.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0)
+                    ?? 0
+            }
+            _ = try await other.run { connection in
+                try connection.run(
+                    DatabaseStatement("SELECT pg_terminate_backend($1::bigint::integer, 5000)") {
+                        $0.add(pid)
+                    }
+                ).count
+            }
+            let results = try await adapter.commit([WriteBatch([set(path, "b")])])
+            #expect(throws: Never.self) { try results[0].get() }
+            await other.close()
+        }
+    }
+
+    @Test("The outcome of a commit whose answer was lost is found out", arguments: [true, false])
+    func findsOutcomes(isCommitted: Bool) async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            _ = try await adapter.commit([WriteBatch([set("notes/1", "a")])])
+            let last = adapter.groups.load(ordering: .relaxed)
+            let group = isCommitted ? last : last + 1
+            let result = await Result {
+                try await adapter.pool.writer.run { [store = adapter.store] connection in
+                    let lost = DatabaseFailure.lost("the connection was cut")
+                    try GroupOutcome(group, of: store, on: connection).find(after: lost)
+                }
+            }
+            if isCommitted {
+                #expect(throws: Never.self) { try result.get() }
+            } else {
+                let error = #expect(throws: StorageError.self) { try result.get() }
+                #expect(error?.code == .unavailable)
+                #expect(error?.effect == StorageError.Effect.none)
+            }
+        }
+    }
+
+    @Test("A group that fails as a whole is tried again batch by batch")
+    func separatesFailures() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            let server = try await PostgreSQLServer.shared.value
+            let settings = try ConnectionSettings(
+                .url(server.url()),
+                allowsUnverifiedServers: false
+            )
+            let owner = try ConnectionThread("test", settings, answerLimit: .seconds(10))
+            let number = adapter.store.number
+            // Only the database can refuse this one, so the whole transaction fails.
+            _ = try await owner.run { connection in
+                try connection.run(
+                    DatabaseStatement(
+                        "ALTER TABLE keel.documents ADD CONSTRAINT refused_\(number) CHECK (store <> \(number) OR id <> 'bad')"
+                    )
+                ).count
+            }
+            let results = try await withThrowingTaskGroup(of: (String, Bool).self) { group in
+                for id in ["good-1", "bad", "good-2", "good-3"] {
+                    group.addTask {
+                        let write = set(DocumentPath("notes/\(id)"), id)
+                        let results = try? await adapter.commit([WriteBatch([write])])
+                        return (id, (try? results?[0].get()) != nil)
+                    }
+                }
+                return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            }
+            #expect(results == ["good-1": true, "bad": false, "good-2": true, "good-3": true])
+            _ = try await owner.run { connection in
+                try connection.run(
+                    DatabaseStatement(
+                        "ALTER TABLE keel.documents DROP CONSTRAINT refused_\(number)"
+                    )
+                ).count
+            }
+            await owner.close()
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
+#endif

@@ -1,0 +1,253 @@
+#if PostgreSQL
+import Foundation
+import KeelStorage
+import Testing
+
+@testable import KeelStoragePostgreSQL
+
+@Suite("Connections to PostgreSQL")
+struct ConnectionTests {
+    private func settings(_ url: String, unverified: Bool = false) throws -> ConnectionSettings {
+        try ConnectionSettings(.url(url), allowsUnverifiedServers: unverified)
+    }
+
+    private func thread(_ url: String, limit: Duration = .seconds(10)) throws -> ConnectionThread {
+        try ConnectionThread("test", settings(url), answerLimit: limit)
+    }
+
+    // MARK: URLs
+
+    @Test("A URL may name several hosts, each with its port")
+    func readsURLs() throws {
+        let two = try settings("postgres://ada@db1.example.com:5433,db2.example.com:5434/notes")
+        #expect(two.hosts.map { $0["host"] } == ["db1.example.com", "db2.example.com"])
+        #expect(two.hosts.map { $0["port"] } == ["5433", "5434"])
+        #expect(two.hosts.map { $0["sslmode"] } == ["verify-full", "verify-full"])
+        #expect(two.hosts[0]["target_session_attrs"] == "read-write")
+        #expect(two.description == "postgres://db1.example.com:5433,db2.example.com:5434/notes")
+        let one = try settings("host=127.0.0.1 dbname=notes connect_timeout=2")
+        #expect(one.hosts[0]["sslmode"] == nil)
+        #expect(one.attemptLimit == .seconds(2))
+    }
+
+    @Test("A server over a network must prove its name unless that is waived")
+    func demandsVerification() throws {
+        let error = #expect(throws: StorageError.self) {
+            try settings("postgres://db.example.com/notes?sslmode=require")
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.message.contains("verify-full") == true)
+        let waived = try settings(
+            "postgres://db.example.com/notes?sslmode=require",
+            unverified: true
+        )
+        #expect(waived.hosts[0]["sslmode"] == "require")
+    }
+
+    @Test("No description contains the password")
+    func hidesPasswords() throws {
+        let location = PostgreSQLStorageLocation.url("postgres://ada:secret@127.0.0.1/notes")
+        var dumped = ""
+        dump(location, to: &dumped)
+        for text in ["\(location)", String(reflecting: location), dumped] {
+            #expect(!text.contains("secret"))
+        }
+        let broken = PostgreSQLStorageLocation.url("postgres://ada:secret@127.0.0.1:port:5/%zz")
+        let error = #expect(throws: StorageError.self) {
+            try ConnectionSettings(broken, allowsUnverifiedServers: false)
+        }
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    // MARK: Statements
+
+    @Test("Values of every kind survive the binary format")
+    func keepsValues() async throws {
+        let url = try await PostgreSQLServer.shared.value.url()
+        let thread = try thread(url)
+        let bytes: [UInt8] = [0, 1, 255]
+        let rows = try await thread.run { connection in
+            let rows = try connection.run(
+                DatabaseStatement(
+                    """
+                    SELECT $1::bigint, $2::bytea, $3::bytea, $4::text, a, b, c, d
+                    FROM unnest($5::bigint[], $6::bytea[], $7::bytea[], $8::boolean[]) AS t(a, b, c, d)
+                    """
+                ) {
+                    $0.add(Int64.min)
+                    $0.add(bytes)
+                    $0.addNull()
+                    $0.add(text: "é")
+                    $0.add([1, nil] as [Int64?])
+                    $0.add([[], [7]] as [[UInt8]])
+                    $0.add([nil, [8]] as [[UInt8]?])
+                    $0.add([true, false])
+                }
+            )
+            return rows.map { row in
+                "\(row.integer(0)) \(row.bytes(1)) \(row.isNull(2)) \(row.text(3)) "
+                    + "\(String(describing: row.optional(4))) \(row.bytes(5)) \(row.isNull(6)) \(row.boolean(7))"
+            }
+        }
+        #expect(
+            rows == [
+                "\(Int64.min) [0, 1, 255] true é Optional(1) [] true true",
+                "\(Int64.min) [0, 1, 255] true é nil [7] false false",
+            ]
+        )
+        await thread.close()
+    }
+
+    @Test("A failed statement ends those after it and leaves the connection usable")
+    func goesOnAfterFailures() async throws {
+        let thread = try thread(try await PostgreSQLServer.shared.value.url())
+        for _ in 0..<2 {
+            let error = await #expect(throws: StorageError.self) {
+                try await thread.run { connection in
+                    try connection.run([
+                        DatabaseStatement("SELECT 1"), DatabaseStatement("SELECT 1/0"),
+                        DatabaseStatement("SELECT 2"),
+                    ]).count
+                }
+            }
+            #expect(error?.code == .unknown)
+            #expect(error?.effect == StorageError.Effect.none)
+        }
+        let (answer, count) = try await thread.run { connection in
+            (
+                try connection.run(DatabaseStatement("SELECT 3")).first?.integer(0),
+                connection.openCount
+            )
+        }
+        #expect(answer == 3)
+        #expect(count == 1)
+        await thread.close()
+    }
+
+    // MARK: Ends of waiting
+
+    @Test("A canceled task stops its statement in the server, and the connection can be used again")
+    func cancels() async throws {
+        let thread = try thread(try await PostgreSQLServer.shared.value.url())
+        let start = ContinuousClock.now
+        let pid = try await thread.run {
+            try $0.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0)
+        }
+        let call = Task {
+            try await thread.run { try $0.run(DatabaseStatement("SELECT pg_sleep(60)")).count }
+        }
+        let other = try self.thread(try await PostgreSQLServer.shared.value.url())
+        // Once the server sleeps, the cancellation has something to stop.
+        while try await !other.run({ connection in
+            try connection.run(
+                DatabaseStatement(
+                    "SELECT 1 FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)' AND pid = $1"
+                ) {
+                    $0.add(pid ?? 0)
+                }
+            ).count == 1
+        }) {}
+        call.cancel()
+        let error = await #expect(throws: StorageError.self) { try await call.value }
+        #expect(error?.code == .cancelled)
+        let again = try await thread.run {
+            try $0.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0)
+        }
+        #expect(again == pid)
+        #expect(ContinuousClock.now - start < .seconds(30))
+        await thread.close()
+        await other.close()
+    }
+
+    @Test("A server that does not answer in time ends the call with a timeout")
+    func timesOut() async throws {
+        let thread = try thread(
+            try await PostgreSQLServer.shared.value.url(),
+            limit: .milliseconds(100)
+        )
+        let error = await #expect(throws: StorageError.self) {
+            try await thread.run { try $0.run(DatabaseStatement("SELECT pg_sleep(60)")).count }
+        }
+        #expect(error?.code == .timeout)
+        #expect(error?.effect == StorageError.Effect.none)
+        #expect(try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count } == 1)
+        await thread.close()
+    }
+
+    @Test("A connection that the server ended is opened again for the next call")
+    func reconnects() async throws {
+        let thread = try thread(try await PostgreSQLServer.shared.value.url())
+        let other = try self.thread(try await PostgreSQLServer.shared.value.url())
+        let pid = try await thread.run {
+            try $0.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0)
+        }
+        _ = try await other.run { connection in
+            try connection.run(
+                DatabaseStatement("SELECT pg_terminate_backend($1::bigint::integer, 5000)") {
+                    $0.add(pid ?? 0)
+                }
+            )
+            .count
+        }
+        let next = try await thread.run {
+            try $0.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0)
+        }
+        #expect(next != nil && next != pid)
+        await thread.close()
+        await other.close()
+    }
+
+    // MARK: Refusals
+
+    @Test("A role with a password needs the right one, by SCRAM")
+    func authenticates() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let (role, password) = (PostgreSQLServer.cautiousRole, PostgreSQLServer.password)
+        let owner = try thread(server.url())
+        _ = try await owner.run { connection in
+            try connection.run(DatabaseStatement("DROP ROLE IF EXISTS \(role)"))
+            return try connection.run(
+                DatabaseStatement("CREATE ROLE \(role) LOGIN PASSWORD '\(password)'")
+            ).count
+        }
+        let quoted = password.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        let right = try thread(server.url("\(role):\(quoted)"))
+        #expect(try await right.run { try $0.run(DatabaseStatement("SELECT 1")).count } == 1)
+        let wrong = try thread(server.url("\(role):wrong"))
+        let error = await #expect(throws: StorageError.self) {
+            try await wrong.run { try $0.run(DatabaseStatement("SELECT 1")).count }
+        }
+        #expect(error?.code == .unauthenticated)
+        #expect(error?.description.contains("wrong") == false)
+        for thread in [owner, right, wrong] { await thread.close() }
+    }
+
+    @Test("A missing database and a missing server are reported by code")
+    func reportsRefusals() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let missing = await #expect(throws: StorageError.self) {
+            try await PostgreSQLStorageAdapter(at: .url(server.url(database: "missing")))
+        }
+        #expect(missing?.code == .invalidArgument)
+        let port = try await PostgreSQLServer.freePort()
+        let away = await #expect(throws: StorageError.self) {
+            try await PostgreSQLStorageAdapter(
+                at: .url("postgres://keel@127.0.0.1:\(port)/postgres")
+            )
+        }
+        #expect(away?.code == .unavailable)
+        #expect(away?.resource == "postgres://127.0.0.1:\(port)/postgres")
+    }
+
+    @Test("Of several hosts, the first that answers is used")
+    func triesAllHosts() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let port = try await PostgreSQLServer.freePort()
+        let thread = try thread(
+            "postgres://keel@127.0.0.1:\(port),127.0.0.1:\(server.port)/postgres"
+        )
+        #expect(try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count } == 1)
+        await thread.close()
+    }
+}
+#endif

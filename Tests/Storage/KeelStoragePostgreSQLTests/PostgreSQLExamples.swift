@@ -1,0 +1,22 @@
+#if PostgreSQL
+import KeelStorage
+import KeelStoragePostgreSQL
+
+/// Examples from comments and pages; compiled but not run, because nobody has the servers that they name.
+enum PostgreSQLExamples {
+    static func postgreSQLStorageAdapter() async throws {
+        let store = StorageClient(
+            try await PostgreSQLStorageAdapter(at: .url("postgres://keel@db.example.com/keel"))
+        )
+        _ = store
+    }
+
+    static func opening() async throws {
+        let adapter = try await PostgreSQLStorageAdapter(
+            at: .url("postgres://keel@db.example.com/keel?sslrootcert=/etc/ssl/db.pem")
+        )
+        let store = StorageClient(adapter)
+        _ = store
+    }
+}
+#endif
