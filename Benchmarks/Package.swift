@@ -41,12 +41,13 @@ let storage: [Target.Dependency] = [
     .product(name: "KeelStorageSQLite", package: "keel"),
 ]
 
+// KeelCache and NIOPosix come with `cache` and `server`.
 let http: [Target.Dependency] = [
-    ("KeelAsyncHTTPClient", "keel"), ("KeelHTTP", "keel"), ("KeelHTTPTransfers", "keel"),
-    ("KeelTestKit", "keel"), ("KeelWebSocket", "keel"), ("KeelWebSocketNIO", "keel"),
-    ("AsyncHTTPClient", "async-http-client"),
+    ("KeelAsyncHTTPClient", "keel"), ("KeelHTTP", "keel"), ("KeelHTTPCaching", "keel"),
+    ("KeelHTTPTransfers", "keel"), ("KeelTestKit", "keel"), ("KeelWebSocket", "keel"),
+    ("KeelWebSocketNIO", "keel"), ("AsyncHTTPClient", "async-http-client"),
     ("Crypto", "swift-crypto"), ("HTTPTypes", "swift-http-types"), ("NIOCore", "swift-nio"),
-    ("NIOHTTP1", "swift-nio"),
+    ("NIOHTTP1", "swift-nio"), ("NIOWebSocket", "swift-nio"),
 ].map { .product(name: $0, package: $1) }
 
 let repositories: [Target.Dependency] = [.product(name: "KeelRepositories", package: "keel")]

@@ -7,6 +7,9 @@ import Synchronization
 /// | path | response |
 /// |---|---|
 /// | `/small` | 256 bytes |
+/// | `/typical` | 256 bytes, with the header fields of a usual service |
+/// | `/fresh` | the same, reusable for an hour |
+/// | `/after/N` | nothing, after N milliseconds |
 /// | `/json` | a list of 20 objects, about 3 KB |
 /// | `/bytes/N` | N bytes |
 /// | `/count` | the number of received bytes, in digits |
@@ -58,6 +61,13 @@ final class Responder: ChannelInboundHandler, RemovableChannelHandler {
             stream(count, context)
         } else if target == "/count" {
             send(ByteBuffer(string: "\(count)"), "application/json", context)
+        } else if target == "/typical" {
+            send(Self.small, "application/json; charset=utf-8", context, Self.typical)
+        } else if target == "/fresh" {
+            let fields = Self.typical + [("Cache-Control", "max-age=3600")]
+            send(Self.small, "application/json; charset=utf-8", context, fields)
+        } else if target.hasPrefix("/after/"), let delay = Int64(target.dropFirst(7)) {
+            answer(after: .milliseconds(delay), context)
         } else if target.hasPrefix("/slow/") {
             answerSlowly(context)
         } else {
@@ -67,21 +77,54 @@ final class Responder: ChannelInboundHandler, RemovableChannelHandler {
 
     private func answerSlowly(_ context: ChannelHandlerContext) {
         let isSlow = Self.slow.withLock { $0[target, default: SlowRequests()].next() }
+        answer(after: .milliseconds(isSlow ? 100 : 5), context)
+    }
+
+    private func answer(after delay: TimeAmount, _ context: ChannelHandlerContext) {
         let loopBound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        context.eventLoop.scheduleTask(in: .milliseconds(isSlow ? 100 : 5)) {
+        context.eventLoop.scheduleTask(in: delay) {
             let (responder, context) = loopBound.value
             responder.send(ByteBuffer(), "application/octet-stream", context)
         }
     }
 
-    private func send(_ buffer: ByteBuffer, _ type: String, _ context: ChannelHandlerContext) {
-        write(head: type, length: buffer.readableBytes, context)
+    /// The header fields that services add to their responses.
+    private static let typical = [
+        ("Date", "Fri, 27 Nov 2026 03:00:00 GMT"),
+        ("Server", "nginx"),
+        ("Connection", "keep-alive"),
+        ("ETag", #"W/"5e0f-9Kd0TtZ8mJqXc4bN1yW2pQ""#),
+        ("Vary", "Accept-Encoding, Origin"),
+        ("Strict-Transport-Security", "max-age=31536000; includeSubDomains"),
+        ("X-Content-Type-Options", "nosniff"),
+        ("X-Frame-Options", "DENY"),
+        ("Content-Security-Policy", "default-src 'none'"),
+        ("Referrer-Policy", "no-referrer"),
+        ("X-Request-Id", "7f1c5d3e-2b7a-4d0f-9c55-0a8a4f1d2e3b"),
+        ("X-RateLimit-Limit", "5000"),
+        ("X-RateLimit-Remaining", "4987"),
+    ]
+
+    private func send(
+        _ buffer: ByteBuffer,
+        _ type: String,
+        _ context: ChannelHandlerContext,
+        _ fields: [(String, String)] = []
+    ) {
+        write(head: type, length: buffer.readableBytes, context, fields)
         context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 
-    private func write(head type: String, length: Int, _ context: ChannelHandlerContext) {
-        let headers: HTTPHeaders = ["Content-Type": type, "Content-Length": "\(length)"]
+    private func write(
+        head type: String,
+        length: Int,
+        _ context: ChannelHandlerContext,
+        _ fields: [(String, String)] = []
+    ) {
+        let headers = HTTPHeaders(
+            [("Content-Type", type), ("Content-Length", "\(length)")] + fields
+        )
         let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
     }

@@ -41,6 +41,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
     private let queue: ConnectionQueue
     private let requests: OriginRequests
     private let longestOpening: Duration
+    private let timer = DeadlineTimer.on(ContinuousClock())
     private let hasProxy: Bool
 
     package let clientLayers: [any HTTPMiddleware]
@@ -115,7 +116,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
             wantsNewConnection: wantsNewConnection,
             queue
         )
-        defer { waiting.take(exchange.number) }
+        // All calls share the lock of `waiting`; an exchange that has a connection is not there.
+        defer { if !exchange.hasConnection { waiting.take(exchange.number) } }
         do {
             // AsyncHTTPClient's deadline does not end a call whose connection never opens. Requests
             // that are not streamed are timed without an extra task.
@@ -143,7 +145,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
         let limited: @Sendable () async throws(TransportError) -> HTTPReply = {
             () async throws(TransportError) in
             guard let limit = call.timeouts.firstByte else { return try await reply() }
-            return try await Deadline(in: limit, on: ContinuousClock())
+            return try await Deadline(in: limit, on: self.timer)
                 .run(throwing: TransportError(.responseTimeout), reply)
         }
         guard call.endsAtDeadline, let deadline = call.deadline else { return try await limited() }
@@ -186,7 +188,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
             }
         )
         let opening = call.timeouts.firstByte.map { limit in
-            Deadline(in: limit, on: ContinuousClock()).watch {
+            Deadline(in: limit, on: timer).watch {
                 if receiver.failHead(TransportError(.responseTimeout)) { task.cancel() }
             }
         }
@@ -230,7 +232,6 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         let future: EventLoopFuture<Void> = client.shutdown()
         future.whenComplete { _ in end.finish() }
-        let timer = DeadlineTimer.on(ContinuousClock())
         _ = await timer.run(until: timer.now + longestOpening) { for await _ in ended {} }
     }
 

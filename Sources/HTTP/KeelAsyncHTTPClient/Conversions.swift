@@ -31,11 +31,14 @@ extension HTTPMethod {
 
 extension HTTPHeaders {
     /// Creates the fields of a request, with the number of its exchange for ``ExchangeHandler``.
+    ///
+    /// The number precedes any field of that name in `fields`, so the handler finds it first.
     init(_ fields: HTTPFields, of exchange: Exchange) {
-        self.init()
-        reserveCapacity(fields.count + 2)
-        for field in fields { add(name: field.name.rawName, value: field.value) }
-        replaceOrAdd(name: ExchangeHandler.field, value: "\(exchange.number)")
+        var headers = [(ExchangeHandler.field, String(exchange.number))]
+        // AsyncHTTPClient adds `Host`, and `Content-Length` or `Transfer-Encoding`.
+        headers.reserveCapacity(fields.count + 3)
+        for field in fields { headers.append((field.name.rawName, field.value)) }
+        self.init(headers)
     }
 }
 
@@ -69,6 +72,7 @@ extension HTTPResponse {
 extension HTTPFields {
     init(_ headers: HTTPHeaders) {
         self.init()
+        reserveCapacity(headers.count)
         for (name, value) in headers {
             // The parser passes only valid names; any other is dropped.
             guard let name = HTTPField.Name(name) else { continue }

@@ -9,7 +9,7 @@ import Testing
 struct MessageMailboxTests {
     /// Removes the next message, so that nothing else retains its bytes.
     private func next(_ mailbox: MessageMailbox) -> [UInt8] {
-        switch mailbox.take(MessageMailbox.Reader()) {
+        switch mailbox.take() {
         case .outcome(.success(.binary(let bytes))), .lastStraw(.binary(let bytes)): bytes
         default: []
         }

@@ -8,9 +8,54 @@ enum HTTPGroup {
         return [
             gets("small GET, one by one / AsyncHTTPClient", .atMost(1.10), pair, options, at: 1),
             gets("small GET, 64 at once / AsyncHTTPClient", .atMost(1.15), pair, options, at: 64),
+            typical(pair, options),
+            processes(
+                "64 GETs at once, two processes / AsyncHTTPClient",
+                .atMost(1.10),
+                .typical,
+                pair,
+                options
+            ),
             json(pair, options),
             urlSession(pair, options),
-            instructions(pair, options),
+            instructions(
+                "small GET, instructions / AsyncHTTPClient",
+                .atMost(1.12),
+                .get,
+                pair,
+                options
+            ),
+            instructions(
+                "64 GETs, instructions / AsyncHTTPClient",
+                .atMost(1.10),
+                .typical,
+                pair,
+                options
+            ),
+            instructions(
+                "GET and JSON, instructions / AsyncHTTPClient",
+                .atMost(1.05),
+                .json,
+                pair,
+                options
+            ),
+            instructions(
+                "own empty layer, instructions / none",
+                .atMost(1.02),
+                .layered,
+                pair,
+                options
+            ),
+            setUp(options),
+            cacheHit(pair, options),
+            instructions(
+                "HTTP cache hit, instructions / the same",
+                .atMost(3),
+                .cached,
+                pair,
+                options
+            ),
+            coalesced(pair, options),
             file(pair, options, syncs: true),
             file(pair, options, syncs: false),
             memory(pair, options, .down),
@@ -22,6 +67,22 @@ enum HTTPGroup {
             hedgedSockets(pair, options),
             eventParsing(options),
             webSocketEcho(pair, options),
+            echo("WebSocket, one by one / SwiftNIO", .atMost(1.0), pair, options, inFlight: 1),
+            instructions(
+                "WebSocket, one by one, instructions / SwiftNIO",
+                .info,
+                .echo,
+                pair,
+                options
+            ),
+            echo("WebSocket, 64 in flight / SwiftNIO", .atMost(1.2), pair, options, inFlight: 64),
+            instructions(
+                "WebSocket, 64 in flight, instructions / SwiftNIO",
+                .info,
+                .echoes,
+                pair,
+                options
+            ),
         ]
     }
 
@@ -66,12 +127,29 @@ enum HTTPGroup {
         )
     }
 
+    private static func typical(_ pair: Lazily<HTTPPair>, _ options: Options) -> Measure {
+        let count = max(64, options.scaled(6_400))
+        return Measure(
+            name: "64 GETs at once, app's fields / AsyncHTTPClient",
+            unit: "µs",
+            target: .atMost(1.10),
+            keel: {
+                let pair = try await pair.value()
+                return try await time(count, at: 64) { try await pair.keelGetTypical() }
+            },
+            peer: {
+                let pair = try await pair.value()
+                return try await time(count, at: 64) { try await pair.peerGetTypical() }
+            }
+        )
+    }
+
     private static func json(_ pair: Lazily<HTTPPair>, _ options: Options) -> Measure {
         let count = options.scaled(2_000)
         return Measure(
             name: "GET and JSON / AsyncHTTPClient and JSONDecoder",
             unit: "µs",
-            target: .atMost(1.08),
+            target: .atMost(1.05),
             keel: {
                 let pair = try await pair.value()
                 return try await time(count, at: 1) { try await pair.keelGetJSON() }

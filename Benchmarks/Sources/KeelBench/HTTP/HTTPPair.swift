@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
 import NIOCore
@@ -8,6 +9,10 @@ import NIOCore
 final class HTTPPair: Sendable {
     let port: Int
     let client: NetworkClient
+    /// A client with the header fields of an app.
+    let typical: NetworkClient
+    /// A client with a layer of an app.
+    let layered: NetworkClient
     let peer: HTTPClient
     private let transport: AsyncHTTPClientTransport
     private let server: ServerProcess?
@@ -26,7 +31,13 @@ final class HTTPPair: Sendable {
         guard let address = URL(string: "http://127.0.0.1:\(port)") else {
             throw Flaw("No address.")
         }
-        client = NetworkClient(baseURL: address, transport: transport)
+        var configuration = NetworkClient.Configuration(baseURL: address)
+        client = NetworkClient(configuration, transport: transport)
+        configuration.defaultHeaders = Self.keelFields
+        typical = NetworkClient(configuration, transport: transport)
+        configuration.defaultHeaders = [:]
+        configuration.attemptMiddleware = [EmptyLayer()]
+        layered = NetworkClient(configuration, transport: transport)
         peer = HTTPClient()
     }
 

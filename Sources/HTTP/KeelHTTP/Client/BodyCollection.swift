@@ -49,6 +49,7 @@ package struct BodyCollection: Sendable, Hashable {
     ) async throws(TransportError) -> HTTPReply {
         guard reply.head.status.kind != .redirection else { return reply }
         let bytes = try await bytes(of: reply, to: method)
+        if reply.body.collected?.count == bytes.count { return reply }
         var collected = reply
         collected.body = .collected(bytes, trailers: reply.body.trailers)
         return collected

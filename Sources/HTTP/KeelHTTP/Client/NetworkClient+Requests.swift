@@ -78,7 +78,7 @@ extension NetworkClient {
         plan.isDecoded = type != EmptyResponse.self
         let call = try plan.call(for: self)
         let response = try await accepted(call, plan)
-        let coding = plan.codings(of: configuration).values
+        let coding = plan.codings(of: self).values
         return (try response.decoded(as: type, coding, url: call.redactedURL), response)
     }
 
@@ -126,11 +126,12 @@ extension NetworkClient {
         _ call: HTTPCall,
         _ plan: RequestPlan
     ) -> NetworkError? {
-        NetworkError(
+        guard response.status.kind != .successful else { return nil }
+        return NetworkError(
             errorResponse: response,
             url: call.redactedURL,
             declared: plan.errorBodies + configuration.errorBodies,
-            coding: plan.codings(of: configuration).json
+            coding: plan.codings(of: self).json
         )
     }
 

@@ -33,6 +33,9 @@ public struct NetworkClient: Sendable {
     /// The validated base URL, or the error with which every call fails.
     package var base: Result<BaseAddress, NetworkError> { assembly.base }
 
+    /// The codings of calls to endpoints without one of their own.
+    var codings: BodyCodings { assembly.codings }
+
     private let assembly: Assembly
 
     /// Creates a client.
@@ -90,6 +93,7 @@ public struct NetworkClient: Sendable {
         let configuration: Configuration
         let transport: any HTTPTransport
         let base: Result<BaseAddress, NetworkError>
+        let codings: BodyCodings
         let timer: DeadlineTimer
         let chain: HTTPNext
         /// The client's pins and the signer of its calls.
@@ -101,6 +105,10 @@ public struct NetworkClient: Sendable {
             self.configuration = configuration
             self.transport = transport
             base = Result { () throws(NetworkError) in try BaseAddress(configuration.baseURL) }
+            codings = BodyCodings(
+                configuration.coding ?? configuration.json,
+                json: configuration.json
+            )
             timer = DeadlineTimer.on(configuration.clock)
             let layers = NetworkClient.layers(of: configuration, transport, timer)
             chain = transport.chain(layers)
@@ -110,7 +118,7 @@ public struct NetworkClient: Sendable {
             fixedOptions = options
             keepsDeadlines =
                 transport is any DeadlineEnforcing
-                && layers.allSatisfy { $0 is any DeadlineEnforcing }
+                && layers.allSatisfy { $0.waitsOnlyForNext || $0 is any DeadlineEnforcing }
         }
     }
 

@@ -74,7 +74,7 @@ extension RequestPlan {
     func call(for client: NetworkClient) throws(NetworkError) -> HTTPCall {
         let base = try client.base.get()
         let configuration = client.configuration
-        let codings = codings(of: configuration)
+        let codings = codings(of: client)
         var head = try head(from: base, configuration.defaultHeaders)
         var prepared: HTTPBody?
         if let body {
@@ -115,12 +115,9 @@ extension RequestPlan {
 
 extension RequestPlan {
     /// Returns the codings of the call: the endpoint's own takes precedence over the client's.
-    func codings(of configuration: NetworkClient.Configuration) -> BodyCodings {
-        let usual = BodyCodings(
-            configuration.coding ?? configuration.json,
-            json: configuration.json
-        )
-        return coding.map { BodyCodings($0, json: usual.json) } ?? usual
+    func codings(of client: NetworkClient) -> BodyCodings {
+        guard let coding else { return client.codings }
+        return BodyCodings(coding, json: client.codings.json)
     }
 
     /// Returns the head; only requests to the base URL's origin get the client's header fields.

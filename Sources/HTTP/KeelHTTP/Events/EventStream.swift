@@ -105,7 +105,7 @@ extension EventStream {
 
     private var isReplayable: Bool {
         guard let body = plan.body else { return true }
-        let codings = plan.codings(of: client.configuration)
+        let codings = plan.codings(of: client)
         return (try? body.make(codings))?.isReplayable ?? false
     }
 }

@@ -9,8 +9,9 @@ struct TransferMiddleware: HTTPMiddleware, DeadlineEnforcing {
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
+        guard let observer = call.options.downloadObserver else { return try await next(call) }
         var reply = try await next(call)
-        if let observer = call.options.downloadObserver, reply.head.status.kind == .successful {
+        if reply.head.status.kind == .successful {
             reply.body = reply.body.observed(by: observer, total: total(of: reply))
         }
         return reply

@@ -57,7 +57,11 @@ public struct HTTPCallOptions: Sendable {
 
     /// The value for a key, or the key's default.
     public subscript<Key: HTTPCallOptionKey>(key: Key.Type) -> Key.Value {
-        get { values?[ObjectIdentifier(key)]?.value as? Key.Value ?? Key.defaultValue }
+        get {
+            // Casting nil would cost more than all else here, and a call reads about ten options.
+            guard let entry = values?[ObjectIdentifier(key)] else { return Key.defaultValue }
+            return entry.value as? Key.Value ?? Key.defaultValue
+        }
         set {
             let entry = Entry(key: key, value: newValue)
             values = (values ?? [:]).merging([ObjectIdentifier(key): entry]) { $1 }

@@ -19,42 +19,42 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates the origin of a request, or nil if the request has no valid one.
     public init?(_ head: HTTPRequest) {
-        // User information names a user in addition to a host; such an authority is refused.
-        guard let authority = head.authority, !authority.utf8.contains(UInt8(ascii: "@")) else {
-            return nil
-        }
-        self.init(
-            scheme: (head.scheme ?? "http").lowercasedIfNeeded,
-            authority: authority.lowercasedIfNeeded
-        )
+        guard let authority = head.authority else { return nil }
+        self.init(scheme: head.scheme ?? "http", authority: authority)
     }
 
     /// Creates the origin of a URL, or nil if it is not an HTTP URL.
     public init?(_ url: URL) {
         guard let address = try? BaseAddress(url) else { return nil }
-        self.init(scheme: address.scheme, authority: address.authority.lowercasedIfNeeded)
+        self.init(scheme: address.scheme, authority: address.authority)
     }
 
     private init?(scheme: String, authority: String) {
-        guard scheme == "https" || scheme == "http" else { return nil }
+        let isKnown = scheme == "http" || scheme == "https"
+        let scheme = isKnown ? scheme : scheme.lowercased()
+        guard scheme == "http" || scheme == "https" else { return nil }
+        // Every call does this, so the text is read once.
         let bytes = authority.utf8
-        var host = authority[...]
-        var port = scheme == "https" ? 443 : 80
-        // The last colon precedes the port unless it is inside an IPv6 address.
-        if let colon = bytes.lastIndex(of: UInt8(ascii: ":")),
-            !bytes[colon...].contains(UInt8(ascii: "]"))
-        {
-            host = authority[..<colon]
-            let digits = authority[bytes.index(after: colon)...]
-            if !digits.isEmpty {
-                guard let number = UInt16(digits) else { return nil }
-                port = Int(number)
+        var end = bytes.endIndex
+        var isLowercase = true
+        for index in bytes.indices {
+            switch bytes[index] {
+            // User information names a user in addition to a host; such an authority is refused.
+            case UInt8(ascii: "@"): return nil
+            // The last colon precedes the port unless it is inside an IPv6 address.
+            case UInt8(ascii: ":"): end = index
+            case UInt8(ascii: "]"): end = bytes.endIndex
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x80...: isLowercase = false
+            default: break
             }
         }
-        guard !host.isEmpty else { return nil }
+        let host = String(authority[..<end])
+        let digits = Substring(bytes[end...].dropFirst())
+        let port = digits.isEmpty ? (scheme == "https" ? 443 : 80) : UInt16(digits)
+        guard let port, !host.isEmpty else { return nil }
         self.scheme = scheme
-        self.host = String(host)
-        self.port = port
+        self.host = isLowercase ? host : host.lowercased()
+        self.port = Int(port)
     }
 
     /// The origin as text, without the scheme's default port.
@@ -78,15 +78,5 @@ extension HTTPOrigin {
         self.scheme = scheme
         self.host = host
         self.port = port
-    }
-}
-
-extension String {
-    /// The text in lowercase; returns itself without a copy if it already is.
-    fileprivate var lowercasedIfNeeded: String {
-        let isLowercase = utf8.allSatisfy {
-            $0 < 0x80 && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
-        }
-        return isLowercase ? self : lowercased()
     }
 }

@@ -83,7 +83,10 @@ public struct HTTPReplyNotes: Sendable {
 
     /// The note of a key, or the key's default.
     public subscript<Key: HTTPReplyNoteKey>(key: Key.Type) -> Key.Value {
-        get { values?[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
+        get {
+            guard let note = values?[ObjectIdentifier(key)] else { return Key.defaultValue }
+            return note as? Key.Value ?? Key.defaultValue
+        }
         set { values = (values ?? [:]).merging([ObjectIdentifier(key): newValue]) { $1 } }
     }
 }

@@ -20,6 +20,7 @@ extension ResponseStore {
             state.log.addEverything()
             state.isEverythingPending = true
         }
+        try await lists.removeAll()
         try await tier.remove(.everything)
         state.withLock { state in
             state.isEverythingPending = false

@@ -15,7 +15,17 @@ final class ResponseStore: Sendable {
     private let variantLimit: Int
     private let makeID: @Sendable () -> UInt64
     private let queue = KeyedSerialQueue()
+    /// Recently read lists; each is used only with the bytes that it was decoded from.
+    let lists = Cache<[UInt8], DecodedList>(
+        CacheConfiguration(limits: .cost(1 << 20)),
+        cost: { $0.bytes.count }
+    )
     let state = Mutex(State())
+
+    struct DecodedList: Sendable {
+        let bytes: [UInt8]
+        let responses: [StoredResponse]
+    }
 
     struct State: Sendable {
         var log = InvalidationLog()
@@ -41,12 +51,21 @@ final class ResponseStore: Sendable {
     func responses(at key: StorageKey) async -> [StoredResponse] {
         guard await isUsable([key.tag]), let record = await read(key.list) else { return [] }
         do throws(CacheError) {
-            let responses = StoredResponseCoding.decode(try record.body.bytes()) ?? []
+            let responses = decoded(try record.body.bytes(), at: key)
             return await isUsable(tags(of: responses, at: key)) ? responses : []
         } catch {
             counts.add(\.tierFailures)
             return []
         }
+    }
+
+    /// Returns the responses that a list's bytes encode; none if they are invalid.
+    private func decoded(_ bytes: [UInt8], at key: StorageKey) -> [StoredResponse] {
+        // Decoding the fields of a list would take most of the time of a hit.
+        if let known = lists.peek(key.list), known.bytes == bytes { return known.responses }
+        let responses = StoredResponseCoding.decode(bytes) ?? []
+        lists.setSynchronously(DecodedList(bytes: bytes, responses: responses), for: key.list)
+        return responses
     }
 
     /// Returns the body of a response, or nil if it is gone.

@@ -15,16 +15,21 @@ struct StorageKey: Hashable, Sendable {
     /// Creates the key of an address and a user, or nil for responses shared by all users.
     init(_ address: ResourceAddress, partition: String?) {
         origin = address.origin
-        tag = Self.tag(of: address)
-        list =
-            [Self.version, UInt8(ascii: "l")]
-            + SecureHash.short("user:" + (partition.map { "=" + $0 } ?? ""))
-            + SecureHash.short("address:" + address.text)
+        let hash = Self.hash(of: address)
+        tag = Self.tag(hash)
+        let user = partition.map { SecureHash.short("user:=" + $0) } ?? Self.everybody
+        list = [Self.version, UInt8(ascii: "l")] + user + hash
     }
 
-    static func tag(of address: ResourceAddress) -> String {
-        "a" + SecureHash.name("address:" + address.text)
+    private static let everybody = SecureHash.short("user:")
+
+    private static func hash(of address: ResourceAddress) -> [UInt8] {
+        SecureHash.short("address:" + address.text)
     }
+
+    private static func tag(_ hash: [UInt8]) -> String { "a" + Hexadecimal.text(of: hash) }
+
+    static func tag(of address: ResourceAddress) -> String { tag(hash(of: address)) }
 
     /// Returns the tag of a group, which is limited to its origin (RFC 9875 section 2.1).
     static func tag(of group: String, at origin: HTTPOrigin) -> String {

@@ -39,8 +39,8 @@ final class MessageMailbox: Sendable {
         case outcome(Reader.Outcome)
         /// A message whose removal gave a full mailbox room again.
         case lastStraw(WebSocketMessage)
-        /// No message yet: the reader will get the result.
-        case nothing
+        /// No message yet: this reader will get the result.
+        case waiting(Reader)
     }
 
     private struct State {
@@ -104,8 +104,8 @@ final class MessageMailbox: Sendable {
         }
     }
 
-    /// Removes the next message, or leaves `reader` waiting for it.
-    func take(_ reader: Reader) -> Taken {
+    /// Removes the next message, or leaves a reader waiting for it.
+    func take() -> Taken {
         state.withLock { state in
             if let message = state.messages.popFirst() {
                 state.bytes -= message.byteCount + Self.overhead
@@ -119,8 +119,9 @@ final class MessageMailbox: Sendable {
             if let other = state.reader, !other.isGiven {
                 return .outcome(.failure(WebSocketError(.concurrentRead)))
             }
+            let reader = Reader()
             state.reader = reader
-            return .nothing
+            return .waiting(reader)
         }
     }
 }

@@ -60,13 +60,12 @@ final class NIOWebSocketChannel: WebSocketChannel {
     }
 
     func receive() async throws(WebSocketError) -> WebSocketMessage? {
-        let reader = MessageMailbox.Reader()
-        switch mailbox.take(reader) {
+        switch mailbox.take() {
         case .outcome(let outcome): return try outcome.get()
         case .lastStraw(let message):
             onLoop { $0.resume() }
             return message
-        case .nothing: return try await reader.wait().get()
+        case .waiting(let reader): return try await reader.wait().get()
         }
     }
 

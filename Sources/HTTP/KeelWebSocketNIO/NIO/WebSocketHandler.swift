@@ -28,6 +28,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
     private var isReading = false
     private var isProcessing = false
     private var needsFlush = false
+    private var isFlushDue = false
     private var failure: (any Error)?
 
     /// The latest ping that was not answered because the socket is not writable.
@@ -209,7 +210,8 @@ final class WebSocketHandler: ChannelDuplexHandler {
                 ended(.failure(mailbox.end?.error ?? WebSocketError(transport: lost)))
             }
         }
-        context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
+        context.write(wrapOutboundOut(buffer), promise: promise)
+        flushSoon(context)
     }
 
     /// Sends a ping; `answered` gets its result when the pong arrives.
@@ -244,6 +246,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
     /// Drops the connection, with a Close frame if one may be sent, without waiting.
     func abort(_ error: WebSocketError, _ close: WebSocketClose?) {
         mailbox.abort(error)
+        if isFlushDue { context?.flush() }
         if let close, context?.channel.isWritable ?? false, let close = closing.close(close) {
             write(.close, close.payload[...])
             flushIfNeeded(force: true)
@@ -262,6 +265,17 @@ final class WebSocketHandler: ChannelDuplexHandler {
         } else if isReadPending {
             isReadPending = false
             context?.read()
+        }
+    }
+
+    /// Flushes after the work that waits for the event loop now: the messages of that work take one
+    /// system call.
+    private func flushSoon(_ context: ChannelHandlerContext) {
+        guard !isFlushDue else { return }
+        isFlushDue = true
+        context.eventLoop.assumeIsolated().execute {
+            self.isFlushDue = false
+            self.context?.flush()
         }
     }
 
