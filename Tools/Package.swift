@@ -64,11 +64,12 @@ let package = Package(
             ]
         ),
         .target(name: "KeelToolSupport", dependencies: [keel("KeelCore")]),
+        .target(name: "KeelTerminal"),
         .target(
             name: "KeelDocumentTools",
             dependencies: [
-                "KeelToolSupport", crypto, keel("KeelStorage"), keel("KeelStorageFirestore"),
-                keel("KeelStorageSQLite"),
+                "KeelTerminal", "KeelToolSupport", crypto, keel("KeelStorage"),
+                keel("KeelStorageFirestore"), keel("KeelStorageSQLite"),
             ]
         ),
         .target(name: "KeelProjectTools", dependencies: ["KeelToolSupport"]),
@@ -104,7 +105,7 @@ let package = Package(
             dependencies: [
                 "KeelDoctorTools", "KeelDocumentTools", "KeelFileTools", "KeelHummingbird",
                 "KeelProjectTools", "KeelSecurityTools",
-                "KeelTelemetryTools", "KeelToolSupport", keel("KeelAnalytics"),
+                "KeelTelemetryTools", "KeelTerminal", "KeelToolSupport", keel("KeelAnalytics"),
                 keel("KeelAsyncHTTPClient"), keel("KeelCache"), keel("KeelCore"),
                 keel("KeelFiles"), keel("KeelFilesS3"), keel("KeelHTTP"),
                 keel("KeelHTTPCaching"), keel("KeelLogging"),
@@ -152,8 +153,9 @@ let package = Package(
         .testTarget(
             name: "KeelDocumentToolsTests",
             dependencies: [
-                "KeelCLI", "KeelDocumentTools", "KeelToolSupport", "KeelToolsTestSupport",
-                keel("KeelServing"), keel("KeelStorage"), keel("KeelStorageFirestore"),
+                "KeelCLI", "KeelDocumentTools", "KeelTerminal", "KeelToolSupport",
+                "KeelToolsTestSupport", keel("KeelServing"), keel("KeelStorage"),
+                keel("KeelStorageFirestore"),
                 keel("KeelStorageSQLite"), keel("KeelTestKit"),
             ]
         ),
@@ -186,6 +188,13 @@ let package = Package(
                 "KeelCLI", "KeelTelemetryTools", "KeelToolsTestSupport", keel("KeelAnalytics"),
                 keel("KeelJournal"), keel("KeelLogging"), keel("KeelLoggingOTLP"),
                 keel("KeelSecrets"), keel("KeelSecurity"), keel("KeelTestKit"), logging,
+            ]
+        ),
+        .testTarget(
+            name: "KeelTerminalTests",
+            dependencies: [
+                "KeelCLI", "KeelDocumentTools", "KeelTerminal", "KeelToolsTestSupport",
+                keel("KeelStorage"), keel("KeelStorageSQLite"),
             ]
         ),
         .testTarget(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import KeelStorage
+import KeelTerminal
 import KeelToolSupport
 
 /// The output of a command: results go to standard output, messages to standard error.
@@ -10,11 +11,11 @@ struct CommandOutput {
     /// Whether no progress is drawn, even at a terminal.
     var isQuiet = false
 
-    /// Whether a progress bar may be drawn.
+    /// Whether progress may be drawn.
     var showsProgress: Bool { !isJSON && !isQuiet && isatty(STDERR_FILENO) == 1 }
 
-    /// A progress line, which is drawn only on a terminal.
-    func progressLine(total: Int?, unit: ProgressLine.Unit) -> ProgressLine {
+    /// A line of progress, which is drawn only where a person looks on.
+    func progressLine(total: Int? = nil, unit: ProgressText.Unit) -> ProgressLine {
         ProgressLine(total: total, unit: unit, isQuiet: !showsProgress)
     }
 
@@ -33,34 +34,24 @@ struct CommandOutput {
         try? FileHandle.standardError.write(contentsOf: Array("\(text)\n".utf8))
     }
 
-    /// Draws a bar over the previous line, if standard error is a terminal.
-    func progress(_ text: String, fraction: Double? = nil) {
-        guard showsProgress else { return }
-        let bar = fraction.map { fraction in
-            let full = Int((min(1, max(0, fraction)) * 30).rounded(.down))
-            return "[\(String(repeating: "#", count: full))"
-                + "\(String(repeating: "·", count: 30 - full))] "
-        }
-        let clear = "\r\u{1B}[K"
-        try? FileHandle.standardError.write(contentsOf: Array("\(clear)\(bar ?? "")\(text)".utf8))
-    }
-
-    func endProgress() {
-        guard showsProgress else { return }
-        try? FileHandle.standardError.write(contentsOf: Array("\r\u{1B}[K".utf8))
-    }
-
-    /// Runs a command, writes its error with advice, and ends with the exit code of the error.
-    func reporting(_ body: () async throws -> ToolExit) async throws {
+    /// Runs a command, writes its error with the advice, and ends with the exit code that fits.
+    ///
+    /// - Parameters:
+    ///   - failure: What the exit code says after an error.
+    ///   - body: The command.
+    /// - Throws: The exit code, unless everything was done.
+    func reporting(
+        failure: ToolExit = .failed,
+        _ body: () async throws -> ToolExit
+    ) async throws {
         let exit: ToolExit
         do {
             exit = try await body()
         } catch let error as ValidationError {
             throw error
         } catch {
-            endProgress()
-            failure(error)
-            throw ExitCode(ToolExit.failed.rawValue)
+            self.failure(error)
+            throw ExitCode(failure.rawValue)
         }
         guard exit == .done else { throw ExitCode(exit.rawValue) }
     }

@@ -1,5 +1,5 @@
-import Dispatch
 import Foundation
+import KeelTerminal
 import KeelToolSupport
 import Synchronization
 
@@ -25,22 +25,20 @@ enum Interruption {
         let value = Mutex<Value?>(nil)
     }
 
-    /// Runs a body until it ends or a signal cancels it.
+    /// Runs a body until it ends, a signal comes or the task is canceled, which cancels it.
     static func wait(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
-        let sources = [SIGINT, SIGTERM].map { number in
-            // The default action would end the process before the source is called.
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { continuation.yield() }
-            source.resume()
-            return source
-        }
-        defer { for source in sources { source.cancel() } }
+        let watches = [SIGINT, SIGTERM].map { SignalWatch($0) { continuation.yield() } }
+        defer { withExtendedLifetime(watches) {} }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await body() }
             group.addTask { for await _ in signals { return } }
-            try await group.next()
+            do {
+                try await group.next()
+            } catch {
+                // A task that is canceled, as by the shell, is interrupted too.
+                guard Task.isCancelled else { throw error }
+            }
             group.cancelAll()
         }
     }

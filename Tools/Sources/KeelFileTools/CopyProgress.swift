@@ -21,11 +21,6 @@ package struct CopyState: Sendable {
     package var byteCount = 0
     /// The total number of bytes; nil if not known in advance.
     package var totalByteCount: Int?
-
-    /// The fraction of bytes read, 0 to 1; nil if unknown.
-    package var fraction: Double? {
-        totalByteCount.map { $0 > 0 ? min(1, Double(byteCount) / Double($0)) : 1 }
-    }
 }
 
 /// Sums up the progress of concurrent copies, and serializes reports.
@@ -76,7 +71,7 @@ final class CopyMeter: Sendable {
             state.underWay[file] = progress.byteCount
             if state.state.place != nil { state.state.totalByteCount = progress.total }
             state.count()
-            // A failure to draw the progress bar does not stop the copy.
+            // A failure to draw the progress does not stop the copy.
             try? tell(.moved(state.state))
         }
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import KeelDocumentTools
 import KeelStorage
+import KeelTerminal
 import KeelToolSupport
 
 struct CopyCommand: AsyncParsableCommand {
@@ -83,13 +84,18 @@ struct CopyCommand: AsyncParsableCommand {
                 in: URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
             )
         let start = resume ? try CopyCheckpoint.read(file, of: subject) : nil
-        let progress = output.progressLine(total: nil, unit: .items("documents"))
+        let progress = output.progressLine(unit: .items("documents"))
         defer { progress.finish() }
-        return try await copy.run(
-            from: start ?? CopyCheckpoint(subject: subject),
-            checkpoint: file
-        ) { count in
-            progress.update(done: count)
+        return try await Interruption.value(
+            advice: "Run it again with --resume to go on where it stopped."
+        ) {
+            let total = progress.isDrawn ? try? await copy.documentCount : nil
+            return try await copy.run(
+                from: start ?? CopyCheckpoint(subject: subject),
+                checkpoint: file
+            ) {
+                progress.update(done: $0, total: total)
+            }
         }
     }
 

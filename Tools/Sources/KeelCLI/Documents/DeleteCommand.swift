@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeelDocumentTools
 import KeelStorage
+import KeelTerminal
 import KeelToolSupport
 
 struct DeleteCommand: AsyncParsableCommand {
@@ -27,6 +28,9 @@ struct DeleteCommand: AsyncParsableCommand {
     @Flag(help: "Confirms that a whole collection is meant.")
     var yes = false
 
+    @Flag(name: .shortAndLong, help: "Shows no progress.")
+    var quiet = false
+
     func validate() throws {
         guard (path == nil) != (collection == nil) else {
             throw ValidationError("Name a document or --collection.")
@@ -39,20 +43,29 @@ struct DeleteCommand: AsyncParsableCommand {
     func run() async throws {
         let path = try path.map(Parsed.document)
         let collection = try collection.map(Parsed.collection)
-        try await store.run(for: .changing) { adapter, output in
-            let deletion = DocumentDeletion(in: adapter)
-            var count = 0
-            if let collection {
-                count = try await deletion.delete(collection, isRecursive: recursive) { count in
-                    output.progress("\(count) documents deleted")
+        let isRecursive = recursive
+        try await store.run(for: .changing, isQuiet: quiet) { adapter, output in
+            let line = output.progressLine(unit: .items("documents"))
+            defer { line.finish() }
+            let count = try await Interruption.value(
+                advice: "What is deleted stays deleted; run it again to delete the rest."
+            ) {
+                let (deletion, client) = (DocumentDeletion(in: adapter), StorageClient(adapter))
+                if let collection {
+                    let total =
+                        line.isDrawn && !isRecursive
+                        ? try await client.count(DocumentQuery(collection)) : nil
+                    return try await deletion.delete(collection, isRecursive: isRecursive) {
+                        line.update(done: $0, total: total)
+                    }
                 }
-            } else if let path {
-                let client = StorageClient(adapter)
-                if recursive { count += try await deletion.deleteBelow(path) }
+                guard let path else { return 0 }
+                var count = isRecursive ? try await deletion.deleteBelow(path) : 0
                 count += try await Self.isThere(path, in: client) ? 1 : 0
                 try await client.deleteDocument(path)
+                return count
             }
-            output.endProgress()
+            line.finish()
             try output.line(
                 store.json ? #"{"deleted":\#(count)}"# : "\(count) documents deleted"
             )

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import KeelDocumentTools
 import KeelStorage
+import KeelTerminal
 import KeelToolSupport
 
 struct ExportCommand: AsyncParsableCommand {
@@ -49,11 +50,13 @@ struct ExportCommand: AsyncParsableCommand {
                 if let remark = Self.remark(report) { out.message(remark) }
                 return out.unreadable(report.unreadable.values)
             }
-            let progress = out.progressLine(total: nil, unit: .items("documents"))
+            let progress = out.progressLine(unit: .items("documents"))
             defer { progress.finish() }
-            let file = URL(fileURLWithPath: output)
+            let (file, client) = (URL(fileURLWithPath: output), try past.client(adapter))
             let report = try await Interruption.value {
-                try await export.run(to: file) { count in progress.update(done: count) }
+                // A total that is not known keeps nothing from being written.
+                let total = progress.isDrawn ? try? await client.count(scope.query) : nil
+                return try await export.run(to: file) { progress.update(done: $0, total: total) }
             }
             progress.finish()
             try Self.write(report, asJSON: store.json, to: out)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import KeelDocumentTools
 import KeelStorage
+import KeelTerminal
 import KeelToolSupport
 
 extension ImportFormat: ExpressibleByArgument {}
@@ -67,7 +68,7 @@ struct ImportCommand: AsyncParsableCommand {
         // An import examines the beginning and the end of a file first, so it needs a file.
         let copy: URL
         do {
-            copy = try StandardInput.copied()
+            copy = try await Interruption.value { try StandardInput.copied() }
         } catch {
             CommandOutput(isJSON: store.json).failure(error)
             throw ExitCode(ToolExit.failed.rawValue)
@@ -91,22 +92,31 @@ struct ImportCommand: AsyncParsableCommand {
             if hasCheckpoint, !resume {
                 output.message("An earlier import did not finish; this one begins anew.")
             }
-            let line = output.progressLine(total: nil, unit: .bytes)
+            let line = output.progressLine(unit: .bytes)
             defer { line.finish() }
-            let report = try await DocumentImport(into: adapter, settings).run { bad in
-                line.clear()
-                output.message(
-                    store.json
-                        ? #"{"line":\#(bad.number),"reason":\#(Parsed.json(bad.reason))}"#
-                        : "line \(bad.number): \(bad.reason)"
-                )
-            } onProgress: { progress in
-                line.update(done: progress.bytes, total: progress.size)
+            let importing = DocumentImport(into: adapter, settings)
+            let report = try await Interruption.value(advice: interruptionAdvice) {
+                try await importing.run { bad in
+                    line.clear()
+                    output.message(
+                        output.isJSON
+                            ? #"{"line":\#(bad.number),"reason":\#(Parsed.json(bad.reason))}"#
+                            : "line \(bad.number): \(bad.reason)"
+                    )
+                } onProgress: { progress in
+                    line.update(done: progress.bytes, total: progress.size)
+                }
             }
             line.finish()
             try write(report, to: output)
             return report.bad == 0 ? .done : .findings
         }
+    }
+
+    private var interruptionAdvice: String {
+        file == "-"
+            ? "What is stored stays; import all of it again to add the rest."
+            : "Run it again with --resume to go on where it stopped."
     }
 
     private func write(_ report: ImportProgress, to output: CommandOutput) throws {

@@ -5,8 +5,9 @@ import KeelToolSupport
 enum StandardInput {
     /// Copies standard input to a file that only its owner may read, in a new folder.
     ///
-    /// - Returns: The file, whose folder the caller removes.
-    /// - Throws: `ToolError` if the disk is full.
+    /// - Returns: The file; the caller removes its folder.
+    /// - Throws: `ToolError` if the disk has no room for it, `CancellationError` once the task is
+    ///   canceled. Nothing is left behind then.
     static func copied() throws -> URL {
         let folder = URL.temporaryDirectory.appending(path: "keel-\(UUID().uuidString)")
         do {
@@ -18,20 +19,36 @@ enum StandardInput {
             let file = folder.appending(path: "input")
             try Data().write(to: file)
             let handle = try FileHandle(forWritingTo: file)
-            while let piece = try FileHandle.standardInput.read(upToCount: 1 << 20),
-                !piece.isEmpty
-            {
-                try handle.write(contentsOf: piece)
-            }
+            while let piece = try nextPiece() { try handle.write(contentsOf: piece) }
             try handle.close()
             return file
         } catch {
             try? FileManager.default.removeItem(at: folder)
+            guard !(error is CancellationError || error is ToolError) else { throw error }
             throw ToolError(
                 "standard input cannot be copied to “\(folder.path)”: "
                     + error.localizedDescription,
                 advice: "Free some room there, or set TMPDIR to a folder that has some."
             )
         }
+    }
+
+    /// The next bytes; nil at the end.
+    private static func nextPiece() throws -> Data? {
+        // The wait notices an interruption, which reading does not.
+        var state = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        while poll(&state, 1, 100) <= 0 { try Task.checkCancellation() }
+        try Task.checkCancellation()
+        // One read of what is there: FileHandle would wait until the count is reached.
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        var count = read(STDIN_FILENO, &bytes, bytes.count)
+        while count < 0, errno == EINTR { count = read(STDIN_FILENO, &bytes, bytes.count) }
+        guard count >= 0 else {
+            throw ToolError(
+                "standard input cannot be read: \(String(cString: strerror(errno)))",
+                advice: "Redirect a file to it, or give the file’s path instead of -."
+            )
+        }
+        return count == 0 ? nil : Data(bytes[..<count])
     }
 }

@@ -4,6 +4,8 @@ import KeelAsyncHTTPClient
 import KeelFileTools
 import KeelFiles
 import KeelFilesS3
+import KeelHTTP
+import KeelTerminal
 import KeelToolSupport
 
 struct FilesCommand: AsyncParsableCommand {
@@ -29,6 +31,10 @@ extension FilePlace: ExpressibleByArgument {
 }
 
 extension BucketProvider: ExpressibleByArgument {}
+
+extension RateLimit: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+}
 
 /// How buckets are reached, and what results look like.
 struct BucketOptions: ParsableArguments {
@@ -76,6 +82,17 @@ struct BucketOptions: ParsableArguments {
     )
     var transfers = 4
 
+    @Option(
+        help: ArgumentHelp(
+            "The most bytes a second, of all files together and in each direction: 500K, 2M or 1.5G.",
+            valueName: "rate"
+        )
+    )
+    var limitRate: RateLimit?
+
+    @Flag(name: .shortAndLong, help: "Shows no progress.")
+    var quiet = false
+
     @Flag(help: "Write results and errors as JSON, one object a line.")
     var json = false
 
@@ -91,7 +108,7 @@ struct BucketOptions: ParsableArguments {
         }
     }
 
-    var output: CommandOutput { CommandOutput(isJSON: json) }
+    var output: CommandOutput { CommandOutput(isJSON: json, isQuiet: quiet) }
 
     /// Runs a command with buckets at hand, until it ends or is interrupted.
     func run(
@@ -108,13 +125,15 @@ struct BucketOptions: ParsableArguments {
         settings.partByteCount = partSize << 20
         settings.maximumConcurrentParts = parallel
         settings.parallelFileCount = transfers
-        let (output, prepared) = (output, settings)
+        let (output, prepared, limit) = (output, settings, limitRate)
         let connectionCount = (parallel + 1) * transfers
         try await output.reporting {
             var configuration = AsyncHTTPClientTransport.Configuration()
             configuration.connectionsPerHost = max(8, connectionCount)
             let transport = AsyncHTTPClientTransport(configuration)
-            let transfers = FileTransfers(prepared, over: transport)
+            let paced: any HTTPTransport =
+                if let limit { PacedTransport(transport, to: limit) } else { transport }
+            let transfers = FileTransfers(prepared, over: paced)
             let result: Result<ToolExit, any Error>
             do {
                 result = .success(
@@ -128,7 +147,6 @@ struct BucketOptions: ParsableArguments {
                 result = .failure(error)
             }
             await transport.shutdown()
-            output.endProgress()
             return try result.get()
         }
     }
@@ -144,15 +162,17 @@ struct BucketOptions: ParsableArguments {
         options: FileTransfers.Options = .init()
     ) async throws {
         try await run { transfers, output in
+            let line = output.progressLine(unit: .bytes)
+            defer { line.finish() }
             let report = try await transfers.copy(
                 from: from,
                 to: to,
                 isRecursive: isRecursive,
                 options: options
             ) { progress in
-                try Self.show(progress, output)
+                try Self.show(progress, line, output)
             }
-            output.endProgress()
+            line.finish()
             for name in report.skipped {
                 output.message("“\(name)” was skipped: \(Self.skipReason)")
             }
@@ -168,12 +188,16 @@ struct BucketOptions: ParsableArguments {
     }
 
     /// Draws the progress, and writes what was copied.
-    static func show(_ progress: CopyProgress, _ output: CommandOutput) throws {
+    static func show(
+        _ progress: CopyProgress,
+        _ line: ProgressLine,
+        _ output: CommandOutput
+    ) throws {
         switch progress {
         case .moved(let state):
-            output.progress(text(of: state), fraction: state.fraction)
+            line.update(done: state.byteCount, total: state.totalByteCount, note: state.note)
         case .copied(let copied):
-            output.endProgress()
+            line.clear()
             if output.isJSON {
                 try output.record(CopiedRecord(copied))
             } else {
@@ -182,11 +206,13 @@ struct BucketOptions: ParsableArguments {
         }
     }
 
-    private static func text(of state: CopyState) -> String {
-        let size = "\(state.byteCount >> 20) MiB"
-        if let place = state.place { return "\(place) \(size)" }
-        let total = state.totalFileCount.map { " of \($0)" } ?? ""
-        return "\(state.fileCount)\(total) files, \(size)"
+}
+
+extension CopyState {
+    /// Which files it is about, beside the numbers of bytes.
+    fileprivate var note: String {
+        if let place { return "\(place)" }
+        return "\(fileCount)\(totalFileCount.map { " of \($0)" } ?? "") files"
     }
 }
 
@@ -258,14 +284,16 @@ struct FilesPutCommand: AsyncParsableCommand {
         }
         let place = target.description
         try await bucket.run { transfers, output in
+            let line = output.progressLine(unit: .bytes)
+            defer { line.finish() }
             let size = try await FileStore(transfers.adapter(name)).write(
                 .standardInput,
                 to: FileStorePath(key),
                 options: FileWriteOptions(contentType: options.contentType)
             ) { progress in
-                output.progress("\(place) \(progress.byteCount >> 20) MiB")
+                line.update(done: progress.byteCount, note: place)
             }.size
-            output.endProgress()
+            line.finish()
             if output.isJSON {
                 try output.record(CopiedRecord(from: "-", to: place, bytes: size))
             } else {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import KeelFileTools
+import KeelTerminal
 import KeelToolSupport
 
 struct FilesSyncCommand: AsyncParsableCommand {
@@ -72,10 +73,12 @@ struct FilesSyncCommand: AsyncParsableCommand {
                             """
                     )
                 }
+                let line = output.progressLine(unit: .bytes)
+                defer { line.finish() }
                 let report = try await transfers.copy(plan) { progress in
-                    try BucketOptions.show(progress, output)
+                    try BucketOptions.show(progress, line, output)
                 }
-                output.endProgress()
+                line.finish()
                 for failure in report.failures {
                     output.failure(failure.error, about: failure.from.description)
                 }

@@ -3,6 +3,7 @@ import Foundation
 import KeelCore
 import KeelSecurity
 import KeelSecurityTools
+import KeelTerminal
 import KeelToolSupport
 
 /// The keyset, and the files' associated data.
@@ -18,10 +19,13 @@ struct FileKeyOptions: ParsableArguments {
     @Option(help: "What the files belong to: decryption needs the same text.")
     var context = ""
 
+    @Flag(name: .shortAndLong, help: "Shows no progress.")
+    var quiet = false
+
     @Flag(help: "Write results and errors as JSON, one object a line.")
     var json = false
 
-    var output: CommandOutput { CommandOutput(isJSON: json) }
+    var output: CommandOutput { CommandOutput(isJSON: json, isQuiet: quiet) }
 
     func validate() throws {
         if keyset != nil {
@@ -51,18 +55,13 @@ struct FileKeyOptions: ParsableArguments {
         return try FileEncryption(keyset: keyset, associatedData: Data(context.utf8))
     }
 
-    /// What draws how far a file has been read.
-    func progress(of source: FilePipe.End) -> @Sendable (Int) -> Void {
-        var size = 0.0
+    /// A line that shows how far a file has been read.
+    func progressLine(of source: FilePipe.End) -> ProgressLine {
+        var size: Int?
         if case .file(let url) = source {
-            size = Double((try? url.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0)
+            size = (try? url.resourceValues(forKeys: [.fileSizeKey]))?.fileSize
         }
-        return { [output, size] count in
-            output.progress(
-                "\(count >> 20) MiB",
-                fraction: size > 0 ? Double(count) / size : nil
-            )
-        }
+        return output.progressLine(total: size, unit: .bytes)
     }
 
     /// Runs a command on a pipe, and reports the file that it has written.
@@ -70,14 +69,17 @@ struct FileKeyOptions: ParsableArguments {
         _ pipe: FilePipe,
         _ body: @escaping @Sendable (@Sendable (Int) -> Void) async throws -> Int
     ) async throws {
-        let progress = progress(of: pipe.source)
+        let line = progressLine(of: pipe.source)
+        defer { line.finish() }
         guard case .file(let file) = pipe.target else {
-            // A signal removes incomplete files, and a pipe without a reader ends the command.
-            _ = try await body(progress)
-            return output.endProgress()
+            // A signal leaves no files behind, and a pipe without a reader ends the command.
+            _ = try await body { line.update(done: $0) }
+            return
         }
-        let count = try await Interruption.value { try await body(progress) }
-        output.endProgress()
+        let count = try await Interruption.value {
+            try await body { line.update(done: $0) }
+        }
+        line.finish()
         try FileResult(file: file.path, bytes: count).show(output)
     }
 }
@@ -324,17 +326,16 @@ struct KeysetReencryptCommand: AsyncParsableCommand {
             for file in files {
                 let url = URL(filePath: file)
                 do {
-                    let progress = keys.progress(of: .file(url))
+                    let line = keys.progressLine(of: .file(url))
+                    defer { line.finish() }
                     try await Interruption.value {
-                        try await encryption.reencrypt(url, progress: progress)
+                        try await encryption.reencrypt(url) { line.update(done: $0) }
                     }
                 } catch let error as SecurityError where error.code == .decryptionFailed {
                     refused += 1
-                    keys.output.endProgress()
                     keys.output.message("\(file): \(error.message)")
                 }
             }
-            keys.output.endProgress()
             let written = files.count - refused
             if keys.json {
                 try keys.output.record(["reencrypted": written, "unreadable": refused])

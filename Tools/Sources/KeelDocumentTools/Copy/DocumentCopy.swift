@@ -74,12 +74,26 @@ package struct DocumentCopy: Sendable {
             }
             try state.write(to: file)
             onProgress(state.copied)
+            try Task.checkCancellation()
         }
         // What happens to the log from here on is of no importance to the copy.
         if state.cursor != nil { try? await leave(state) }
         let report = try await compare(state)
         try? FileManager.default.removeItem(at: file)
         return report
+    }
+
+    /// How many documents there are to copy; nil where no collections are named, because then those
+    /// below documents are copied too.
+    package var documentCount: Int? {
+        get async throws(StorageError) {
+            guard !collections.isEmpty else { return nil }
+            var count = 0
+            for collection in collections {
+                count += try await StorageClient(source).count(DocumentQuery(collection))
+            }
+            return count
+        }
     }
 
     var keepsTimes: Bool { target.capabilities.contains(.replication) }

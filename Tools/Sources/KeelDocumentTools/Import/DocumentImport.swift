@@ -79,6 +79,7 @@ package struct DocumentImport: Sendable {
             let following = Result { isLast ? nil : try session.nextBatches() }
             try session.finish(batches, try await outcomes, onBadElement)
             onProgress(session.progress)
+            try Task.checkCancellation()
             next = try following.get()
         }
         try? FileManager.default.removeItem(at: settings.checkpointFile)

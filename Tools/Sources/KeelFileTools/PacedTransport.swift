@@ -1,0 +1,65 @@
+package import KeelHTTP
+internal import Synchronization
+
+/// A transport whose bodies pass no faster than a rate, all of one direction together.
+package struct PacedTransport: HTTPTransport {
+    private let upstream: any HTTPTransport
+    private let sent: Pace
+    private let received: Pace
+
+    /// Creates a transport over another one.
+    package init(_ upstream: any HTTPTransport, to limit: RateLimit) {
+        self.upstream = upstream
+        sent = Pace(limit)
+        received = Pace(limit)
+    }
+
+    package var features: HTTPTransportFeatures { upstream.features }
+
+    package func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        var call = call
+        call.body = call.body.map { paced($0) }
+        var reply = try await upstream.send(call)
+        reply.body = reply.body.mapReads { [received] read async throws(TransportError) in
+            try await received.read(read)
+        }
+        return reply
+    }
+
+    package func shutdown() async { await upstream.shutdown() }
+
+    private func paced(_ body: HTTPBody) -> HTTPBody {
+        HTTPBody(length: body.length, isReplayable: body.isReplayable) {
+            [sent] () async throws(TransportError) in
+            try await body.open().mapReads { read async throws(TransportError) in
+                try await sent.read(read)
+            }
+        }
+    }
+}
+
+/// Lets bytes pass at a rate: what passes first delays what comes next.
+private final class Pace: Sendable {
+    private let rate: Double
+    private let next = Mutex(ContinuousClock.now)
+
+    init(_ limit: RateLimit) { rate = Double(limit.bytesPerSecond) }
+
+    func read(_ read: HTTPByteStream.Read) async throws(TransportError) -> ArraySlice<UInt8>? {
+        guard let bytes = try await read() else { return nil }
+        let now = ContinuousClock.now
+        let start = next.withLock { next in
+            // Time in which nothing passed is not made up for.
+            let start = max(next, now)
+            next = start + .seconds(Double(bytes.count) / rate)
+            return start
+        }
+        guard start > now else { return bytes }
+        do {
+            try await Task.sleep(until: start, clock: .continuous)
+        } catch {
+            throw TransportError(.cancelled)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,114 @@
+internal import Foundation
+
+/// How far long work has come, as text.
+package struct ProgressText: Sendable {
+    /// The unit of the numbers.
+    package enum Unit: Equatable, Sendable {
+        /// Bytes, shown as KiB, MiB and so on.
+        case bytes
+        /// Things that have this name in the plural, such as “documents”.
+        case items(String)
+    }
+
+    package var unit: Unit
+    /// What is done.
+    package var done: Int
+    /// The amount of work; nil if it is unknown.
+    package var total: Int?
+    /// What was done in a second lately.
+    package var rate: Double
+    /// What stands before the numbers, such as “3 of 10 files”.
+    package var note: String?
+
+    package init(unit: Unit, done: Int, total: Int?, rate: Double, note: String? = nil) {
+        self.unit = unit
+        self.done = done
+        // More than the total can come of what is added meanwhile; it says nothing then.
+        self.total = total.flatMap { $0 >= done ? $0 : nil }
+        self.rate = rate
+        self.note = note
+    }
+
+    /// Returns the text, with a bar where there is room for one.
+    ///
+    /// - Parameter width: The most columns.
+    /// - Returns: The text.
+    package func line(width: Int) -> String {
+        let text = parts.joined(separator: ", ")
+        guard let total, total > 0, width >= TextWidth.of(text) + 13 else {
+            return TextWidth.truncated(text, to: width)
+        }
+        let size = min(30, width - TextWidth.of(text) - 3)
+        let full = min(size, max(0, Int(Double(size) * Double(done) / Double(total))))
+        let bar = String(repeating: "#", count: full) + String(repeating: "·", count: size - full)
+        return "[\(bar)] \(text)"
+    }
+
+    private var parts: [String] {
+        var parts: [String] = []
+        if let total {
+            let share = total > 0 ? Int(Double(done) / Double(total) * 100) : 100
+            parts.append("\(share) %")
+            parts.append("\(amount(Double(done))) of \(described(total))")
+        } else {
+            parts.append(described(done))
+        }
+        if rate > 0 {
+            parts.append("\(amount(rate))/s")
+            if let total, total > done { parts.append("\(time(Double(total - done) / rate)) left") }
+        }
+        if let note { parts.append(note) }
+        return parts
+    }
+
+    private func described(_ count: Int) -> String {
+        guard case .items(let name) = unit else { return amount(Double(count)) }
+        return "\(count) \(name)"
+    }
+
+    private func amount(_ count: Double) -> String {
+        guard unit == .bytes else {
+            return count > 0 && count < 1 ? "under 1" : String(Int(count.rounded()))
+        }
+        var value = count
+        for name in ["B", "KiB", "MiB", "GiB"] {
+            guard value >= 1024 else { return number(value, name) }
+            value /= 1024
+        }
+        return number(value, "TiB")
+    }
+
+    private func number(_ value: Double, _ name: String) -> String {
+        let isWhole = name == "B" || value >= 100
+        return "\(String(format: isWhole ? "%.0f" : "%.1f", value)) \(name)"
+    }
+
+    private func time(_ seconds: Double) -> String {
+        // Beyond that a rate says little, and the number could be too large to be one.
+        guard seconds < 360_000 else { return "over 100h" }
+        let whole = Int(seconds.rounded(.up))
+        let (hours, minutes) = (whole / 3600, whole / 60 % 60)
+        if hours > 0 { return "\(hours)h\(minutes)m" }
+        return minutes > 0 ? "\(minutes)m\(whole % 60)s" : "\(whole)s"
+    }
+}
+
+/// The rate of the last ten seconds.
+package struct ProgressRate: Sendable {
+    private static let window = 10.0
+    private var samples: [(time: Double, done: Int)] = []
+
+    package init() {}
+
+    /// Notes what is done at a time in seconds.
+    ///
+    /// - Returns: The rate a second; 0 before anything happened.
+    package mutating func note(_ done: Int, at time: Double) -> Double {
+        // What is sent again restarts at zero, which is no negative rate.
+        if let last = samples.last, done < last.done { samples = [] }
+        samples.append((time, done))
+        while samples.count > 2, time - samples[1].time > Self.window { samples.removeFirst() }
+        guard let first = samples.first, time > first.time else { return 0 }
+        return Double(done - first.done) / (time - first.time)
+    }
+}
