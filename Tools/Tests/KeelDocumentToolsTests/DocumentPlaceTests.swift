@@ -2,6 +2,7 @@ import Foundation
 import KeelDocumentTools
 import KeelStorage
 import KeelStorageSQLite
+import KeelTerminal
 import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
@@ -62,11 +63,28 @@ struct DocumentPlaceTests {
         )
         let table = try DocumentTable(try await store.all("c"), columns: nil, showsPaths: false)
         #expect(
-            table.lines == [
+            table.lines().lines == [
                 "ID  a      text   long",
                 "1   1      \u{FFFD}[2Jx",
-                "22  [1,2]         \(String(repeating: "x", count: 39))…",
+                "22  [1,2]         \(String(repeating: "x", count: 50))",
             ]
         )
+    }
+
+    @Test("A table is no wider than the terminal, whatever is in it", arguments: 1...60)
+    func narrowTable(width: Int) async throws {
+        let store = InMemoryStorageAdapter()
+        let client = StorageClient(store)
+        try await client.setDocument("c/1", ["name": "漢字漢字漢字漢字", "text": "🍣👩‍👩‍👧‍👦 and more of it"])
+        try await client.setDocument("c/a long id of this one", ["name": "b", "x": 1, "y": true])
+        let table = try DocumentTable(try await store.all("c"), columns: nil, showsPaths: false)
+        let (lines, hidden) = table.lines(width: width)
+        #expect(lines.count == 3)
+        #expect(lines.allSatisfy { TextWidth.of($0) <= width })
+        #expect((hidden == 0) == (width >= 4 * 2 + 8 + 8 + 8 + 1 + 4))
+        // What fits is whole.
+        let natural = table.lines().lines
+        let widest = natural.map { TextWidth.of($0) }.max() ?? 0
+        #expect(table.lines(width: widest).lines == natural)
     }
 }

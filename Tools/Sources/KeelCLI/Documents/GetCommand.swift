@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeelDocumentTools
 import KeelStorage
+import KeelTerminal
 import KeelToolSupport
 
 struct GetCommand: AsyncParsableCommand {
@@ -17,6 +18,8 @@ struct GetCommand: AsyncParsableCommand {
 
     @OptionGroup var past: PastOptions
 
+    @OptionGroup var table: TableOptions
+
     @Flag(help: "Writes the fields as ordinary JSON.")
     var plain = false
 
@@ -30,10 +33,12 @@ struct GetCommand: AsyncParsableCommand {
             }
             try output.line("\(document.path)  revision \(document.revision)")
             let fields = try document.fields()
-            let width = fields.names.map(\.count).max() ?? 0
-            for field in fields {
-                let space = String(repeating: " ", count: width - field.name.count)
-                try output.line("  \(field.name)\(space)  \(DocumentTable.cell(field.value))")
+            let names = fields.names.map(TextWidth.harmless)
+            let width = names.map { TextWidth.of($0) }.max() ?? 0
+            for (name, field) in zip(names, fields) {
+                let line =
+                    "  \(TextWidth.padded(name, to: width))  \(DocumentTable.cell(field.value))"
+                try output.line(table.width.map { TextWidth.truncated(line, to: $0) } ?? line)
             }
             return .done
         }

@@ -16,6 +16,9 @@ struct QueryCommand: AsyncParsableCommand {
             geopoint:40.8,-73.9, integer:1, double:1, string:12), or is a bare word, which is a \
             string. __name__ is the document's id. Documents that cannot be read are named at the \
             end, with the exit code 2.
+
+            --watch shows the result until Control-C: drawn anew with each change at a terminal, \
+            elsewhere as a line of JSON for each change.
             """
     )
 
@@ -50,7 +53,17 @@ struct QueryCommand: AsyncParsableCommand {
     @Flag(help: "Writes ordinary JSON, one document a line.")
     var plain = false
 
+    @Flag(help: "Goes on, and shows the result of each change.")
+    var watch = false
+
+    @OptionGroup var table: TableOptions
+
     func validate() throws {
+        guard !watch || (!explain && past.asOf == nil) else {
+            throw ValidationError(
+                "--watch shows the present, without --explain and --as-of: leave them out."
+            )
+        }
         if let limit, limit < 1 { throw ValidationError("--limit is at least 1.") }
         _ = try query()
     }
@@ -59,6 +72,18 @@ struct QueryCommand: AsyncParsableCommand {
         let query = try query()
         try await store.run(for: .reading) { adapter, output in
             let client = try past.client(adapter)
+            guard !watch else {
+                let watch = QueryWatch(
+                    client: client,
+                    query: query,
+                    isGroup: group,
+                    table: table,
+                    line: ExportLine(isPlain: plain && !store.json),
+                    output: CommandOutput(isJSON: store.json || plain)
+                )
+                try await count ? watch.showCount() : watch.showDocuments()
+                return .done
+            }
             if count {
                 let number = try await client.count(query)
                 try output.line(store.json ? #"{"count":\#(number)}"# : "\(number)")
@@ -113,7 +138,13 @@ struct QueryCommand: AsyncParsableCommand {
             columns: query.projection,
             showsPaths: group
         )
-        for line in table.lines { try output.line(line) }
+        let (lines, hidden) = table.lines(width: self.table.width)
+        for line in lines { try output.line(line) }
+        if hidden > 0 {
+            output.message(
+                "\(hidden) more columns; --wide shows them, and --select NAME chooses some."
+            )
+        }
         if hasMore, limit == nil {
             output.message("There are more than \(most); --limit shows another number.")
         }

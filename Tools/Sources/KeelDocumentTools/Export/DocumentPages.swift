@@ -77,20 +77,7 @@ package struct DocumentPages {
         var result = Page(documents: [], unreadable: page.unreadable)
         for document in page.documents {
             do throws(StorageError) {
-                let fields = try document.fields()
-                var selected = DocumentFields()
-                for path in projection where path != .documentID {
-                    if let value = fields[path] { selected[path] = value }
-                }
-                result.documents.append(
-                    Document(
-                        path: document.path,
-                        body: DocumentBody(selected),
-                        revision: document.revision,
-                        createTime: document.createTime,
-                        updateTime: document.updateTime
-                    )
-                )
+                result.documents.append(try document.selecting(projection))
             } catch {
                 result.unreadable.append(UnreadableDocument(document.path, error))
             }

@@ -1,10 +1,13 @@
 package import KeelStorage
 internal import KeelStorageFirestore
+internal import KeelTerminal
 
 /// Documents as a table for people.
 package struct DocumentTable {
-    /// The widest that a column gets, in characters.
-    static let widest = 40
+    /// The columns between two columns.
+    private static let gap = 2
+    /// The width below which a column says too little to be shown.
+    private static let narrowest = 8
 
     private let rows: [[String]]
 
@@ -35,42 +38,58 @@ package struct DocumentTable {
             }
         }
         rows =
-            [[showsPaths ? "PATH" : "ID"] + fields.map(\.description)]
+            [[showsPaths ? "PATH" : "ID"] + fields.map { TextWidth.harmless($0.description) }]
             + all.map { name, row in
-                [Self.cell(name)] + fields.map { row[$0].map(Self.cell) ?? "" }
+                [TextWidth.harmless(name)] + fields.map { row[$0].map(Self.cell) ?? "" }
             }
     }
 
-    /// The table's lines.
-    package var lines: [String] {
-        var widths = [Int](repeating: 0, count: rows.first?.count ?? 0)
-        for row in rows {
-            for (column, cell) in row.enumerated() {
-                widths[column] = max(widths[column], cell.count)
-            }
-        }
-        return rows.map { row in
+    /// Returns the table's lines.
+    ///
+    /// - Parameter width: The columns of the terminal, which no line exceeds; nil shows everything.
+    /// - Returns: The lines, and how many columns at the right found no room.
+    package func lines(width: Int? = nil) -> (lines: [String], hiddenColumnCount: Int) {
+        let all =
+            rows.first?.indices.map { column in
+                rows.reduce(0) { max($0, TextWidth.of($1[column])) }
+            } ?? []
+        let widths = width.map { Self.fitted(all, to: $0) } ?? all
+        let lines = rows.map { row in
             let cells = zip(row, widths).map { cell, width in
-                cell + String(repeating: " ", count: width - cell.count)
+                TextWidth.padded(TextWidth.truncated(cell, to: width), to: width)
             }
-            let line = cells.joined(separator: "  ")
+            let line = cells.joined(separator: String(repeating: " ", count: Self.gap))
             return String(line.reversed().drop { $0 == " " }.reversed())
+        }
+        return (lines, all.count - widths.count)
+    }
+
+    /// The widths with which columns fit side by side; those that find no room have none.
+    private static func fitted(_ widths: [Int], to width: Int) -> [Int] {
+        var widths = widths
+        func total(_ most: Int) -> Int {
+            widths.reduce((widths.count - 1) * gap) { $0 + min($1, most) }
+        }
+        while widths.count > 1, total(narrowest) > width { widths.removeLast() }
+        guard let widest = widths.max(), total(widest) > width else { return widths }
+        guard widths.count > 1 else { return [width] }
+        var (low, high) = (narrowest, widest)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if total(middle) <= width { low = middle } else { high = middle }
+        }
+        var left = width - total(low)
+        return widths.map { own in
+            guard own > low else { return own }
+            // What is left over is less than one for each of them.
+            defer { left -= 1 }
+            return left > 0 ? low + 1 : low
         }
     }
 
     /// A value on one line: plain JSON, strings without their quotes.
     package static func cell(_ value: DocumentValue) -> String {
-        if case .string(let text) = value { return cell(text) }
-        return cell(String(decoding: DocumentJSON.plain(value), as: UTF8.self))
-    }
-
-    private static func cell(_ text: String) -> String {
-        // Control characters would let a document's text command the terminal.
-        let safe = text.unicodeScalars.reduce(into: "") { safe, scalar in
-            let isControl = scalar.properties.generalCategory == .control
-            safe.unicodeScalars.append(isControl ? "\u{FFFD}" : scalar)
-        }
-        guard safe.count > widest else { return safe }
-        return safe.prefix(widest - 1) + "…"
+        if case .string(let text) = value { return TextWidth.harmless(text) }
+        return TextWidth.harmless(String(decoding: DocumentJSON.plain(value), as: UTF8.self))
     }
 }

@@ -1,0 +1,73 @@
+import KeelDocumentTools
+import KeelStorage
+import KeelToolSupport
+
+/// Changes of documents as lines, for people or for programs.
+struct ChangeLine {
+    let output: CommandOutput
+    /// Whether lines are JSON.
+    let isJSON: Bool
+    /// How documents stand in them.
+    let document: ExportLine
+
+    /// Writes the changes from one result to the next, and the documents that cannot be read now.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The next result.
+    ///   - known: The documents that were written as unreadable before.
+    ///   - fields: The fields that are wanted; nil is all of them.
+    /// - Throws: What writing throws.
+    func write(
+        _ snapshot: QuerySnapshot,
+        known: [UnreadableDocument],
+        fields: [FieldPath]? = nil
+    ) throws {
+        for failure in snapshot.failures where !known.contains(failure) { try write(failure) }
+        for change in snapshot.changes {
+            let path = change.document.path
+            switch change.kind {
+            case .added: try write("added", path, change.document, fields)
+            case .modified: try write("modified", path, change.document, fields)
+            case .removed: try write("removed", path, nil)
+            }
+        }
+    }
+
+    /// Writes one line.
+    func write(
+        _ kind: String,
+        _ path: DocumentPath,
+        _ current: Document?,
+        _ fields: [FieldPath]? = nil
+    ) throws {
+        var text: String?
+        do throws(StorageError) {
+            text = try current.map { current throws(StorageError) in
+                let current =
+                    try fields.map { fields throws(StorageError) in
+                        try current.selecting(fields)
+                    } ?? current
+                return String(decoding: try document.text(of: current), as: UTF8.self)
+            }
+        } catch {
+            return try write(UnreadableDocument(path, error))
+        }
+        guard !isJSON else {
+            let body = text.map { #","document":\#($0)"# } ?? ""
+            try output.line(#"{"change":"\#(kind)","path":\#(Parsed.json(path.string))\#(body)}"#)
+            return
+        }
+        let padded = kind + String(repeating: " ", count: 8 - kind.count)
+        try output.line("\(padded)  \(path)\(text.map { "  \($0)" } ?? "")")
+    }
+
+    /// Writes that a document cannot be read.
+    func write(_ document: UnreadableDocument) throws {
+        let (path, reason) = (document.path.string, ToolError(describing: document.error).message)
+        try output.line(
+            isJSON
+                ? #"{"change":"unreadable","path":\#(Parsed.json(path)),"reason":\#(Parsed.json(reason))}"#
+                : "unreadable  \(path)  \(reason)"
+        )
+    }
+}

@@ -1,0 +1,21 @@
+package import KeelStorage
+
+extension Document {
+    /// Returns the document with some of its fields alone.
+    ///
+    /// - Throws: `StorageError/Code/corrupted` if it cannot be decoded.
+    package func selecting(_ paths: [FieldPath]) throws(StorageError) -> Document {
+        let fields = try fields()
+        var selected = DocumentFields()
+        for path in paths where path != .documentID {
+            if let value = fields[path] { selected[path] = value }
+        }
+        return Document(
+            path: path,
+            body: DocumentBody(selected),
+            revision: revision,
+            createTime: createTime,
+            updateTime: updateTime
+        )
+    }
+}
