@@ -1,0 +1,161 @@
+import ArgumentParser
+import KeelDocumentTools
+import KeelStorage
+import KeelTerminal
+import KeelToolSupport
+
+struct DiffCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Compares the documents of two stores.",
+        discussion: """
+            Compares everything, or the collections named, without the collections below their \
+            documents. Times and revisions do not count.
+
+            The exit code is 0 if the documents are the same, 1 if they differ, and 2 after a failure \
+            or if documents cannot be read, as with diff and cmp.
+            """
+    )
+
+    @Argument(help: "A store.")
+    var first: DocumentPlace
+
+    @Argument(help: "The other store.")
+    var second: DocumentPlace
+
+    @Option(name: .customLong("collection"), help: "A collection; can be repeated.")
+    var collections: [String] = []
+
+    @Flag(help: "Takes every collection of these names, at any depth.")
+    var group = false
+
+    @Flag(name: .shortAndLong, help: "Shows no progress.")
+    var quiet = false
+
+    @Flag(help: "Writes JSON for programs, one object a line.")
+    var json = false
+
+    func validate() throws {
+        guard first != second else { throw ValidationError("The two stores are the same.") }
+        guard !group || !collections.isEmpty else {
+            throw ValidationError("--group needs a --collection.")
+        }
+        _ = try scopes()
+    }
+
+    private func scopes() throws -> [DocumentScope] {
+        try collections.map { try Parsed.scope($0, isGroup: group) }
+    }
+
+    func run() async throws {
+        let scopes = try scopes()
+        let output = CommandOutput(isJSON: json, isQuiet: quiet)
+        // 1 says that they differ.
+        try await output.reporting(failure: .findings) {
+            let one = try first.opened(for: .reading)
+            let other: OpenedStore
+            do {
+                other = try second.opened(for: .reading)
+            } catch {
+                await one.close()
+                throw error
+            }
+            let result: Result<ComparisonReport, any Error>
+            do {
+                let comparison = DocumentComparison(one.adapter, other.adapter, scopes: scopes)
+                result = .success(try await run(comparison, output))
+            } catch {
+                result = .failure(error)
+            }
+            await one.close()
+            await other.close()
+            let report = try result.get()
+            try write(report, to: output)
+            if report.unreadable > 0 { return .findings }
+            return report.isSame ? .done : .failed
+        }
+    }
+
+    private func run(
+        _ comparison: DocumentComparison,
+        _ output: CommandOutput
+    ) async throws -> ComparisonReport {
+        let line = output.progressLine(unit: .items("documents"))
+        defer { line.finish() }
+        let command = self
+        return try await Interruption.value {
+            try await comparison.run { difference in
+                line.clear()
+                try command.write(difference, to: output)
+            } onProgress: { count in
+                line.update(done: count)
+            }
+        }
+    }
+
+    private func write(_ difference: DocumentDifference, to output: CommandOutput) throws {
+        switch difference {
+        case .onlyInFirst(let path):
+            try write("onlyInFirst", "only in \(first)", path, nil, to: output)
+        case .onlyInSecond(let path):
+            try write("onlyInSecond", "only in \(second)", path, nil, to: output)
+        case .fields(let path, let fields):
+            try write("fields", "different", path, fields.map(\.description), to: output)
+        case .unreadable(let document, let isInFirst):
+            let store = isInFirst ? first : second
+            output.failure(document.error, about: "\(document.path) in \(store)")
+        }
+    }
+
+    private func write(
+        _ kind: String,
+        _ text: String,
+        _ path: DocumentPath,
+        _ fields: [String]?,
+        to output: CommandOutput
+    ) throws {
+        guard !json else {
+            let record = DifferenceRecord(difference: kind, path: path.string, fields: fields)
+            return try output.record(record)
+        }
+        let names = fields.map { ": \($0.joined(separator: ", "))" } ?? ""
+        try output.line("\(text)  \(path)\(names)")
+    }
+
+    private func write(_ report: ComparisonReport, to output: CommandOutput) throws {
+        guard !json else { return try output.record(ReportRecord(report)) }
+        guard !report.isSame || report.unreadable > 0 else {
+            return try output.line("\(report.same) documents, the same in both")
+        }
+        let unreadable = report.unreadable > 0 ? ", \(report.unreadable) cannot be read" : ""
+        try output.line(
+            """
+            \(report.same) documents are the same, \(report.different) differ, \
+            \(report.onlyInFirst) are only in \(first), \(report.onlyInSecond) only in \
+            \(second)\(unreadable)
+            """
+        )
+    }
+
+    private struct DifferenceRecord: Encodable {
+        let difference: String
+        let path: String
+        let fields: [String]?
+    }
+
+    private struct ReportRecord: Encodable {
+        let same: Int
+        let different: Int
+        let onlyInFirst: Int
+        let onlyInSecond: Int
+        let unreadable: Int
+
+        init(_ report: ComparisonReport) {
+            same = report.same
+            different = report.different
+            onlyInFirst = report.onlyInFirst
+            onlyInSecond = report.onlyInSecond
+            unreadable = report.unreadable
+        }
+    }
+}
