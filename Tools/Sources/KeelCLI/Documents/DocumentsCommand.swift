@@ -4,19 +4,19 @@ import ArgumentParser
 struct DocumentsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "documents",
-        abstract: "Imports, exports, queries, changes, watches and copies documents.",
+        abstract: "Imports, exports, queries, changes, watches, copies and compares documents.",
         discussion: """
             A store is the path of an SQLite file, sqlite:PATH, the address of a Keel server \
             (http://localhost:8080) or firestore:PROJECT.
 
-            Exit codes: 0 done; 1 failed; 2 done, with something to look at (bad lines, documents \
+            Exit codes, except of diff: 0 done; 1 failed; 2 done, with something to look at (bad lines, documents \
             that differ or cannot be read, indexes without a counterpart); 64 the command line is \
             wrong.
             """,
         subcommands: [
             ImportCommand.self, ExportCommand.self, QueryCommand.self, GetCommand.self,
             SetCommand.self, DeleteCommand.self, WatchCommand.self, CopyCommand.self,
-            IndexesCommand.self,
+            DiffCommand.self, IndexesCommand.self, ShellCommand.self,
         ]
     )
 }

@@ -44,7 +44,7 @@ package struct Setting: Hashable, Sendable {
         Setting(
             "documents",
             "store",
-            below: ["delete", "export", "get", "import", "query", "set", "watch"]
+            below: ["delete", "export", "get", "import", "query", "set", "shell", "watch"]
         )
     ]
 

@@ -1,0 +1,106 @@
+import ArgumentParser
+import KeelDocumentTools
+import KeelToolSupport
+
+/// The commands of the shell.
+enum ShellVerb: String, CaseIterable {
+    case cd, count, delete, exit, explain, get, help, ls, pwd, query, set, update, watch
+
+    /// The command whose options it takes; nil if it is the shell's own.
+    var command: (any ParsableCommand.Type)? {
+        switch self {
+        case .count, .explain, .query: QueryCommand.self
+        case .delete: DeleteCommand.self
+        case .get: GetCommand.self
+        case .set, .update: SetCommand.self
+        case .watch: WatchCommand.self
+        case .cd, .exit, .help, .ls, .pwd: nil
+        }
+    }
+
+    /// What follows it, and what it does.
+    var summary: (usage: String, abstract: String) {
+        switch self {
+        case .cd: ("cd [PATH]", "goes to a collection or document; .. is above, / the top")
+        case .count: ("count [COLLECTION] [--where …]", "counts documents")
+        case .delete:
+            ("delete PATH [--recursive]", "deletes a document or a collection; asks first")
+        case .exit: ("exit", "leaves, as Control-D does")
+        case .explain: ("explain [COLLECTION] [--where …]", "tells how the store answers a query")
+        case .get: ("get [DOCUMENT]", "shows a document")
+        case .help: ("help [COMMAND]", "shows the commands, or the options of one")
+        case .ls: ("ls [PATH] [--all]", "lists collections, or the ids of documents")
+        case .pwd: ("pwd", "tells where you are")
+        case .query: ("query [COLLECTION] [--where …]", "finds documents; --watch goes on")
+        case .set: ("set [DOCUMENT] {…}", "writes a document")
+        case .update: ("update [DOCUMENT] {…}", "changes the fields that are named")
+        case .watch: ("watch [PATH]", "shows each change until Control-C")
+        }
+    }
+
+    /// Whether its path is to be that of a document, or that of a collection; nil for either.
+    var wantsDocument: Bool? {
+        switch self {
+        case .get, .set, .update: true
+        case .count, .explain, .query: false
+        case .cd, .delete, .exit, .help, .ls, .pwd, .watch: nil
+        }
+    }
+
+    /// Returns the command line below `keel documents` that it stands for.
+    ///
+    /// - Parameters:
+    ///   - words: The words behind it; a path comes first.
+    ///   - place: Where the shell is.
+    /// - Returns: The arguments.
+    /// - Throws: `ToolError` if the path does not fit; nothing was done then.
+    func arguments(_ words: [String], at place: ShellPath) throws -> [String] {
+        var rest = words
+        var target: String?
+        if let first = rest.first, !first.hasPrefix("-"), !first.hasPrefix("{") {
+            target = first
+            rest.removeFirst()
+        }
+        let path = place.resolving(target ?? "")
+        switch self {
+        case .query: return ["query", try collection(path, target, rest)] + rest
+        case .count: return ["query", try collection(path, target, rest), "--count"] + rest
+        case .explain: return ["query", try collection(path, target, rest), "--explain"] + rest
+        case .get: return ["get", try document(path)] + rest
+        case .set: return ["set", try document(path)] + rest
+        case .update: return ["set", try document(path), "--merge"] + rest
+        case .watch:
+            guard path != .top else { throw misplaced("the top cannot be watched") }
+            return ["watch", path.string] + rest
+        case .delete:
+            guard target != nil, path != .top else { throw misplaced("the path is missing") }
+            guard path.collection != nil else { return ["delete", path.string] + rest }
+            return ["delete", "--collection", path.string] + rest
+        case .cd, .exit, .help, .ls, .pwd: return []
+        }
+    }
+
+    private func collection(
+        _ path: ShellPath,
+        _ target: String?,
+        _ rest: [String]
+    ) throws -> String {
+        // A group has a name alone, wherever the shell is.
+        if rest.contains("--group"), let target { return target }
+        guard path.collection != nil else { throw misplaced("“\(path)” is not a collection") }
+        return path.string
+    }
+
+    private func document(_ path: ShellPath) throws -> String {
+        guard path.document != nil else { throw misplaced("“\(path)” is not a document") }
+        return path.string
+    }
+
+    private func misplaced(_ message: String) -> ToolError {
+        ToolError(
+            message,
+            advice: "Type “\(summary.usage)” with a path from here or, beginning with /, from the "
+                + "top; ls shows what there is."
+        )
+    }
+}

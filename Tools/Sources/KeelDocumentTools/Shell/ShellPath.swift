@@ -1,0 +1,42 @@
+package import KeelStorage
+
+/// A place in a store: the top, a collection or a document.
+package struct ShellPath: Hashable, Sendable {
+    private var segments: [String]
+
+    /// The top, which has collections.
+    package static let top = ShellPath(segments: [])
+
+    private init(segments: [String]) { self.segments = segments }
+
+    /// The path without a slash at its beginning; empty for the top.
+    package var string: String { segments.joined(separator: "/") }
+
+    /// The collection; nil for the top and for a document.
+    package var collection: CollectionPath? {
+        segments.count % 2 == 1 ? CollectionPath(string) : nil
+    }
+
+    /// The document; nil for the top and for a collection.
+    package var document: DocumentPath? {
+        segments.count % 2 == 0 && !segments.isEmpty ? DocumentPath(string) : nil
+    }
+
+    /// Returns the place that a text names from here, as paths of files do: with `..` for the one
+    /// above, and from the top if it begins with a slash.
+    package func resolving(_ text: String) -> ShellPath {
+        var result = text.hasPrefix("/") ? Self.top : self
+        for segment in text.split(separator: "/") {
+            switch segment {
+            case ".": break
+            case "..": _ = result.segments.popLast()
+            default: result.segments.append(String(segment))
+            }
+        }
+        return result
+    }
+}
+
+extension ShellPath: CustomStringConvertible {
+    package var description: String { "/" + string }
+}

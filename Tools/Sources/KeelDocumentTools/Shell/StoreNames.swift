@@ -1,0 +1,75 @@
+internal import Foundation
+package import KeelStorage
+internal import KeelStorageAdapting
+
+/// The names in a store, for those who type them: a few at a time, and remembered for a minute.
+package actor StoreNames {
+    /// The most names of one place.
+    package static let most = 100
+    /// How many documents tell the fields of a collection.
+    private static let sampled = 50
+    /// How long fields are remembered, in seconds, and of how many collections.
+    private static let (memory, capacity) = (60.0, 32)
+
+    private let client: StorageClient
+    private var fields: [CollectionPath: (names: [String], date: Date)] = [:]
+
+    package init(_ adapter: any StorageAdapter) { client = StorageClient(adapter) }
+
+    /// Returns the names of what is in a place: collections, or the ids of documents.
+    ///
+    /// - Parameters:
+    ///   - path: The place.
+    ///   - prefix: How the names begin.
+    /// - Returns: At most ``most`` names, and one more if there are more.
+    /// - Throws: `StorageError`.
+    package func names(
+        in path: ShellPath,
+        beginningWith prefix: String
+    ) async throws(StorageError) -> [String] {
+        guard let collection = path.collection else {
+            let names = try await client.collections(under: path.document)
+            return Array(names.filter { $0.hasPrefix(prefix) }.prefix(Self.most + 1))
+        }
+        var query = DocumentQuery(collection).order(by: .documentID).limit(to: Self.most + 1)
+        if !prefix.isEmpty { query = query.start(at: .reference(collection.document(prefix))) }
+        query.projection = []
+        return try await client.queryDocuments(query).map(\.id)
+            .prefix { $0.hasPrefix(prefix) }
+            .map { $0 }
+    }
+
+    /// Returns the fields that the first documents of a collection have, with those inside of maps.
+    ///
+    /// - Parameter collection: The collection.
+    /// - Returns: The fields as text, sorted.
+    /// - Throws: `StorageError`.
+    package func fields(of collection: CollectionPath) async throws(StorageError) -> [String] {
+        let now = Date()
+        if let known = fields[collection], now.timeIntervalSince(known.date) < Self.memory {
+            return known.names
+        }
+        let page = try await client.page(DocumentQuery(collection), size: Self.sampled)
+        var names: Set<String> = []
+        for document in page.items {
+            guard let fields = try? document.fields() else { continue }
+            Self.collect(fields, [], &names)
+        }
+        if fields.count >= Self.capacity { fields = [:] }
+        fields[collection] = (names.sorted(), now)
+        return names.sorted()
+    }
+
+    private static func collect(
+        _ fields: DocumentFields,
+        _ above: [String],
+        _ names: inout Set<String>
+    ) {
+        for field in fields {
+            guard names.count < 500 else { return }
+            let path = above + [field.name]
+            names.insert(FieldPath(names: path).description)
+            if let map = field.value.mapValue, path.count < 3 { collect(map, path, &names) }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package import Foundation
+
+/// The lines that were entered, in a file that only its owner may read.
+package struct LineHistory: Sendable {
+    /// The most lines that are kept.
+    package static let capacity = 1000
+
+    /// The lines, the last one last.
+    package private(set) var lines: [String] = []
+    /// Why lines are not kept in the file, once; nil while they are.
+    package private(set) var problem: String?
+    private let file: URL?
+
+    /// Reads the history of earlier runs.
+    ///
+    /// - Parameter file: Where it is kept; nil for nowhere.
+    package init(in file: URL?) {
+        self.file = file
+        guard let file else { return }
+        guard let data = try? Data(contentsOf: file) else { return }
+        let all = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+        lines = all.suffix(Self.capacity)
+        // Written anew now and then, so that the file does not grow without end.
+        if all.count > 2 * Self.capacity { rewrite(file) }
+    }
+
+    /// Adds a line, unless it is the last one already, is empty, or begins with a space.
+    package mutating func add(_ line: String) {
+        guard let first = line.first, first != " ", lines.last != line else { return }
+        lines.append(line)
+        if lines.count > Self.capacity { lines.removeFirst() }
+        guard let file else { return }
+        do {
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            problem = "“\(file.path)” cannot be written: \(error.localizedDescription)"
+            return
+        }
+        let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = open(file.path, flags, 0o600)
+        guard descriptor >= 0 else {
+            problem = "“\(file.path)” cannot be written: \(String(cString: strerror(errno)))"
+            return
+        }
+        // Also if it was there with wider permissions.
+        fchmod(descriptor, 0o600)
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try? handle.write(contentsOf: Array("\(line)\n".utf8))
+    }
+
+    private func rewrite(_ file: URL) {
+        let part = file.appendingPathExtension("new")
+        let text = lines.map { "\($0)\n" }.joined()
+        guard
+            FileManager.default.createFile(
+                atPath: part.path,
+                contents: Data(text.utf8),
+                attributes: [.posixPermissions: 0o600]
+            )
+        else { return }
+        if rename(part.path, file.path) != 0 { try? FileManager.default.removeItem(at: part) }
+    }
+}
