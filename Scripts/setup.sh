@@ -35,6 +35,7 @@ test    nginx                  nginx-light       nginx-core        nginx
 test    postgres               postgresql        postgresql-server postgresql@17
 test    python3                python3           python3           -
 test    -                      python3-venv      -                 -
+test    tmux                   tmux              tmux              tmux
 "
 
 # The services of these packages.

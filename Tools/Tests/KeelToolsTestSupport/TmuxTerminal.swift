@@ -1,0 +1,220 @@
+#if os(Linux) || os(macOS)
+package import Foundation
+
+/// A real terminal, of tmux, in which the command that the package builds runs.
+package final class TmuxTerminal {
+    /// What a test cannot do without.
+    package struct Problem: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private let folder: URL
+    private let program: URL
+
+    /// Starts the command in a terminal.
+    ///
+    /// - Parameters:
+    ///   - arguments: What stands on the command line of keel.
+    ///   - input: The file that is standard input; nil is the terminal.
+    ///   - columns: The width.
+    ///   - rows: The height.
+    ///   - environment: Variables beside those of this process.
+    /// - Throws: ``Problem`` where there is no tmux, or it cannot be started.
+    package init(
+        _ arguments: [String],
+        input: URL? = nil,
+        columns: Int = 80,
+        rows: Int = 24,
+        environment: [String: String] = [:]
+    ) throws {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        let found = folders.map { URL(filePath: "\($0)/tmux") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+        guard let found else {
+            throw Problem(description: "tmux is missing: Scripts/setup.sh test installs it.")
+        }
+        program = found
+        // A short path: those of sockets are limited to about 100 bytes.
+        folder = URL(filePath: "/tmp/keel-tmux-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        let settings = """
+            set -g remain-on-exit on
+            set -g remain-on-exit-format ""
+            set -g status off
+            set -s escape-time 0
+            set -g default-terminal screen
+
+            """
+        try Data(settings.utf8).write(to: folder.appending(path: "settings"))
+        var command = [try KeelProcess.program().path] + arguments
+        if let input {
+            let script = #"input="$1"; shift; exec "$@" < "$input""#
+            command = ["/bin/sh", "-c", script, "sh", input.path] + command
+        }
+        let added = environment.merging(["LC_ALL": "C.UTF-8"]) { own, _ in own }
+        let session =
+            ["new-session", "-d", "-x", "\(columns)", "-y", "\(rows)"]
+            + added.flatMap { ["-e", "\($0)=\($1)"] } + command
+        try start(options + session)
+    }
+
+    deinit {
+        _ = try? tmux(["kill-server"])
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Types text.
+    package func type(_ text: String) throws { try tmux(["send-keys", "-l", "--", text]) }
+
+    /// Presses keys by the names that tmux has for them, such as `Enter`, `Tab`, `C-c` and `Up`.
+    package func press(_ keys: String...) throws { try tmux(["send-keys"] + keys) }
+
+    /// Gives the window another size.
+    package func resize(columns: Int, rows: Int = 24) throws {
+        try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
+    }
+
+    /// What is on the screen: its lines without the spaces at their ends.
+    package func screen() throws -> [String] {
+        let text = try tmux(["capture-pane", "-p"])
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            String(line.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+
+    /// Waits until the screen is as it should be.
+    ///
+    /// - Parameters:
+    ///   - what: What is waited for, for the message.
+    ///   - condition: Whether the lines are as they should be.
+    /// - Returns: The lines.
+    /// - Throws: ``Problem`` with the screen, if that does not come to pass within a minute.
+    @discardableResult
+    package func wait(
+        for what: String,
+        _ condition: ([String]) throws -> Bool
+    ) async throws -> [String] {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            let lines = try screen()
+            if try condition(lines) { return lines }
+            guard ContinuousClock.now < end else {
+                let picture = lines.joined(separator: "\n")
+                throw Problem(description: "waited in vain for \(what):\n\(picture)")
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Waits until a text is on the screen.
+    @discardableResult
+    package func wait(for text: String) async throws -> [String] {
+        try await wait(for: "“\(text)”") { $0.contains { $0.contains(text) } }
+    }
+
+    /// Waits until the last line that is not empty is this one.
+    @discardableResult
+    package func wait(forLast line: String) async throws -> [String] {
+        try await wait(for: "“\(line)” at the end") { $0.last { !$0.isEmpty } == line }
+    }
+
+    /// Waits for the end of the command.
+    ///
+    /// - Returns: Its exit code, or 128 and the number of the signal that ended it.
+    package func exitCode() async throws -> Int {
+        var code: Int?
+        try await wait(for: "the end of the command") { _ in
+            let format = "#{pane_dead} #{pane_dead_status} #{pane_dead_signal}"
+            let parts = try tmux(["display-message", "-p", format])
+                .trimmingCharacters(in: .newlines)
+                .split(separator: " ", omittingEmptySubsequences: false)
+            guard parts.first == "1" else { return false }
+            code = parts.count > 1 ? Int(parts[1]) : nil
+            if code == nil, parts.count > 2 { code = Int(parts[2]).map { 128 + $0 } }
+            return true
+        }
+        return code ?? -1
+    }
+
+    private var options: [String] {
+        [
+            "-u", "-S", folder.appending(path: "socket").path, "-f",
+            folder.appending(path: "settings").path,
+        ]
+    }
+
+    private var variables: [String: String] {
+        var variables = ProcessInfo.processInfo.environment
+        variables["TMUX"] = nil
+        variables["LC_ALL"] = "C.UTF-8"
+        return variables
+    }
+
+    @discardableResult
+    private func tmux(_ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = options + arguments
+        process.environment = variables
+        let output = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(),
+            as: UTF8.self
+        )
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Problem(description: "tmux \(arguments.first ?? ""): \(text)")
+        }
+        return text
+    }
+
+    /// Starts the server, with signals as they are for programs that a person starts.
+    ///
+    /// Not by `Process`, whose children inherit which signals a thread has blocked, Control-C among
+    /// them, and which waits for servers that they leave behind.
+    private func start(_ arguments: [String]) throws {
+        #if canImport(Darwin)
+        var attributes: posix_spawnattr_t?
+        var actions: posix_spawn_file_actions_t?
+        #else
+        var attributes = posix_spawnattr_t()
+        var actions = posix_spawn_file_actions_t()
+        #endif
+        posix_spawnattr_init(&attributes)
+        posix_spawn_file_actions_init(&actions)
+        defer {
+            posix_spawnattr_destroy(&attributes)
+            posix_spawn_file_actions_destroy(&actions)
+        }
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setflags(
+            &attributes,
+            Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+        )
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
+            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+        }
+        var words = ([program.path] + arguments).map { strdup($0) } + [nil]
+        var environment = variables.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in words + environment { free(text) } }
+        var child = pid_t()
+        let code = posix_spawn(&child, program.path, &actions, &attributes, &words, &environment)
+        var status: Int32 = 0
+        guard code == 0, waitpid(child, &status, 0) == child, status == 0 else {
+            throw Problem(description: "tmux cannot be started: error \(code), status \(status)")
+        }
+    }
+}
+#endif
