@@ -17,12 +17,13 @@ package struct LineEditing: Sendable {
     }
 
     /// A search backwards through the history.
-    private struct Search: Hashable, Sendable {
+    private struct Search: Sendable {
         var text = ""
         /// The line that was found; nil before anything was.
         var index: Int?
         var isFailing = false
-        let original: LineBuffer
+        /// What Control-C goes back to.
+        let original: (line: LineBuffer, position: Int)
     }
 
     package var line = LineBuffer()
@@ -72,7 +73,7 @@ package struct LineEditing: Sendable {
             if line.text.isEmpty { return .leave }
             line.deleteForward()
         case .control("l"): return .clear
-        case .control("r"): search = Search(original: line)
+        case .control("r"): search = Search(original: (line, position))
         case .escape, .control: break
         }
         return .show
@@ -99,7 +100,7 @@ package struct LineEditing: Sendable {
             find(&search, from: history.count - 1)
         case .control("r"): find(&search, from: (search.index ?? history.count) - 1)
         case .control("c"), .control("g"):
-            line = search.original
+            (line, position) = search.original
             self.search = nil
             return .show
         case .escape:

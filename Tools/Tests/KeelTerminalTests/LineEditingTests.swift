@@ -65,6 +65,7 @@ struct LineEditingTests {
         #expect(edited("\u{12}get\u{12}", history: lines).line.text == "get a/1")
         #expect(edited("\u{12}get\u{12}\u{12}", history: lines).searchPrompt == "not found “get”: ")
         #expect(edited("new\u{12}get\u{7}", history: lines).line.text == "new")
+        #expect(edited("\u{12}a/1\u{3}\u{1B}[A", history: lines).line.text == "get c/1")
         #expect(edited("\u{12}query\u{5}!", history: lines).line.text == "query b!")
         var editing = edited("\u{12}query", history: lines)
         #expect(editing.take(.enter) == .accept)

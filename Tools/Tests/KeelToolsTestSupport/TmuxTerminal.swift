@@ -50,11 +50,18 @@ package final class TmuxTerminal {
 
             """
         try Data(settings.utf8).write(to: folder.appending(path: "settings"))
-        var command = [try KeelProcess.program().path] + arguments
-        if let input {
-            let script = #"input="$1"; shift; exec "$@" < "$input""#
-            command = ["/bin/sh", "-c", script, "sh", input.path] + command
-        }
+        // The shell keeps the exit code, which tmux now and then misses; Control-C is not for it.
+        let script = """
+            trap : INT
+            if [ -n "$1" ]; then exec < "$1"; fi
+            code="$2"
+            shift 2
+            "$@"
+            echo $? > "$code.new" && mv "$code.new" "$code"
+            """
+        let command =
+            ["/bin/sh", "-c", script, "sh", input?.path ?? "", code.path]
+            + [try KeelProcess.program().path] + arguments
         let added = environment.merging(["LC_ALL": "C.UTF-8"]) { own, _ in own }
         let session =
             ["new-session", "-d", "-x", "\(columns)", "-y", "\(rows)"]
@@ -126,19 +133,19 @@ package final class TmuxTerminal {
     ///
     /// - Returns: Its exit code, or 128 and the number of the signal that ended it.
     package func exitCode() async throws -> Int {
-        var code: Int?
         try await wait(for: "the end of the command") { _ in
-            let format = "#{pane_dead} #{pane_dead_status} #{pane_dead_signal}"
-            let parts = try tmux(["display-message", "-p", format])
-                .trimmingCharacters(in: .newlines)
-                .split(separator: " ", omittingEmptySubsequences: false)
-            guard parts.first == "1" else { return false }
-            code = parts.count > 1 ? Int(parts[1]) : nil
-            if code == nil, parts.count > 2 { code = Int(parts[2]).map { 128 + $0 } }
-            return true
+            // What it wrote is on the screen once its terminal is closed.
+            guard FileManager.default.fileExists(atPath: code.path) else { return false }
+            return try tmux(["display-message", "-p", "#{pane_dead}"]).hasPrefix("1")
         }
-        return code ?? -1
+        let text = try String(contentsOf: code, encoding: .utf8)
+        guard let number = Int(text.trimmingCharacters(in: .newlines)) else {
+            throw Problem(description: "the exit code of the command is “\(text)”")
+        }
+        return number
     }
+
+    private var code: URL { folder.appending(path: "code") }
 
     private var options: [String] {
         [
