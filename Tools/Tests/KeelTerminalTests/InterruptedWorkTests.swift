@@ -17,8 +17,12 @@ struct InterruptedWorkTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
+    /// What is in the folder, without the files that SQLite keeps beside a store.
     private var names: [String] {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+                .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+        }
     }
 
     /// A pipe with a name, which stays open until the end of the test.
