@@ -14,7 +14,7 @@ struct CommandOutput {
     /// Whether progress may be drawn.
     var showsProgress: Bool { !isJSON && !isQuiet && isatty(STDERR_FILENO) == 1 }
 
-    /// A line of progress, which is drawn only where a person looks on.
+    /// A progress line, which is drawn only on a terminal.
     func progressLine(total: Int? = nil, unit: ProgressText.Unit) -> ProgressLine {
         ProgressLine(total: total, unit: unit, isQuiet: !showsProgress)
     }
@@ -34,7 +34,7 @@ struct CommandOutput {
         try? FileHandle.standardError.write(contentsOf: Array("\(text)\n".utf8))
     }
 
-    /// Runs a command, writes its error with the advice, and ends with the exit code that fits.
+    /// Runs a command, writes its error with advice, and ends with the exit code of the error.
     ///
     /// - Parameters:
     ///   - failure: What the exit code says after an error.

@@ -72,7 +72,7 @@ struct FileKeyOptions: ParsableArguments {
         let line = progressLine(of: pipe.source)
         defer { line.finish() }
         guard case .file(let file) = pipe.target else {
-            // A signal leaves no files behind, and a pipe without a reader ends the command.
+            // A signal removes incomplete files, and a pipe without a reader ends the command.
             _ = try await body { line.update(done: $0) }
             return
         }
