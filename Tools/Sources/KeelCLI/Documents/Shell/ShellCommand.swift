@@ -11,8 +11,8 @@ struct ShellCommand: AsyncParsableCommand {
         abstract: "Works with a store line by line.",
         discussion: """
             The commands are those of keel documents, with paths from where cd has led: help shows \
-            them. Tab completes commands, paths, options and fields; Control-R searches the lines \
-            of before, which are kept in ~/.local/state/keel. Control-C abandons the line or ends \
+            them. Tab completes commands, paths, options and fields; Control-R searches earlier \
+            lines, which are kept in ~/.local/state/keel. Control-C abandons the line or ends \
             the command that runs, and Control-D leaves.
 
             Lines that are not typed at a terminal are a script, which ends with the first line that \
