@@ -46,11 +46,28 @@ package final class HeldStates<State: Sendable>: Sendable {
         holdingFor duration: Duration? = nil,
         _ read: (State) throws(Failure) -> Value
     ) throws(Failure) -> Value? {
-        guard let state = content.withLock({ $0.held[time]?.state }) else { return nil }
-        if let duration, duration > .zero { extend(at: time, for: duration) }
+        guard let state = begin(at: time, duration) else { return nil }
         let value = try read(state)
         if let duration, duration <= .zero { release(at: time) }
         return value
+    }
+
+    /// Reads like ``read(at:holdingFor:_:)``, with a function that waits.
+    package func read<Value, Failure: Error>(
+        at time: Timestamp,
+        holdingFor duration: Duration?,
+        waiting read: (State) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value? {
+        guard let state = begin(at: time, duration) else { return nil }
+        let value = try await read(state)
+        if let duration, duration <= .zero { release(at: time) }
+        return value
+    }
+
+    private func begin(at time: Timestamp, _ duration: Duration?) -> State? {
+        let state = content.withLock { $0.held[time]?.state }
+        if state != nil, let duration, duration > .zero { extend(at: time, for: duration) }
+        return state
     }
 
     package func hasEnded(_ time: Timestamp) -> Bool {
