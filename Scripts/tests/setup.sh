@@ -54,8 +54,8 @@ setup() {
 has() { [[ "$1" == *"$2"* ]] || keel_die "this lacks “$2”:" "$1"; }
 lacks() { [[ "$1" != *"$2"* ]] || keel_die "this has “$2”:" "$1"; }
 
-building="libsqlite3-dev zlib1g-dev git ca-certificates curl"
-testing="argon2 dbus gnome-keyring gpsd libsecret-tools nginx-light python3 python3-venv tmux"
+building="libpq-dev libsqlite3-dev zlib1g-dev git ca-certificates curl"
+testing="argon2 dbus gnome-keyring gpsd libsecret-tools nginx-light postgresql python3 python3-venv tmux"
 
 keel_note "Debian: installs what is missing, nothing of the benchmarks, and leaves no service on"
 machine Linux dpkg-query apt-get systemctl
