@@ -4,6 +4,13 @@ public import KeelStorageAdapting
 extension PostgreSQLStorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         do throws(StorageError) {
+            if request.isOneStatement {
+                return try await pool.reading { [store] connection in
+                    try TableSnapshot(connection, store).answer(request, past: nil) {
+                        IndexSet(generation: -1, all: [])
+                    }
+                }
+            }
             try await finishSearches(for: request)
             if let time = request.asOf {
                 let result = try await held.read(at: time, holdingFor: request.holdDuration, waiting: {
@@ -97,6 +104,16 @@ extension PostgreSQLStorageAdapter {
             result.time = request.asOf.map { min($0, tail.time) } ?? tail.time
         }
         return result
+    }
+}
+
+extension ReadRequest {
+    /// Whether one statement answers the request, which is consistent without a transaction.
+    fileprivate var isOneStatement: Bool {
+        guard case .documents(let paths) = operation,
+            paths.count <= TableSnapshot.PageSize.mostAtFirst
+        else { return false }
+        return !needsPosition && !needsTime && asOf == nil && reads == nil && holdDuration == nil
     }
 }
 

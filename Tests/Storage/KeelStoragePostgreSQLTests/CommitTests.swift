@@ -65,6 +65,39 @@ struct CommitTests {
         }
     }
 
+    @Test("The tables are created once, whoever comes first, also in a schema that is there")
+    func createsTablesOnce() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let settings = try ConnectionSettings(.url(server.url()), allowsUnverifiedServers: false)
+        let owner = try ConnectionThread("test", settings, answerLimit: .seconds(30))
+        for hasSchema in [false, true] {
+            let database = "empty_\(UInt32.random(in: 0 ... .max))"
+            _ = try await owner.run { connection in
+                try connection.run(DatabaseStatement("CREATE DATABASE \(database)")).count
+            }
+            let location = PostgreSQLStorageLocation.url(server.url(database: database))
+            if hasSchema {
+                let settings = try ConnectionSettings(location, allowsUnverifiedServers: false)
+                let inside = try ConnectionThread("test", settings, answerLimit: .seconds(30))
+                _ = try await inside.run { connection in
+                    try connection.run(DatabaseStatement("CREATE SCHEMA keel")).count
+                }
+                await inside.close()
+            }
+            let adapters = try await withThrowingTaskGroup(
+                of: PostgreSQLStorageAdapter.self
+            ) { group in
+                for _ in 0..<4 {
+                    group.addTask { try await PostgreSQLStorageAdapter(at: location) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(Set(adapters.map(\.store.epoch)).count == 1)
+            for adapter in adapters { await adapter.close() }
+        }
+        await owner.close()
+    }
+
     // MARK: Retention
 
     @Test("A cursor before the retention expires, and later ones go on")

@@ -77,8 +77,15 @@ final class ConnectionPool: Sendable {
         }
         guard !isClosed else { throw StorageError(.closed, "the adapter has been closed") }
         if let idle { return idle }
-        return try StorageError.mapping {
-            try ConnectionThread("keel.postgresql.reader", settings, answerLimit: answerLimit)
+        do throws(DatabaseFailure) {
+            return try ConnectionThread(
+                "keel.postgresql.reader",
+                settings,
+                answerLimit: answerLimit
+            )
+        } catch {
+            state.withLock { $0.count -= 1 }
+            throw StorageError(mapping: error)
         }
     }
 

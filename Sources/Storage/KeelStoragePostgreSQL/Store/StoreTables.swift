@@ -25,7 +25,12 @@ enum StoreTables {
     static let format: Int64 = 1
 
     static let creation = [
-        "CREATE SCHEMA keel",
+        // Somebody with more rights may have created the schema alone.
+        """
+        DO $$ BEGIN
+            IF to_regnamespace('keel') IS NULL THEN CREATE SCHEMA keel; END IF;
+        END $$
+        """,
         // Versions of the tail die with every commit; the free space lets the next ones stay on the same page.
         """
         CREATE TABLE keel.stores(

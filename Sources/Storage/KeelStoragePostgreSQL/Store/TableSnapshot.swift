@@ -75,6 +75,8 @@ struct TableSnapshot {
 
     /// The sizes of the pages of a set of rows.
     struct PageSize {
+        /// The usual size of the largest first page.
+        static let mostAtFirst = 128
         private static let most = 1_024
         private static let bytes = 4 << 20
 
@@ -83,7 +85,7 @@ struct TableSnapshot {
         /// - Parameters:
         ///   - expected: The number of rows that will probably be taken; nil for all.
         ///   - most: The largest first page.
-        init(expecting expected: Int?, upTo most: Int = 128) {
+        init(expecting expected: Int?, upTo most: Int = mostAtFirst) {
             count = min(max(1, expected ?? 64), most)
         }
 
@@ -105,7 +107,7 @@ struct TableSnapshot {
     /// - Throws: `StorageError/Code/cancelled`, and the errors of the closures.
     func eachPage(
         expecting expected: Int?,
-        upTo most: Int = 128,
+        upTo most: Int = PageSize.mostAtFirst,
         _ page: (Int, DatabaseRow?) throws -> DatabaseRows,
         _ take: (DatabaseRow) throws -> Bool
     ) throws -> Bool {

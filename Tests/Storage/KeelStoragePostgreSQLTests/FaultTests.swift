@@ -1,0 +1,158 @@
+#if PostgreSQL
+import KeelStorage
+import KeelStorageAdapting
+import Testing
+
+@testable import KeelStoragePostgreSQL
+
+@Suite("Faults of PostgreSQL")
+struct FaultTests {
+    private func batch(_ id: String) -> WriteBatch {
+        WriteBatch([DocumentWrite("notes/\(id)", .set(DocumentBody(["id": .string(id)])))])
+    }
+
+    private func thread(_ url: String) throws -> ConnectionThread {
+        let settings = try ConnectionSettings(.url(url), allowsUnverifiedServers: false)
+        return try ConnectionThread("test", settings, answerLimit: .seconds(10))
+    }
+
+    private func run(_ sql: String, on thread: ConnectionThread) async throws -> Int64 {
+        try await thread.run { try $0.run(DatabaseStatement(sql)).first?.integer(0) ?? 0 }
+    }
+
+    private func writer(of adapter: PostgreSQLStorageAdapter) async throws -> Int64 {
+        try await run("SELECT pg_backend_pid()", on: adapter.pool.writer)
+    }
+
+    // MARK: Locks
+
+    @Test("A commit that waits too long for the tail has no effect, and the next one goes on")
+    func waitsForTheTail() async throws {
+        try await PostgreSQLServer.withStore {
+            $0.answerTimeout = .milliseconds(300)
+        } _: { adapter in
+            let stranger = try thread(try await PostgreSQLServer.shared.value.url())
+            _ = try await run("BEGIN", on: stranger)
+            _ = try await run(
+                "SELECT 1 FROM keel.stores WHERE store = \(adapter.store.number) FOR UPDATE",
+                on: stranger
+            )
+            let error = await #expect(throws: StorageError.self) {
+                try await adapter.commit([batch("1")])
+            }
+            #expect(error?.code == .timeout)
+            #expect(error?.effect == StorageError.Effect.none)
+            _ = try await run("ROLLBACK", on: stranger)
+            let results = try await adapter.commit([batch("2")])
+            #expect(throws: Never.self) { try results[0].get() }
+            let page = try await adapter.changes(ChangeRequest())
+            #expect(page.changes.map(\.path) == ["notes/2"])
+            await stranger.close()
+        }
+    }
+
+    @Test("A stranger's open transaction holds up neither commits nor readers of changes")
+    func ignoresStrangers() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            let stranger = try thread(try await PostgreSQLServer.shared.value.url())
+            _ = try await run("BEGIN", on: stranger)
+            _ = try await run("SELECT txid_current()", on: stranger)
+            let start = try await adapter.changes(ChangeRequest()).next
+            _ = try await adapter.commit([batch("1")])
+            let page = try await adapter.changes(ChangeRequest(after: start))
+            #expect(page.changes.map(\.path) == ["notes/1"])
+            #expect(page.isCaughtUp)
+            await stranger.close()
+        }
+    }
+
+    // MARK: Connections
+
+    @Test("A server that allows few connections is used with few")
+    func sharesConnections() async throws {
+        let server = try await PostgreSQLServer(
+            options: ["max_connections=4", "superuser_reserved_connections=0"]
+        )
+        defer { server.stop() }
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
+        let count = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<30 {
+                group.addTask {
+                    // Long enough that all of them want a connection at the same time.
+                    try await adapter.reading { snapshot, _ in
+                        try snapshot.connection.run(DatabaseStatement("SELECT pg_sleep(0.02)"))
+                            .count
+                    }
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(count == 30)
+        await adapter.close()
+    }
+
+    // MARK: Announcements
+
+    @Test("A commit of another adapter wakes a request that waits, by its announcement")
+    func wakes() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            let other = try await PostgreSQLStorageAdapter(
+                at: adapter.location,
+                configuration: adapter.configuration
+            )
+            var cursor = try await adapter.changes(ChangeRequest()).next
+            let start = ContinuousClock.now
+            for number in 0..<5 {
+                let request = ChangeRequest(after: cursor, waitTimeout: .seconds(60))
+                async let page = adapter.changes(request)
+                _ = try await other.commit([batch("\(number)")])
+                let found = try await page
+                #expect(found.changes.map(\.path) == [DocumentPath("notes/\(number)")])
+                cursor = found.next
+            }
+            // Far less than five silences, after which the adapter would look by itself.
+            #expect(ContinuousClock.now - start < .seconds(15))
+            await other.close()
+        }
+    }
+
+    // MARK: Synchronous replication
+
+    /// The ways in which the wait for a standby ends.
+    enum Ending: CaseIterable {
+        case cancellation
+        case termination
+        case deadline
+    }
+
+    @Test("A commit that no standby confirms has an unknown effect", arguments: Ending.allCases)
+    func waitsForAStandby(_ ending: Ending) async throws {
+        let server = try await PostgreSQLServer(options: ["synchronous_standby_names=nobody"])
+        defer { server.stop() }
+        let local = server.url("keel", "?options=-c%20synchronous_commit%3Dlocal")
+        let first = try await PostgreSQLStorageAdapter(at: .url(local))
+        _ = try await first.commit([batch("1")])
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        if case .deadline = ending { configuration.answerTimeout = .milliseconds(500) }
+        let adapter = try await PostgreSQLStorageAdapter(
+            at: .url(server.url()),
+            configuration: configuration
+        )
+        let pid = try await writer(of: adapter)
+        let commit = Task { try await adapter.commit([batch("2")]) }
+        let owner = try thread(local)
+        if ending != .deadline {
+            let waiting =
+                "SELECT count(*) FROM pg_stat_activity WHERE pid = \(pid) AND wait_event = 'SyncRep'"
+            while try await run(waiting, on: owner) == 0 {}
+            let function = ending == .cancellation ? "pg_cancel_backend" : "pg_terminate_backend"
+            _ = try await run("SELECT \(function)(\(pid))::integer", on: owner)
+        }
+        let error = await #expect(throws: StorageError.self) { try await commit.value }
+        #expect(error?.code == (ending == .deadline ? .timeout : .unavailable))
+        #expect(error?.effect == .unknown)
+        for adapter in [first, adapter] { await adapter.close() }
+        await owner.close()
+    }
+}
+#endif
