@@ -142,7 +142,7 @@ extension TableSnapshot: CollectionDirectory {
             end == nil ? "" : "AND \(start) <= substring($4 FROM 1 FOR 2000) AND path < $4"
         let isFull =
             time == nil
-            ? "EXISTS (SELECT 1 FROM keel.documents d WHERE d.store = $1 AND d.cid = c.cid)"
+            ? "(SELECT true FROM keel.documents d WHERE d.store = $1 AND d.cid = c.cid LIMIT 1)"
             : Self.wasFull(at: end == nil ? "$4" : "$5")
         return try run(
             """
@@ -160,19 +160,17 @@ extension TableSnapshot: CollectionDirectory {
 
     /// Returns a condition for collections that had documents at a time.
     private static func wasFull(at time: String) -> String {
+        // With EXISTS, the server might read the documents or images of all collections at once.
         """
-        (EXISTS (
-            SELECT 1 FROM keel.documents d WHERE d.store = $1 AND d.cid = c.cid AND NOT EXISTS (
-                SELECT 1 FROM keel.history h
-                WHERE h.store = $1 AND h.cid = d.cid AND h.id = d.id AND h.time > \(time)
-            )
-        ) OR EXISTS (
-            SELECT 1 FROM keel.history h
-            WHERE h.store = $1 AND h.cid = c.cid AND h.time > \(time) AND h.body IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM keel.history e
-                WHERE e.store = $1 AND e.cid = h.cid AND e.id = h.id AND e.time > \(time) AND e.time < h.time
-            )
-        ))
+        (SELECT true FROM keel.documents d WHERE d.store = $1 AND d.cid = c.cid AND (
+            SELECT true FROM keel.history h
+            WHERE h.store = $1 AND h.cid = d.cid AND h.id = d.id AND h.time > \(time) LIMIT 1
+        ) IS NULL LIMIT 1) IS TRUE
+        OR (SELECT true FROM keel.history h
+        WHERE h.store = $1 AND h.cid = c.cid AND h.time > \(time) AND h.body IS NOT NULL AND (
+            SELECT true FROM keel.history e
+            WHERE e.store = $1 AND e.cid = h.cid AND e.id = h.id AND e.time > \(time) AND e.time < h.time LIMIT 1
+        ) IS NULL LIMIT 1) IS TRUE
         """
     }
 }

@@ -35,10 +35,10 @@ struct WordSearch {
         let first = terms.first.map { condition($0, on: "w") } ?? "true"
         let others = terms.dropFirst().map { term in
             """
-            AND EXISTS (
-                SELECT 1 FROM keel.words o WHERE o.store = $1 AND o.ix = $2 AND o.cid = $3 AND o.did = w.did
-                AND o.field = ANY ($6) AND \(condition(term, on: "o"))
-            )
+            AND (
+                SELECT true FROM keel.words o WHERE o.store = $1 AND o.ix = $2 AND o.cid = $3 AND o.did = w.did
+                AND o.field = ANY ($6) AND \(condition(term, on: "o")) LIMIT 1
+            ) IS TRUE
             """
         }
         self.words = words

@@ -1,0 +1,139 @@
+#if PostgreSQL
+import KeelStorage
+import KeelStorageAdapting
+import Testing
+
+@testable import KeelStoragePostgreSQL
+
+@Suite("Plans of PostgreSQL")
+struct PlanTests {
+    /// Returns how often the server has scanned each table that grows with the documents.
+    private func scans(_ owner: ConnectionThread) async throws -> [String: Int64] {
+        try await owner.run { connection in
+            let rows = try connection.run(
+                DatabaseStatement(
+                    """
+                    SELECT relname::text, seq_scan FROM pg_stat_user_tables
+                    WHERE schemaname = 'keel' AND relname NOT IN ('stores', 'indexes')
+                    """
+                )
+            )
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0.text(0), $0.integer(1)) })
+        }
+    }
+
+    /// Waits until no adapter has a session: the server counts the scans of a session when it ends.
+    private func waitForSessions(_ owner: ConnectionThread) async throws {
+        let others = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'keel'"
+        while try await owner.run({ try $0.run(DatabaseStatement(others)).first?.integer(0) }) != 1
+        {}
+    }
+
+    private func read(_ operation: ReadOperation, from adapter: PostgreSQLStorageAdapter)
+        async throws
+    {
+        var request = ReadRequest(operation)
+        request.needsPosition = true
+        _ = try await adapter.read(request)
+    }
+
+    @Test("No statement scans a whole table, even before the server has statistics")
+    func usesIndexes() async throws {
+        let server = try await PostgreSQLServer(options: ["autovacuum=off"])
+        defer { server.stop() }
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.history = .seconds(3600)
+        // The creation of the tables scans them for their indexes.
+        let creator = try await PostgreSQLStorageAdapter(
+            at: .url(server.url()),
+            configuration: configuration
+        )
+        await creator.close()
+        let settings = try ConnectionSettings(.url(server.url()), allowsUnverifiedServers: false)
+        let owner = try ConnectionThread("test", settings, answerLimit: .seconds(10))
+        try await waitForSessions(owner)
+        let before = try await scans(owner)
+        let adapter = try await PostgreSQLStorageAdapter(
+            at: .url(server.url()),
+            configuration: configuration
+        )
+        #expect(before.keys.contains("documents") && before.keys.contains("entries"))
+
+        try await adapter.prepare(
+            StorageSchema(
+                indexes: [
+                    IndexDefinition("notes", [.ascending("n")]),
+                    IndexDefinition("notes", scope: .group, [.descending("n")]),
+                ],
+                searches: [SearchDefinition("notes", fields: ["text"])]
+            )
+        )
+        let start = try await adapter.changes(ChangeRequest()).next
+        for round in 0..<3 {
+            let batches = (0..<10).map { batch in
+                let writes = (0..<30).map { number in
+                    DocumentWrite(
+                        DocumentPath("users/\(batch)/notes/\(number)"),
+                        .set(
+                            DocumentBody([
+                                "n": .integer(Int64(number)),
+                                "text": .string("word\(number) round\(round)"),
+                            ])
+                        )
+                    )
+                }
+                return WriteBatch(
+                    id: "\(round)/\(batch)",
+                    writes,
+                    origin: ChangeOrigin(client: "c", mutation: 1)
+                )
+            }
+            for result in try await adapter.commit(batches) { _ = try result.get() }
+        }
+        let state = ReadRequest(.documents(["users/1/notes/1"]))
+        _ = try await adapter.read(state)
+        let time = try await adapter.read(
+            {
+                var request = state
+                request.needsTime = true
+                return request
+            }()
+        ).time
+        _ = try await adapter.commit([
+            WriteBatch([
+                DocumentWrite("users/1/notes/1", .delete),
+                DocumentWrite("users/1/notes/1", .set(DocumentBody(["n": .integer(1)]))),
+            ])
+        ])
+
+        let notes = DocumentQuery("users/1/notes")
+        let all = DocumentQuery(group: "notes")
+        for query in [
+            notes, notes.where(.equal("n", 3)), notes.order(by: "n").limit(to: 5),
+            notes.offset(3).limit(to: 2),
+            all, all.order(by: "n", .descending).limit(to: 5), all.limit(toLast: 3),
+            DocumentQuery.everything(under: "users/1"), .everything(),
+            notes.matching("word1 round2"),
+            notes.where(.equal("text", "none")),
+        ] {
+            try await read(.query(query), from: adapter)
+            try await read(.aggregate(query, [.count()]), from: adapter)
+            var past = ReadRequest(.query(query))
+            past.asOf = time
+            _ = try await adapter.read(past)
+        }
+        try await read(.collections(under: nil), from: adapter)
+        try await read(.collections(under: "users/1"), from: adapter)
+        _ = try await adapter.changes(
+            ChangeRequest(after: start, scope: .collections(["users/1/notes"]))
+        )
+        _ = try await adapter.changes(ChangeRequest(scope: .groups(["notes"])))
+
+        await adapter.close()
+        try await waitForSessions(owner)
+        let after = try await scans(owner)
+        #expect(after.filter { before[$0.key] != $0.value } == [:])
+        await owner.close()
+    }
+}
+#endif
