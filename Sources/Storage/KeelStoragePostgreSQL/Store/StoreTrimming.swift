@@ -57,8 +57,8 @@ struct StoreTrimming {
                     """
                     WITH gone AS (
                         DELETE FROM keel.history WHERE ctid = ANY (ARRAY(
-                            SELECT ctid FROM keel.history WHERE store = $1 AND time <= $2
-                            ORDER BY time LIMIT \(Self.mostImages)))
+                            SELECT ctid FROM keel.history WHERE store = $1 AND time + 0 <= $2
+                            ORDER BY time + 0 LIMIT \(Self.mostImages)))
                         RETURNING time
                     ), last AS (SELECT max(time) AS time FROM gone)
                     UPDATE keel.stores s SET history_start = greatest(s.history_start, last.time) FROM last
