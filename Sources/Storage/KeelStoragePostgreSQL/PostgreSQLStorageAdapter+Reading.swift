@@ -13,15 +13,19 @@ extension PostgreSQLStorageAdapter {
             }
             try await finishSearches(for: request)
             if let time = request.asOf {
-                let result = try await held.read(at: time, holdingFor: request.holdDuration, waiting: {
-                    state throws(StorageError) in
-                    try await state.run { [self] connection in
-                        // The state is lost with its connection; a new one would read the present.
-                        guard connection.isOpen else { throw StorageError.snapshotTooOld(time) }
-                        let snapshot = TableSnapshot(connection, store, remembers: false)
-                        return try answer(request, snapshot, snapshot.tail(), isHeld: true)
+                let result = try await held.read(
+                    at: time,
+                    holdingFor: request.holdDuration,
+                    waiting: {
+                        state throws(StorageError) in
+                        try await state.run { [self] connection in
+                            // The state is lost with its connection; a new one would read the present.
+                            guard connection.isOpen else { throw StorageError.snapshotTooOld(time) }
+                            let snapshot = TableSnapshot(connection, store, remembers: false)
+                            return try answer(request, snapshot, snapshot.tail(), isHeld: true)
+                        }
                     }
-                })
+                )
                 if let result { return result }
                 if held.hasEnded(time), !store.keepsHistory { throw .snapshotTooOld(time) }
             } else if let duration = request.holdDuration, !store.keepsHistory {

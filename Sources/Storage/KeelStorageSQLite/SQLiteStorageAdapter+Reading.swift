@@ -7,9 +7,9 @@ extension SQLiteStorageAdapter {
         try await finishSearches(for: request)
         if request.mayBeShort {
             let result = try await reading { () -> ReadResult? in
-                do { return try answer(request, examining: Self.shortExamination) } catch
-                    is LongRead
-                { return nil }
+                do {
+                    return try answer(request, examining: Self.shortExamination)
+                } catch is LongRead { return nil }
             }
             if let result { return result }
         }

@@ -126,10 +126,14 @@ struct LongWorkTests {
 
     private static let longQueries: [(String, DocumentQuery)] = [
         ("everything", DocumentQuery("notes")),
-        ("the first of an order without an index",
-            DocumentQuery("notes").order(by: "n").limit(to: 5)),
-        ("a filter that finds nothing",
-            DocumentQuery("notes").where(.equal("n", -1)).limit(to: 5)),
+        (
+            "the first of an order without an index",
+            DocumentQuery("notes").order(by: "n").limit(to: 5)
+        ),
+        (
+            "a filter that finds nothing",
+            DocumentQuery("notes").where(.equal("n", -1)).limit(to: 5)
+        ),
         ("a page after many", DocumentQuery("notes").limit(to: 300)),
     ]
 
