@@ -5,8 +5,8 @@ public import KeelStorageAdapting
 extension PostgreSQLStorageAdapter {
     /// Returns the next changes after a cursor, waiting for a change if requested.
     ///
-    /// A commit of any adapter ends the wait: the server announces it, or, where a pooler keeps announcements away, the
-    /// adapter asks for it, between every 10 and every 500 milliseconds.
+    /// A commit of any adapter ends the wait: the server announces commits; behind a pooler, which does not forward
+    /// announcements, the adapter polls every 10 to 500 milliseconds.
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         do throws(StorageError) {
             let generation = signal.generation

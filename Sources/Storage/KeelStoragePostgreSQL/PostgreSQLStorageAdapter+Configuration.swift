@@ -36,10 +36,10 @@ extension PostgreSQLStorageAdapter {
         /// A database holds any number of stores, which share nothing but the server. Commits of one store never wait
         /// for those of another.
         public var store = "default"
-        /// Whether connections over a network are allowed although the server does not prove its name.
+        /// Whether the adapter connects over a network to servers that do not prove their names.
         ///
-        /// By default, the server needs a certificate for its name, unless it is this machine. Without that, somebody
-        /// between the two can read and change everything.
+        /// By default, a server on another machine needs a certificate for its name. Without one, an attacker on the
+        /// network can read and change everything.
         public var allowsUnverifiedServers = false
         /// The number of concurrent reads, each with a connection of its own; at least 1.
         ///

@@ -3,17 +3,7 @@ public import KeelStorageAdapting
 
 extension PostgreSQLStorageAdapter {
     /// An index of the store.
-    public struct IndexStatus: Sendable, Hashable {
-        /// The definition: one index, or one search.
-        public let schema: StorageSchema
-        /// The name of the index in query plans.
-        public let name: String
-        /// The share of the documents that has been indexed, from 0 to 1.
-        ///
-        /// At 1, queries use the index; before that, they scan. An index stays below 1 while a document that it
-        /// covers cannot be read.
-        public let progress: Double
-    }
+    public typealias IndexStatus = KeelStorageAdapting.IndexStatus
 
     /// Declares the indexes and searches of a schema, and starts building those that the store lacks.
     ///
@@ -25,13 +15,7 @@ extension PostgreSQLStorageAdapter {
     /// - Throws: `StorageError/Code/unsupported` for searches in an encrypted store that does not allow them.
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
         do throws(StorageError) {
-            guard schema.searches.isEmpty || allowsTextSearch else {
-                throw StorageError(
-                    .unsupported,
-                    "text search would write unencrypted words into an encrypted store; set "
-                        + "allowsPlaintextSearch if that is acceptable"
-                )
-            }
+            try schema.checkSearches(areAllowed: allowsTextSearch)
             let open = try await unfinished(of: schema.kinds)
             guard !open.isEmpty else { return }
             try await maintaining { snapshot, _ in try IndexBuild.declare(open, in: snapshot) }
@@ -39,7 +23,11 @@ extension PostgreSQLStorageAdapter {
             for _ in 0..<Self.stepsAtOnce {
                 guard try await advance(&build) else { return }
             }
-            building.begin(for: self)
+            building.begin { [weak self] in
+                var build = IndexBuild()
+                // The next preparation repeats a failed step and throws its error.
+                while !Task.isCancelled, let self, (try? await advance(&build)) == true {}
+            }
         } catch {
             throw error.during("prepare")
         }
@@ -49,14 +37,7 @@ extension PostgreSQLStorageAdapter {
     public func indexes() async throws(StorageError) -> [IndexStatus] {
         do throws(StorageError) {
             return try await reading { snapshot, tail in
-                let count = Double(max(tail.documents, 1))
-                return try snapshot.storedIndexes().map { index in
-                    IndexStatus(
-                        schema: index.kind.schema,
-                        name: index.kind.name,
-                        progress: index.built.map { min(Double($0) / count, 0.999) } ?? 1
-                    )
-                }
+                try snapshot.storedIndexes().map { IndexStatus($0, last: tail.documents) }
             }
         } catch {
             throw error.during("indexes")
@@ -110,51 +91,19 @@ extension PostgreSQLStorageAdapter {
         of wanted: [StoredIndex.Kind]
     ) async throws(StorageError) -> [StoredIndex.Kind] {
         guard !wanted.isEmpty else { return [] }
-        let ready = try await reading { snapshot, tail in
-            Set(try snapshot.indexes(tail).all.filter { $0.built == nil }.map(\.definition))
-        }
-        return wanted.filter { !ready.contains($0.encoded) }
+        return try await reading { try $0.indexes($1) }.unfinished(of: wanted)
     }
 
     /// Waits until the store's searches are complete, if the request is a search.
     func finishSearches(for request: ReadRequest) async throws(StorageError) {
         guard request.searches else { return }
-        let isOpen = try await reading { snapshot, tail in
-            try snapshot.indexes(tail).all.contains {
-                if case .search = $0.kind { $0.built != nil } else { false }
-            }
-        }
+        let isOpen = try await reading { try $0.indexes($1).hasOpenSearches }
         if isOpen { try await finishIndexes() }
     }
 
     /// Whether words may be written to the database unencrypted.
     var allowsTextSearch: Bool {
         configuration.sealing == nil || configuration.allowsPlaintextSearch
-    }
-}
-
-extension ReadRequest {
-    fileprivate var searches: Bool {
-        switch operation {
-        case .query(let query), .aggregate(let query, _): query.search != nil
-        case .documents, .collections: false
-        }
-    }
-}
-
-extension StorageSchema {
-    /// The definitions, with the searches last.
-    fileprivate var kinds: [StoredIndex.Kind] {
-        indexes.map(StoredIndex.Kind.fields) + searches.map(StoredIndex.Kind.search)
-    }
-}
-
-extension StoredIndex.Kind {
-    fileprivate var schema: StorageSchema {
-        switch self {
-        case .fields(let index): StorageSchema(indexes: [index])
-        case .search(let search): StorageSchema(searches: [search])
-        }
     }
 }
 #endif

@@ -4,17 +4,7 @@ public import KeelStorageAdapting
 
 extension SQLiteStorageAdapter {
     /// An index of the file.
-    public struct IndexStatus: Sendable, Hashable {
-        /// The definition: one index, or one search.
-        public let schema: StorageSchema
-        /// The name of the index in query plans.
-        public let name: String
-        /// The share of the documents that has been indexed, from 0 to 1.
-        ///
-        /// At 1, queries use the index; before that, they scan. An index stays below 1 while a document that it
-        /// covers cannot be read.
-        public let progress: Double
-    }
+    public typealias IndexStatus = KeelStorageAdapting.IndexStatus
 
     /// Declares the indexes and searches of a schema, and starts building those that the file lacks.
     ///
@@ -27,13 +17,7 @@ extension SQLiteStorageAdapter {
     ///   errors of the file.
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
         do throws(StorageError) {
-            guard schema.searches.isEmpty || allowsTextSearch else {
-                throw StorageError(
-                    .unsupported,
-                    "text search would write unencrypted words into an encrypted store; set "
-                        + "allowsPlaintextSearch if that is acceptable"
-                )
-            }
+            try schema.checkSearches(areAllowed: allowsTextSearch)
             let open = try await unfinished(of: schema.kinds)
             // A read-only store scans what its indexes do not cover.
             guard !open.isEmpty, !configuration.isReadOnly else { return }
@@ -42,7 +26,11 @@ extension SQLiteStorageAdapter {
             for _ in 0..<Self.stepsAtOnce {
                 guard try await advance(&build) else { return }
             }
-            building.begin(for: self)
+            building.begin { [weak self] in
+                var build = IndexBuild()
+                // The next preparation repeats a failed step and throws its error.
+                while !Task.isCancelled, let self, (try? await advance(&build)) == true {}
+            }
         } catch {
             throw error.during("prepare")
         }
@@ -57,14 +45,7 @@ extension SQLiteStorageAdapter {
                         reader.database,
                         sql: "SELECT max(rid) FROM documents"
                     )
-                    let count = Double(max(last ?? 0, 1))
-                    return try reader.storedIndexes().map { index in
-                        IndexStatus(
-                            schema: index.kind.schema,
-                            name: index.kind.name,
-                            progress: index.built.map { min(Double($0) / count, 0.999) } ?? 1
-                        )
-                    }
+                    return try reader.storedIndexes().map { IndexStatus($0, last: last ?? 0) }
                 }
             }
         } catch {
@@ -138,11 +119,9 @@ extension SQLiteStorageAdapter {
         of wanted: [StoredIndex.Kind]
     ) async throws(StorageError) -> [StoredIndex.Kind] {
         guard !wanted.isEmpty else { return [] }
-        let indexes = try await reading {
+        return try await reading {
             try readSnapshot { try $0.indexes(StoreState($0.database).generation) }
-        }
-        let ready = Set(indexes.all.filter { $0.built == nil }.map(\.definition))
-        return wanted.filter { !ready.contains($0.encoded) }
+        }.unfinished(of: wanted)
     }
 
     /// Writes definitions to the file; from then on, every writer maintains them.
@@ -159,38 +138,9 @@ extension SQLiteStorageAdapter {
     func finishSearches(for request: ReadRequest) async throws(StorageError) {
         guard request.searches, !configuration.isReadOnly else { return }
         let isOpen = try await reading {
-            try readSnapshot { reader in
-                try reader.indexes(StoreState(reader.database).generation).all.contains {
-                    if case .search = $0.kind { $0.built != nil } else { false }
-                }
-            }
+            try readSnapshot { try $0.indexes(StoreState($0.database).generation).hasOpenSearches }
         }
         if isOpen { try await finishIndexes() }
-    }
-}
-
-extension ReadRequest {
-    fileprivate var searches: Bool {
-        switch operation {
-        case .query(let query), .aggregate(let query, _): query.search != nil
-        case .documents, .collections: false
-        }
-    }
-}
-
-extension StorageSchema {
-    /// The definitions, with the searches last.
-    var kinds: [StoredIndex.Kind] {
-        indexes.map(StoredIndex.Kind.fields) + searches.map(StoredIndex.Kind.search)
-    }
-}
-
-extension StoredIndex.Kind {
-    fileprivate var schema: StorageSchema {
-        switch self {
-        case .fields(let index): StorageSchema(indexes: [index])
-        case .search(let search): StorageSchema(searches: [search])
-        }
     }
 }
 #endif

@@ -145,8 +145,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     /// Returns whether the store's key is available and opens the sealed proof.
     func opensProof(in database: Database) throws -> Bool {
-        guard let sealing = configuration.sealing else { return true }
-        return StoreOpening.isProof(try StoreFormat.meta("seal", in: database), for: sealing)
+        sealing.opens(try StoreFormat.meta("seal", in: database))
     }
 
     func reader(_ database: Database, remembers: Bool = true) -> StoreReader {

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestSupport
 import Testing
 
 @testable import KeelStoragePostgreSQL
@@ -89,6 +90,69 @@ struct FaultTests {
         }
         #expect(count == 30)
         await adapter.close()
+    }
+
+    @Test("A held state ends with its connection, and a later read never answers from the present")
+    func losesHeldStates() async throws {
+        // A server of its own, because all idle transactions are terminated.
+        let server = try await PostgreSQLServer()
+        defer { server.stop() }
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
+        _ = try await adapter.commit([batch("1")])
+        var hold = ReadRequest(.documents([]))
+        hold.holdDuration = .seconds(30)
+        let time = try #require(try await adapter.read(hold).time)
+        _ = try await adapter.commit([batch("2")])
+        let stranger = try thread(server.url())
+        let ended = try await run(
+            """
+            SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
+            WHERE state = 'idle in transaction' AND pid <> pg_backend_pid()
+            """,
+            on: stranger
+        )
+        #expect(ended == 1)
+        var past = ReadRequest(.documents(["notes/2"]))
+        past.asOf = time
+        for _ in 0..<2 {
+            let error = await #expect(throws: StorageError.self) { try await adapter.read(past) }
+            #expect(error?.code == .snapshotTooOld)
+        }
+        await stranger.close()
+        await adapter.close()
+    }
+
+    // MARK: Keys
+
+    @Test("Indexes and searches are not completed while the key is absent")
+    func waitsForKey() async throws {
+        let key = RefusingByteSealing()
+        try await PostgreSQLServer.withStore {
+            $0.sealing = key
+            $0.allowsPlaintextSearch = true
+        } _: { adapter in
+            _ = try await adapter.commit([batch("1"), batch("2")])
+            let schema = StorageSchema(
+                indexes: [IndexDefinition("notes", [.ascending("id")])],
+                searches: [SearchDefinition("notes", fields: ["id"])]
+            )
+            key.isAbsent = true
+            let error = await #expect(throws: StorageError.self) {
+                try await adapter.prepare(schema)
+            }
+            #expect(error?.code == .corrupted)
+            key.isAbsent = false
+            try await adapter.prepare(schema)
+            let search = DocumentQuery("notes").matching("2")
+            for query in [search, DocumentQuery("notes").where(.equal("id", "2"))] {
+                let request = ReadRequest(.query(try QueryValidation.checked(query)))
+                guard case .found(let found) = try await adapter.read(request).payload else {
+                    Issue.record("a query was answered with something else")
+                    return
+                }
+                #expect(found.map(\.id) == ["2"])
+            }
+        }
     }
 
     // MARK: Announcements

@@ -2,7 +2,7 @@
 import KeelStorage
 import KeelStoragePostgreSQL
 
-/// Examples from comments and pages; compiled but not run, because nobody has the servers that they name.
+/// Examples from comments and pages; compiled but not run, because their servers do not exist.
 enum PostgreSQLExamples {
     static func postgreSQLStorageAdapter() async throws {
         let store = StorageClient(

@@ -195,7 +195,7 @@ struct DamagedDocumentTests {
 
     @Test("An index is not built while the key is unavailable")
     func waitsForKey() async throws {
-        let key = AbsentKey()
+        let key = RefusingByteSealing()
         let adapter = try folder.adapter { $0.sealing = key }
         for number in Int64(0)..<3 { try await adapter.set("a/\(number)", ["n": .integer(number)]) }
         let schema = StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])
@@ -205,30 +205,6 @@ struct DamagedDocumentTests {
         try await adapter.prepare(schema)
         #expect(try await adapter.checkIntegrity().isSound)
         #expect(try await adapter.ids(DocumentQuery("a").order(by: "n")) == ["0", "1", "2"])
-    }
-}
-
-/// A key that can be unavailable, like that of a locked device.
-private final class AbsentKey: ByteSealing {
-    private let base = FakeByteSealing(key: 42)
-    private let state = Mutex(false)
-
-    var isAbsent: Bool {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
-    }
-
-    func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        try base.seal(plain, context: context)
-    }
-
-    func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        guard !isAbsent else { throw CocoaError(.fileReadNoPermission) }
-        return try base.open(sealed, context: context)
-    }
-
-    func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        try base.fingerprint(plain, context: context)
     }
 }
 #endif

@@ -20,6 +20,7 @@ struct LongWorkTests {
             var blocked = 0
             var isArmed = false
             var waitedInVain = 0
+            var waiter: (count: Int, continuation: CheckedContinuation<Void, Never>)?
         }
 
         @TaskLocal static var task: Label?
@@ -33,7 +34,16 @@ struct LongWorkTests {
         /// - Parameter patience: The number of bodies per task that do not block.
         init(after patience: Int) { self.patience = patience }
 
-        var blockedCount: Int { state.withLock { $0.blocked } }
+        /// Waits until a number of threads are blocked.
+        func waitForBlocked(_ count: Int) async {
+            await withCheckedContinuation { continuation in
+                let isDone = state.withLock { state in
+                    if state.blocked < count { state.waiter = (count, continuation) }
+                    return state.blocked >= count
+                }
+                if isDone { continuation.resume() }
+            }
+        }
 
         func arm() { state.withLock { $0.isArmed = true } }
 
@@ -47,13 +57,19 @@ struct LongWorkTests {
 
         private func pass() {
             guard let task = Self.task.map(ObjectIdentifier.init) else { return }
-            let mustBlock = state.withLock { state in
-                guard state.isArmed else { return false }
+            let (mustBlock, waiter) = state.withLock {
+                state -> (Bool, CheckedContinuation<Void, Never>?) in
+                guard state.isArmed else { return (false, nil) }
                 state.calls[task, default: 0] += 1
-                guard state.calls[task] == patience + 1 else { return false }
+                guard state.calls[task] == patience + 1 else { return (false, nil) }
                 state.blocked += 1
-                return true
+                guard let waiter = state.waiter, state.blocked >= waiter.count else {
+                    return (true, nil)
+                }
+                state.waiter = nil
+                return (true, waiter.continuation)
             }
+            waiter?.resume()
             // Without the time limit, a failure would end the process instead of the test.
             guard mustBlock, gate.wait(timeout: .now() + 30) == .timedOut else { return }
             state.withLock { $0.waitedInVain += 1 }
@@ -114,8 +130,8 @@ struct LongWorkTests {
                     }
                 }
             }
-            // This task runs on the threads that the others would occupy.
-            while sealing.blockedCount < count { await Task.yield() }
+            // This task continues on a thread that the others would occupy.
+            await sealing.waitForBlocked(count)
             sealing.release()
             try await group.waitForAll()
         }

@@ -57,28 +57,46 @@ package final class FakeByteSealing: ByteSealing {
     }
 }
 
-/// A sealing that opens everything except the bytes of one context, such as a document's path.
+/// A sealing that refuses the bytes of one context, such as a document's path, or all bytes while its key is absent.
 package final class RefusingByteSealing: ByteSealing {
+    private struct State {
+        var refused: String?
+        var isAbsent = false
+    }
+
     private let base = FakeByteSealing(key: 42)
-    private let refused = Mutex<String?>(nil)
+    private let state = Mutex(State())
 
     package init() {}
 
+    /// Whether the key is absent, like that of a locked device.
+    package var isAbsent: Bool {
+        get { state.withLock { $0.isAbsent } }
+        set { state.withLock { $0.isAbsent = newValue } }
+    }
+
     /// Refuses to open the bytes of a context; nil refuses none.
-    package func refuse(_ context: String?) { refused.withLock { $0 = context } }
+    package func refuse(_ context: String?) { state.withLock { $0.refused = context } }
 
     package func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        try base.seal(plain, context: context)
+        try checkPresence()
+        return try base.seal(plain, context: context)
     }
 
     package func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        if let refused = refused.withLock({ $0 }), Array(refused.utf8) == context {
+        try checkPresence()
+        if let refused = state.withLock({ $0.refused }), Array(refused.utf8) == context {
             throw CocoaError(.fileReadCorruptFile)
         }
         return try base.open(sealed, context: context)
     }
 
     package func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        try base.fingerprint(plain, context: context)
+        try checkPresence()
+        return try base.fingerprint(plain, context: context)
+    }
+
+    private func checkPresence() throws {
+        if isAbsent { throw CocoaError(.fileReadNoPermission) }
     }
 }

@@ -46,6 +46,47 @@ package struct BodySealing: Sendable {
         return try sealing.open(bytes, context: Array(context.utf8))
     }
 
+    // MARK: Proof of the key
+
+    private static let proof = Array("a Keel store".utf8)
+    private static let proofContext = "keel/proof"
+
+    /// Returns the bytes by which a store recognizes its key; nil without a key.
+    package func newProof() throws -> [UInt8]? {
+        sealing == nil ? nil : try seal(Self.proof, as: Self.proofContext)
+    }
+
+    /// Whether the key is available, and is that of a store with a proof; true without a key.
+    package func opens(_ proof: [UInt8]?) -> Bool {
+        guard sealing != nil else { return true }
+        guard let proof else { return false }
+        return (try? open(proof, as: Self.proofContext)) == Self.proof
+    }
+
+    /// Checks that a store is opened with its key.
+    ///
+    /// - Parameter proof: The store's proof; nil for a store without encryption.
+    /// - Throws: `StorageError/Code/permissionDenied` for a missing, unnecessary or wrong key.
+    package func check(_ proof: [UInt8]?) throws(StorageError) {
+        switch (proof, sealing) {
+        case (nil, nil): return
+        case (nil, _?):
+            throw StorageError(
+                .permissionDenied,
+                "the store is not encrypted; copy it into a new one to encrypt it"
+            )
+        case (_?, nil):
+            throw StorageError(
+                .permissionDenied,
+                "the store is encrypted; set the configuration’s sealing"
+            )
+        case (_?, _?):
+            guard opens(proof) else {
+                throw StorageError(.permissionDenied, "the store is encrypted with another key")
+            }
+        }
+    }
+
     /// Returns the keyed hash that replaces the key in an equality-only index.
     package func fingerprint(_ key: [UInt8], in index: [UInt8]) throws -> [UInt8] {
         guard let sealing else { return key }

@@ -215,7 +215,7 @@ package struct ChangePageReader {
 
     /// Returns the revisions and times of the removals of missing documents, by the sequences of their entries.
     ///
-    /// An entry that is no removal has none: the removal follows on a later page.
+    /// A missing document whose entry is not a removal has none, because its removal follows on a later page.
     private func removals(
         of entries: [LoggedChange],
         isLast: Bool

@@ -38,7 +38,7 @@ package struct LogExtent {
     package let sequence: Int64
     /// The commit time of the last change.
     package let time: Timestamp
-    /// The highest sequence whose change is no longer delivered to readers.
+    /// The highest sequence that the log has trimmed; readers receive only later changes.
     package let trimmed: Int64
     /// The sequence up to which the log has only the last change of each document.
     package let compacted: Int64

@@ -50,6 +50,37 @@ package struct StoredIndex: Sendable {
         return index.componentKeys(of: body, at: paths)
     }
 
+    /// Returns the keys that a change of a body removes and adds.
+    package func keyChanges(
+        from before: DocumentBody?,
+        to after: DocumentBody?
+    ) -> (removed: [[UInt8]], added: [[UInt8]]) {
+        let old = before.map(keys) ?? []
+        let new = after.map(keys) ?? []
+        if old == new { return ([], []) }
+        return (Self.keys(old, without: new), Self.keys(new, without: old))
+    }
+
+    private static func keys(_ keys: [[UInt8]], without others: [[UInt8]]) -> [[UInt8]] {
+        // Most documents have one key, for which a set would cost more than the comparison.
+        guard others.count > 8 else { return keys.filter { !others.contains($0) } }
+        let others = Set(others)
+        return keys.filter { !others.contains($0) }
+    }
+
+    /// Returns the key of a document's entry as stored.
+    package func entryKey(
+        _ key: [UInt8],
+        of path: DocumentPath,
+        sealedBy sealing: BodySealing
+    ) throws -> [UInt8] {
+        guard case .fields(let index) = kind else { return key }
+        var entry = index.isEqualityOnly ? try sealing.fingerprint(key, in: definition) : key
+        entry.reserveCapacity(entry.count + path.id.utf8.count + 16)
+        index.append(path, to: &entry)
+        return entry
+    }
+
     /// Returns the words of the searchable fields, one text per field.
     package func texts(of body: DocumentBody) -> [String] {
         paths.map { path in
@@ -94,6 +125,17 @@ package struct IndexSet: Sendable {
         all.filter { StoredName.same($0.collection, name) }
     }
 
+    /// Whether a text search is incomplete.
+    package var hasOpenSearches: Bool {
+        all.contains { if case .search = $0.kind { $0.built != nil } else { false } }
+    }
+
+    /// Returns the definitions that the store lacks or has not completed.
+    package func unfinished(of wanted: [StoredIndex.Kind]) -> [StoredIndex.Kind] {
+        let ready = Set(all.filter { $0.built == nil }.map(\.definition))
+        return wanted.filter { !ready.contains($0.encoded) }
+    }
+
     package func stored(_ definition: IndexDefinition) -> StoredIndex? {
         all.first { if case .fields(definition) = $0.kind { true } else { false } }
     }
@@ -118,5 +160,35 @@ extension KeyRange {
             }
         }
         return KeyRange(from: replaced(lower), to: replaced(upper))
+    }
+}
+
+extension StorageSchema {
+    /// The definitions, with the searches last.
+    package var kinds: [StoredIndex.Kind] {
+        indexes.map(StoredIndex.Kind.fields) + searches.map(StoredIndex.Kind.search)
+    }
+
+    /// Refuses searches in an encrypted store that does not allow them.
+    ///
+    /// - Throws: `StorageError/Code/unsupported`.
+    package func checkSearches(areAllowed: Bool) throws(StorageError) {
+        guard searches.isEmpty || areAllowed else {
+            throw StorageError(
+                .unsupported,
+                "text search would write unencrypted words into an encrypted store; set "
+                    + "allowsPlaintextSearch if that is acceptable"
+            )
+        }
+    }
+}
+
+extension ReadRequest {
+    /// Whether the request is a text search.
+    package var searches: Bool {
+        switch operation {
+        case .query(let query), .aggregate(let query, _): query.search != nil
+        case .documents, .collections: false
+        }
     }
 }

@@ -15,7 +15,7 @@ struct ConnectionSettings: Sendable {
 
     private static let multiple = ["host", "hostaddr", "port"]
 
-    /// What a URL can set otherwise.
+    /// The parameters of a URL that does not set them.
     private static let defaults = [
         "application_name": "keel",
         "client_encoding": "UTF8",

@@ -75,7 +75,7 @@ actor ConnectionThread {
             var isOver = false
         }
 
-        /// What the thread keeps, so that the executor ends with its actor.
+        /// The jobs of the thread, which retains the mailbox instead of the executor, so that both end with the actor.
         private final class Mailbox: Sendable {
             let state = Mutex(State())
             let pipe: WakePipe

@@ -38,7 +38,7 @@ final class DatabaseConnection {
     /// The names of the statements that the server has prepared, by their text.
     var prepared: [String: String] = [:]
     private var preparedCount = 0
-    /// Whether waiting goes on although the task is canceled: what the connection does concerns others too.
+    /// Whether cancellation of the task does not end a wait, because the work also belongs to other tasks.
     var ignoresCancellation = false
 
     /// Whether the server's process is reached directly; false behind a pooler, where sessions have no state.
@@ -81,7 +81,7 @@ final class DatabaseConnection {
         do {
             return try exchange(statements, patience)
         } catch let failure as DatabaseFailure {
-            // 0A000 and 26000: what is prepared no longer fits the tables, or the server does not know it.
+            // 0A000 and 26000: a prepared statement no longer fits the tables, or is unknown to the server.
             if failure.isConnectionLost || ["0A000", "26000"].contains(failure.state) { close() }
             throw failure
         }
@@ -103,7 +103,7 @@ final class DatabaseConnection {
             if isDirect, prepared[statement.sql] == nil,
                 !preparing.contains(where: { $0.sql == statement.sql })
             {
-                // Never a name again: a canceled exchange may have prepared what is not noted.
+                // Names are never reused, because a canceled exchange may have prepared a statement unnoticed.
                 let name = "keel\(preparedCount)"
                 preparedCount += 1
                 try sent(

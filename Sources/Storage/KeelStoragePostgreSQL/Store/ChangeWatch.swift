@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// Raises a signal when any adapter has committed to the store.
 ///
-/// The first request that waits starts a thread with a connection of its own. Where the connection reaches the server
-/// itself, the server announces commits; an announcement is a hint, and the sequence in the store's tail is what counts.
-/// Behind a pooler, which keeps announcements away, the sequence is read again and again while somebody waits.
+/// The first waiting request starts a thread with a connection of its own. On a direct connection, the server announces
+/// commits; an announcement is only a hint to read the sequence in the store's tail. A pooler does not forward
+/// announcements, so behind one the thread polls the sequence while requests wait.
 final class ChangeWatch: Sendable {
     private struct State {
         var waiterCount = 0
@@ -20,7 +20,7 @@ final class ChangeWatch: Sendable {
 
     private static let shortestPause = Duration.milliseconds(10)
     private static let longestPause = Duration.milliseconds(500)
-    /// How often the sequence is read although announcements are received.
+    /// The interval at which the sequence is read even if announcements are received.
     private static let longestSilence = Duration.seconds(5)
 
     private let settings: ConnectionSettings
@@ -57,14 +57,14 @@ final class ChangeWatch: Sendable {
             return (isBehind, !state.hasThread && !state.isClosed)
         }
         if starts { start() }
-        // A pause that grew while nobody waited ends.
+        // Ends a pause that grew while no request waited.
         pipe.wake()
         return isBehind
     }
 
     func end() { state.withLock { $0.waiterCount -= 1 } }
 
-    /// Notes a commit of this adapter, whose announcement is not needed.
+    /// Records a commit of this adapter, which needs no announcement.
     func saw(_ sequence: Int64) {
         state.withLock { $0.sequence = max($0.sequence, sequence) }
         signal.raise()

@@ -33,15 +33,9 @@ struct EntryWriter {
             for word in new.subtracting(old) { writes.change(word, isRemoval: false) }
             return
         }
-        let old = before.map(index.keys) ?? []
-        let new = after.map(index.keys) ?? []
-        if old == new { return }
-        for key in Self.keys(old, without: new) {
-            try add(key, index, writes.entries, isRemoval: true)
-        }
-        for key in Self.keys(new, without: old) {
-            try add(key, index, writes.entries, isRemoval: false)
-        }
+        let (removed, added) = index.keyChanges(from: before, to: after)
+        for key in removed { try add(key, index, writes.entries, isRemoval: true) }
+        for key in added { try add(key, index, writes.entries, isRemoval: false) }
     }
 
     /// Returns a statement that removes all entries of the document from an index.
@@ -66,13 +60,6 @@ struct EntryWriter {
         }
     }
 
-    private static func keys(_ keys: [[UInt8]], without others: [[UInt8]]) -> [[UInt8]] {
-        // Most documents have one key, for which a set would cost more than the comparison.
-        guard others.count > 8 else { return keys.filter { !others.contains($0) } }
-        let others = Set(others)
-        return keys.filter { !others.contains($0) }
-    }
-
     private func words(of body: DocumentBody?, in index: StoredIndex) -> Set<GroupWrites.Word> {
         guard let body else { return [] }
         var words: Set<GroupWrites.Word> = []
@@ -92,16 +79,6 @@ struct EntryWriter {
         return words
     }
 
-    /// Returns the key of an entry as stored.
-    func entryKey(_ key: [UInt8], in index: StoredIndex) throws -> [UInt8] {
-        guard case .fields(let definition) = index.kind else { return key }
-        var entry =
-            definition.isEqualityOnly
-            ? try sealing.fingerprint(key, in: index.definition) : key
-        definition.append(path, to: &entry)
-        return entry
-    }
-
     private func add(
         _ key: [UInt8],
         _ index: StoredIndex,
@@ -109,7 +86,7 @@ struct EntryWriter {
         isRemoval: Bool
     ) throws {
         entries.add(
-            try entryKey(key, in: index),
+            try index.entryKey(key, of: path, sealedBy: sealing),
             of: row,
             to: index.number,
             in: index.entryCollection(collection),

@@ -1,7 +1,7 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// What a group of commits reads before it is computed.
+/// Reads the documents, receipts and clients that a group of commits needs.
 struct GroupReading {
     private let store: OpenStore
     private let paths: [DocumentPath]

@@ -15,9 +15,6 @@ final class OpenStore: Sendable {
     let keepsHistory: Bool
     private let now: (@Sendable () -> Timestamp)?
 
-    private static let proof = Array("a Keel store".utf8)
-    private static let proofContext = Array("keel/proof".utf8)
-
     /// Opens a store, and creates it in a database that lacks it.
     init(
         _ configuration: PostgreSQLStorageAdapter.Configuration,
@@ -30,8 +27,8 @@ final class OpenStore: Sendable {
             )
         }
         try StoreTables.create(connection)
-        let sealing = configuration.sealing
-        let proof = try sealing?.seal(Self.proof, context: Self.proofContext)
+        sealing = BodySealing(sealing: configuration.sealing)
+        let proof = try sealing.newProof()
         let rows = try connection.run([
             DatabaseStatement(
                 """
@@ -55,10 +52,9 @@ final class OpenStore: Sendable {
         }
         let tail = StoreTail(row, from: 3)
         try tail.checkFormat()
-        try Self.check(row.isNull(2) ? nil : row.bytes(2), for: sealing)
+        try sealing.check(row.isNull(2) ? nil : row.bytes(2))
         number = row.integer(0)
         epoch = UInt64(bitPattern: row.integer(1))
-        self.sealing = BodySealing(sealing: sealing)
         now = configuration.now
         keepsHistory = try Self.keepHistory(configuration.history, of: number, tail, on: connection)
     }
@@ -111,28 +107,6 @@ final class OpenStore: Sendable {
         )
         return true
     }
-
-    private static func check(
-        _ proof: [UInt8]?,
-        for sealing: (any ByteSealing)?
-    ) throws(StorageError) {
-        switch (proof, sealing) {
-        case (nil, nil): return
-        case (nil, _?):
-            throw StorageError(
-                .permissionDenied,
-                "the store is not encrypted; copy it into a new one to encrypt it"
-            )
-        case (_?, nil):
-            throw StorageError(
-                .permissionDenied,
-                "the store is encrypted; set the configuration’s sealing"
-            )
-        case (let proof?, let sealing?):
-            guard (try? sealing.open(proof, context: proofContext)) != self.proof else { return }
-            throw StorageError(.permissionDenied, "the store is encrypted with another key")
-        }
-    }
 }
 
 extension StoreTail {
@@ -142,15 +116,6 @@ extension StoreTail {
         throw StorageError(
             .schemaTooNew,
             "the store has format \(format); this version of Keel knows up to \(StoreTables.format)"
-        )
-    }
-}
-
-extension Duration {
-    var microseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return Int64(
-            clamping: Int128(seconds) * 1_000_000 + Int128(attoseconds / 1_000_000_000_000)
         )
     }
 }

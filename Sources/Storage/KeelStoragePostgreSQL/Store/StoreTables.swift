@@ -19,13 +19,14 @@ internal import KeelStorageAdapting
 /// - `history`: former states of documents, each until the time of the commit that replaced it, if the store keeps them.
 ///
 /// Names, ids and keys are `bytea`: a document id may contain U+0000, which `text` refuses, and bytes have no collation
-/// that an update of the operating system changes. There are no foreign keys and no triggers: Keel is the only writer.
+/// that an update of the operating system changes. The tables need neither foreign keys nor triggers, because only Keel
+/// writes them.
 enum StoreTables {
     /// The version of these tables.
     static let format: Int64 = 1
 
     static let creation = [
-        // Somebody with more rights may have created the schema alone.
+        // A role with more rights may have created the schema without the tables.
         """
         DO $$ BEGIN
             IF to_regnamespace('keel') IS NULL THEN CREATE SCHEMA keel; END IF;

@@ -11,7 +11,7 @@ struct StoreTail {
     var generation: Int64
     /// The highest revision of a removed document that is greater than the sequence.
     var floor: Int64
-    /// The highest sequence whose change is no longer delivered to readers.
+    /// The highest sequence that the log has trimmed; readers receive only later changes.
     var trimmed: Int64
     /// The highest number of a document, of a collection and of a client.
     var documents: Int64

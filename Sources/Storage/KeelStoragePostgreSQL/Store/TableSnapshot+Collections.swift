@@ -72,7 +72,7 @@ extension TableSnapshot: CollectionDirectory {
         most: Int
     ) throws -> [GroupOrder.Member] {
         let end = range.firstBehind
-        // What the index of the collections with a name has of their keys, or that of all collections.
+        // The length of the key prefixes in the index of the collections with a name, or of all collections.
         let length = name == nil ? 2000 : 1000
         let direction = isBackward ? "DESC" : "ASC"
         let start = "substring(key FROM 1 FOR \(length))"

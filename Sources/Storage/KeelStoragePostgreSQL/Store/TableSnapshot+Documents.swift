@@ -47,7 +47,7 @@ extension TableSnapshot: StoreSnapshot {
             SELECT did, cid, id, rev, created, updated, body FROM keel.history
             WHERE store = $1 AND cid = c.cid AND id = p.id AND time > $5 ORDER BY time LIMIT 1
             """
-        // The earliest later image has the state of a past time, even if it says that there was no document.
+        // The earliest later image has the state at a past time, even if the document was missing then.
         let document =
             isPast
             ? """

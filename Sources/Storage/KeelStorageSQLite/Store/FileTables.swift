@@ -58,20 +58,14 @@ struct FileTables: CheckedTables {
         of document: CheckedDocument,
         in index: StoredIndex
     ) throws -> Bool {
-        let writer = IndexWriter(
-            statements: statements,
-            sealing: reader.sealing,
-            path: document.document.path,
-            collection: document.collection,
-            row: document.row
-        )
+        let entry = try index.entryKey(key, of: document.document.path, sealedBy: reader.sealing)
         let statement = try RawStatement(
             database,
             "SELECT 1 FROM entries WHERE ix = ? AND cid = ? AND key = ? AND rid = ?"
         )
         try statement.bind(1, index.number)
         try statement.bind(2, index.entryCollection(document.collection))
-        try statement.bind(3, try writer.entryKey(key, in: index))
+        try statement.bind(3, entry)
         try statement.bind(4, document.row)
         return try statement.first { _ in true } ?? false
     }

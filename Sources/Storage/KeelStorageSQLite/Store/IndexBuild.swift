@@ -1,27 +1,9 @@
 #if SQLite
 internal import GRDB
 internal import KeelStorageAdapting
-internal import Synchronization
 
-/// A build of the declared indexes that are incomplete, one step per transaction.
-///
-/// The column `built` of `indexes` holds the progress of an index: the last row that has been indexed, null for a
-/// complete index, and ``dropped`` for one whose entries are being removed. Several builders, in one or several
-/// processes, share the work: each step begins with the state in the file.
-struct IndexBuild: Sendable {
-    /// Stands for a row: the index is no longer maintained, and is removed after its entries.
-    static let dropped: Int64 = -1
-    private static let documentsPerStep: Int64 = 1_000
-    /// The approximate number of bytes of documents that one step reads.
-    private static let bytesPerStep = 4 << 20
-    /// The number of entries of a dropped index that one step removes.
-    private static let entriesPerStep: Int64 = 10_000
-
-    /// The indexes that cover an unreadable document.
-    ///
-    /// If completed without it, they would hide it even after it becomes readable. Until it is readable, replaced or
-    /// removed, queries scan and report it.
-    private var heldUp: Set<Int64> = []
+extension IndexBuild {
+    private static let documentsPerStep = 1_000
 
     // MARK: Declaring and dropping
 
@@ -91,24 +73,13 @@ struct IndexBuild: Sendable {
 
     // MARK: Building
 
-    private struct Open {
-        let index: StoredIndex
-        var built: Int64
-    }
-
     /// Writes the entries of some documents for the indexes with the least progress.
     ///
     /// - Returns: Whether there is more to do.
     mutating func step(in database: Database, for adapter: SQLiteStorageAdapter) throws -> Bool {
         if try Self.removeDropped(in: database) { return true }
         let reader = adapter.reader(database, remembers: false)
-        let open = try reader.storedIndexes().compactMap { index in
-            index.built.map { Open(index: index, built: $0) }
-        }.filter { !heldUp.contains($0.index.number) }
-        guard let start = open.map(\.built).min() else { return false }
-        var group = open.filter { $0.built == start }
-        // Indexes with more progress join when the others have caught up.
-        let end = open.map(\.built).filter { $0 > start }.min() ?? .max
+        guard var step = next(of: try reader.storedIndexes()) else { return false }
         let statement = try RawStatement(
             database,
             """
@@ -116,61 +87,17 @@ struct IndexBuild: Sendable {
             WHERE d.rid > ? AND d.rid <= ? ORDER BY d.rid LIMIT \(Self.documentsPerStep)
             """
         )
-        try statement.bind(1, start)
-        try statement.bind(2, end)
+        try statement.bind(1, step.after)
+        try statement.bind(2, step.through)
         let statements = WriteStatements(database)
-        var count: Int64 = 0
-        var size = AnswerSize(most: Self.bytesPerStep)
-        var isStopped = false
+        var count = 0
         try statement.eachRow { row in
-            // Cancellation keeps the entries written so far.
-            isStopped = size.isFull || Task.isCancelled
-            if isStopped { return false }
             count += 1
-            if let document = try add(row, to: &group, with: statements, reader, adapter) {
-                size.add(document)
-            }
-            return true
-        }
-        try statements.finishEntries()
-        let isAtEnd = count < Self.documentsPerStep && !isStopped
-        for open in group {
-            if heldUp.contains(open.index.number) {
-                try Self.note(open.built, of: open.index, in: database)
-            } else if isAtEnd, end == .max {
-                try Self.note(nil, of: open.index, in: database)
-            } else {
-                try Self.note(isAtEnd ? end : open.built, of: open.index, in: database)
-            }
-        }
-        return true
-    }
-
-    /// Writes the entries of one document.
-    ///
-    /// - Returns: The document, if it was read.
-    private mutating func add(
-        _ row: borrowing StoredRow,
-        to group: inout [Open],
-        with statements: WriteStatements,
-        _ reader: StoreReader,
-        _ adapter: SQLiteStorageAdapter
-    ) throws -> Document? {
-        let (number, collection) = (row.number, row.collection)
-        let name = try reader.path(of: collection).name
-        var content: Result<Document, StorageError>?
-        for position in group.indices {
-            let index = group[position].index
-            if heldUp.contains(index.number) { continue }
-            guard StoredName.same(name, index.collection) else {
-                group[position].built = number
-                continue
-            }
-            // Read once, and only if an index covers it.
-            let known = try content ?? Self.content(of: row, reader, adapter)
-            content = known
-            switch known {
-            case .success(let document):
+            let (number, collection) = (row.number, row.collection)
+            return try step.add(row, in: reader, &self) {
+                try adapter.opensProof(in: database)
+            } write: { document, index in
+                if case .search = index.kind { try index.deleteTexts(row: number, in: database) }
                 let writer = IndexWriter(
                     statements: statements,
                     sealing: reader.sealing,
@@ -178,36 +105,14 @@ struct IndexBuild: Sendable {
                     collection: collection,
                     row: number
                 )
-                if case .search = index.kind {
-                    try index.deleteTexts(row: number, in: statements.database)
-                }
                 try writer.replace(nil, by: document.body, in: index)
-                group[position].built = number
-            case .failure:
-                // A text search cannot scan, so it is built without the document.
-                if case .search = index.kind {
-                    group[position].built = number
-                } else {
-                    heldUp.insert(index.number)
-                }
             }
         }
-        if case .success(let document)? = content { return document }
-        return nil
-    }
-
-    private static func content(
-        of row: borrowing StoredRow,
-        _ reader: StoreReader,
-        _ adapter: SQLiteStorageAdapter
-    ) throws -> Result<Document, StorageError> {
-        do {
-            return .success(try reader.document(row))
-        } catch let error as StorageError {
-            // With a wrong key, no document can be read.
-            guard try adapter.opensProof(in: reader.database) else { throw error }
-            return .failure(error)
+        try statements.finishEntries()
+        for (index, built) in step.progress(isAtEnd: count < Self.documentsPerStep, self) {
+            try Self.note(built, of: index, in: database)
         }
+        return true
     }
 
     private static func note(
@@ -230,64 +135,6 @@ struct IndexBuild: Sendable {
         try statement.bind(1, built)
         try statement.bind(2, index.number)
         try statement.run()
-    }
-}
-
-/// Builds indexes while an adapter is used, in a task that ends with the adapter.
-final class IndexBuilding: Sendable {
-    private struct State {
-        var task: Task<Void, Never>?
-        /// Whether a declaration has been added that the task may have missed.
-        var isWanted = false
-        var isEnded = false
-    }
-
-    private let state = Mutex(State())
-
-    deinit { end() }
-
-    func begin(for adapter: SQLiteStorageAdapter) {
-        state.withLock { state in
-            state.isWanted = true
-            guard state.task == nil, !state.isEnded else { return }
-            state.task = Task(priority: .utility) { [weak self, weak adapter] in
-                while self?.isWantedAgain() == true {
-                    var build = IndexBuild()
-                    // The next preparation repeats a failed step and throws its error.
-                    while !Task.isCancelled, let adapter,
-                        (try? await adapter.advance(&build)) == true
-                    {}
-                }
-            }
-        }
-    }
-
-    private func isWantedAgain() -> Bool {
-        state.withLock { state in
-            if !state.isWanted { state.task = nil }
-            return state.isWanted.take()
-        }
-    }
-
-    /// Waits until nothing is being built.
-    func wait() async {
-        while let task = state.withLock({ $0.task }) { await task.value }
-    }
-
-    func end() {
-        let task = state.withLock { state in
-            state.isEnded = true
-            return state.task.take()
-        }
-        task?.cancel()
-    }
-}
-
-extension Bool {
-    /// Returns the value and sets it to false.
-    fileprivate mutating func take() -> Bool {
-        defer { self = false }
-        return self
     }
 }
 #endif

@@ -25,18 +25,9 @@ struct IndexWriter {
             try replaceTexts(before, by: after, in: index)
             return
         }
-        let old = before.map(index.keys) ?? []
-        let new = after.map(index.keys) ?? []
-        if old == new { return }
-        for key in Self.keys(old, without: new) { try change(key, index, isRemoval: true) }
-        for key in Self.keys(new, without: old) { try change(key, index, isRemoval: false) }
-    }
-
-    private static func keys(_ keys: [[UInt8]], without others: [[UInt8]]) -> [[UInt8]] {
-        // Most documents have one key, for which a set would cost more than the comparison.
-        guard others.count > 8 else { return keys.filter { !others.contains($0) } }
-        let others = Set(others)
-        return keys.filter { !others.contains($0) }
+        let (removed, added) = index.keyChanges(from: before, to: after)
+        for key in removed { try change(key, index, isRemoval: true) }
+        for key in added { try change(key, index, isRemoval: false) }
     }
 
     /// Writes the entries of a body, replacing those of an unreadable body.
@@ -71,20 +62,9 @@ struct IndexWriter {
         if let after { try index.insertTexts(of: after, row: row, in: statements.database) }
     }
 
-    /// Returns the key of an entry as stored in the file.
-    func entryKey(_ key: [UInt8], in index: StoredIndex) throws -> [UInt8] {
-        guard case .fields(let definition) = index.kind else { return key }
-        var entry =
-            definition.isEqualityOnly
-            ? try sealing.fingerprint(key, in: index.definition) : key
-        entry.reserveCapacity(entry.count + path.id.utf8.count + 16)
-        definition.append(path, to: &entry)
-        return entry
-    }
-
     private func change(_ key: [UInt8], _ index: StoredIndex, isRemoval: Bool) throws {
         try statements.changeEntry(
-            try entryKey(key, in: index),
+            try index.entryKey(key, of: path, sealedBy: sealing),
             of: row,
             to: index.number,
             in: index.entryCollection(collection),

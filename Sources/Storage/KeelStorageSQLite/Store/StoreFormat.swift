@@ -207,7 +207,7 @@ struct StoreState {
     var generation: Int64
     /// The highest revision of a removed document that is greater than the log's sequence.
     var floor: Int64
-    /// The highest sequence whose change is no longer delivered to readers.
+    /// The highest sequence that the log has trimmed; readers receive only later changes.
     ///
     /// Its row stays in the log for its mark.
     var trimmed: Int64

@@ -9,8 +9,7 @@ struct StoreOpening {
     let location: SQLiteStorageLocation
     let configuration: SQLiteStorageAdapter.Configuration
 
-    private static let proof = Array("a Keel store".utf8)
-    private static let proofContext = "keel/proof"
+    private var sealing: BodySealing { BodySealing(sealing: configuration.sealing) }
 
     func open() throws -> (pool: DatabasePool, path: String, epoch: UInt64) {
         let path = try location.path()
@@ -133,10 +132,7 @@ struct StoreOpening {
         let queue = try DatabaseQueue(path: path, configuration: settings)
         defer { try? queue.close() }
         let epoch = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
-        let proof = try configuration.sealing?.seal(
-            Self.proof,
-            context: Array(Self.proofContext.utf8)
-        )
+        let proof = try sealing.newProof()
         try queue.inTransaction(.exclusive) { database in
             let id = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
             if id == StoreFormat.applicationID { return .rollback }
@@ -154,7 +150,7 @@ struct StoreOpening {
         guard let epoch = try StoreFormat.meta("epoch", in: database), epoch.count == 8 else {
             throw Self.foreign
         }
-        try check(proof: try StoreFormat.meta("seal", in: database))
+        try sealing.check(StoreFormat.meta("seal", in: database))
         return epoch.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
@@ -167,31 +163,6 @@ struct StoreOpening {
         )
     }
 
-    private func check(proof: [UInt8]?) throws(StorageError) {
-        switch (proof, configuration.sealing) {
-        case (nil, nil): return
-        case (nil, _?):
-            throw StorageError(
-                .permissionDenied,
-                "the store is not encrypted; copy it into a new one to encrypt it"
-            )
-        case (_?, nil):
-            throw StorageError(
-                .permissionDenied,
-                "the store is encrypted; set the configuration’s sealing"
-            )
-        case (let proof?, let sealing?):
-            guard !Self.isProof(proof, for: sealing) else { return }
-            throw StorageError(.permissionDenied, "the store is encrypted with another key")
-        }
-    }
-
-    /// Returns whether a key opens the proof that was sealed with the store's key.
-    static func isProof(_ proof: [UInt8]?, for sealing: any ByteSealing) -> Bool {
-        guard let proof else { return false }
-        return (try? sealing.open(proof, context: Array(proofContext.utf8))) == Self.proof
-    }
-
     private static var foreign: StorageError {
         StorageError(.corrupted, "the file is an SQLite database but not a Keel store")
     }
@@ -199,12 +170,5 @@ struct StoreOpening {
 
 extension Duration {
     var seconds: Double { self / .seconds(1) }
-
-    var microseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return Int64(
-            clamping: Int128(seconds) * 1_000_000 + Int128(attoseconds / 1_000_000_000_000)
-        )
-    }
 }
 #endif

@@ -15,7 +15,7 @@ extension StoreReader: StoreSnapshot {
             if let time {
                 let image = try image(of: path, in: collection, after: time).first { statement in
                     let row = statement.row()
-                    // An image can also record that there was no document.
+                    // An image can also record that the document was missing.
                     guard row.body != nil else { return true }
                     return try take(position, row)
                 }

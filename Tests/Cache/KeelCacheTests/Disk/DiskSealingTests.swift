@@ -2,7 +2,6 @@ import Foundation
 import KeelCache
 import KeelCore
 import KeelTestSupport
-import Synchronization
 import Testing
 
 @Suite("Sealing of the disk tier")
@@ -98,39 +97,13 @@ struct DiskSealingTests {
     @Test("A failed sealing throws a typed error, and existing entries stay")
     func failing() async throws {
         let files = SimulatedFileSystem()
-        let sealing = SwitchableSealing()
+        let sealing = RefusingByteSealing()
         let tier = try files.tier { $0.sealing = sealing }
         try await tier.set("a", [1])
-        sealing.isOn.store(false, ordering: .relaxed)
+        sealing.isAbsent = true
         #expect(await cacheError { try await tier.set("b", [2]) }?.code == .sealingFailed)
         #expect(await cacheError { _ = try await tier.value("a") }?.code == .sealingFailed)
-        sealing.isOn.store(true, ordering: .relaxed)
+        sealing.isAbsent = false
         #expect(try await tier.value("a") == [1])
-    }
-}
-
-/// A sealing whose key can be withdrawn.
-private final class SwitchableSealing: ByteSealing {
-    struct Missing: Error {}
-    let isOn = Atomic<Bool>(true)
-    private let sealing = FakeByteSealing(key: 1)
-
-    func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        try check()
-        return try sealing.seal(plain, context: context)
-    }
-
-    func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        try check()
-        return try sealing.open(sealed, context: context)
-    }
-
-    func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        try check()
-        return try sealing.fingerprint(plain, context: context)
-    }
-
-    private func check() throws {
-        guard isOn.load(ordering: .relaxed) else { throw Missing() }
     }
 }
