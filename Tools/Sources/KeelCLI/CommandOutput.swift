@@ -37,9 +37,9 @@ struct CommandOutput {
     /// Runs a command, writes its error with advice, and ends with the exit code of the error.
     ///
     /// - Parameters:
-    ///   - failure: What the exit code says after an error.
+    ///   - failure: The exit code after an error.
     ///   - body: The command.
-    /// - Throws: The exit code, unless everything was done.
+    /// - Throws: The exit code, unless the command succeeded.
     func reporting(
         failure: ToolExit = .failed,
         _ body: () async throws -> ToolExit

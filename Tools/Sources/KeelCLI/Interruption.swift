@@ -25,7 +25,7 @@ enum Interruption {
         let value = Mutex<Value?>(nil)
     }
 
-    /// Runs a body until it ends, a signal comes or the task is canceled, which cancels it.
+    /// Runs a body until it ends; a signal, or cancellation of the task, cancels the body.
     static func wait(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
         let watches = [SIGINT, SIGTERM].map { SignalWatch($0) { continuation.yield() } }
@@ -36,7 +36,7 @@ enum Interruption {
             do {
                 try await group.next()
             } catch {
-                // A task that is canceled, as by the shell, is interrupted too.
+                // Cancellation of the task, for example by the shell, counts as an interruption.
                 guard Task.isCancelled else { throw error }
             }
             group.cancelAll()

@@ -1,23 +1,23 @@
-/// A key that was pressed, or text that was pasted.
+/// A pressed key, or pasted text.
 package enum Key: Hashable, Sendable {
     /// A scalar of a character.
     case scalar(Unicode.Scalar)
-    /// A letter with the key Control.
+    /// A letter pressed with Control.
     case control(Character)
     case enter, tab, backspace, delete, escape
     case up, down, left, right, home, end
     case wordLeft, wordRight, wordBackspace
-    /// Text that was pasted, which may have several lines.
+    /// Pasted text, which may have several lines.
     case paste(String)
 }
 
-/// Makes keys of the bytes that a terminal sends.
+/// Parses the bytes of a terminal into keys.
 package struct KeyParser: Sendable {
     private enum State: Hashable, Sendable {
         case ground
         case scalar(length: Int)
         case escape
-        /// A sequence that begins with Escape and `[`, or with Escape and `O`.
+        /// A sequence after Escape and `[` or `O`.
         case sequence
         case paste
     }
@@ -27,12 +27,12 @@ package struct KeyParser: Sendable {
 
     package init() {}
 
-    /// Whether the bytes so far may be the key Escape alone, or the beginning of a sequence.
+    /// Whether the bytes so far are either the Escape key or the beginning of a sequence.
     package var isUndecided: Bool { state == .escape }
 
-    /// Takes a byte.
+    /// Parses the next byte.
     ///
-    /// - Returns: The key that it completes, if it completes one.
+    /// - Returns: The key that the byte completes; nil if more bytes are needed.
     package mutating func key(_ byte: UInt8) -> Key? {
         switch state {
         case .ground: return begin(byte)
@@ -68,9 +68,9 @@ package struct KeyParser: Sendable {
         }
     }
 
-    /// Ends the wait for more bytes.
+    /// Ends the wait for further bytes.
     ///
-    /// - Returns: The key Escape, if it was pressed alone.
+    /// - Returns: The Escape key, if it was pressed alone.
     package mutating func end() -> Key? {
         guard isUndecided else { return nil }
         state = .ground

@@ -1,10 +1,10 @@
-/// A line that is edited, and the place in it.
+/// An edited line with a cursor.
 package struct LineBuffer: Hashable, Sendable {
     /// The text before the cursor.
     package private(set) var before: String
-    /// The text behind the cursor.
+    /// The text after the cursor.
     package private(set) var after = ""
-    /// What was cut last.
+    /// The text that was cut last.
     private var cut = ""
 
     /// Creates a line with the cursor at its end.
@@ -12,10 +12,10 @@ package struct LineBuffer: Hashable, Sendable {
 
     package var text: String { before + after }
 
-    /// Replaces all of it, with the cursor at the end.
+    /// Replaces the text, and moves the cursor to its end.
     package mutating func replace(with text: String) { (before, after) = (text, "") }
 
-    /// Inserts text before the cursor; what would command the terminal becomes a space.
+    /// Inserts text before the cursor, with spaces in place of control characters.
     package mutating func insert(_ text: String) {
         for scalar in text.unicodeScalars {
             let isControl = scalar.properties.generalCategory == .control
@@ -56,7 +56,7 @@ package struct LineBuffer: Hashable, Sendable {
         after.removeFirst(word.count + rest.count)
     }
 
-    /// Cuts the word before the cursor, with the spaces behind it.
+    /// Cuts the word before the cursor, and the spaces after that word.
     package mutating func cutWord() {
         cut = lastWord
         before.removeLast(cut.count)
@@ -66,7 +66,7 @@ package struct LineBuffer: Hashable, Sendable {
 
     package mutating func cutToEnd() { (cut, after) = (after, "") }
 
-    /// Inserts what was cut last.
+    /// Inserts the text that was cut last.
     package mutating func paste() { before += cut }
 
     private var lastWord: String {

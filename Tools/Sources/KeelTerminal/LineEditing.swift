@@ -1,52 +1,52 @@
-/// What keys do to a line: a state machine that knows no terminal.
+/// A state machine that applies keys to a line, independent of a terminal.
 package struct LineEditing: Sendable {
-    /// What has to happen after a key.
+    /// The action after a key.
     package enum Step: Hashable, Sendable {
-        /// The line is shown as it is now.
+        /// Show the current line.
         case show
-        /// The line is complete.
+        /// Accept the line.
         case accept
-        /// The line is abandoned.
+        /// Abandon the line.
         case abandon
-        /// There is no further line.
+        /// End the input.
         case leave
-        /// The word before the cursor is to be completed.
+        /// Complete the word before the cursor.
         case complete
-        /// The screen is to be cleared.
+        /// Clear the screen.
         case clear
     }
 
     /// A search backwards through the history.
     private struct Search: Sendable {
         var text = ""
-        /// The line that was found; nil before anything was.
+        /// The index of the found line; nil before the first match.
         var index: Int?
         var isFailing = false
-        /// What Control-C goes back to.
+        /// The state that Control-C restores.
         let original: (line: LineBuffer, position: Int)
     }
 
     package var line = LineBuffer()
     private let history: [String]
-    /// The line of the history that is shown; its count for the line that is new.
+    /// The index of the shown line in the history; the history's count for the new line.
     private var position: Int
     private var draft = ""
     private var search: Search?
 
-    /// Begins with an empty line.
+    /// Creates an empty line.
     ///
-    /// - Parameter history: The earlier lines, the last one last.
+    /// - Parameter history: The earlier lines, oldest first.
     package init(history: [String] = []) {
         self.history = history
         position = history.count
     }
 
-    /// What stands in place of the prompt during a search.
+    /// The prompt during a search; nil otherwise.
     package var searchPrompt: String? {
         search.map { "\($0.isFailing ? "not found" : "search") “\($0.text)”: " }
     }
 
-    /// Takes a key.
+    /// Applies a key.
     package mutating func take(_ key: Key) -> Step {
         if search != nil, let step = takeInSearch(key) { return step }
         switch key {
@@ -88,7 +88,7 @@ package struct LineEditing: Sendable {
 
     // MARK: Search
 
-    /// Takes a key of a search; nil for one that ends it and means what it always means.
+    /// Applies a key during a search; returns nil for a key that ends the search and has its usual effect.
     private mutating func takeInSearch(_ key: Key) -> Step? {
         guard var search else { return nil }
         switch key {

@@ -1,30 +1,30 @@
 package import Foundation
 
-/// The lines that were entered, in a file that only its owner may read.
+/// The entered lines, in a file that only its owner may read.
 package struct LineHistory: Sendable {
-    /// The most lines that are kept.
+    /// The maximum number of stored lines.
     package static let capacity = 1000
 
-    /// The lines, the last one last.
+    /// The lines, oldest first.
     package private(set) var lines: [String] = []
-    /// Why lines are not kept in the file, once; nil while they are.
+    /// The reason why lines could not be stored in the file; nil if they were.
     package private(set) var problem: String?
     private let file: URL?
 
     /// Reads the history of earlier runs.
     ///
-    /// - Parameter file: Where it is kept; nil for nowhere.
+    /// - Parameter file: The file; nil to store nothing.
     package init(in file: URL?) {
         self.file = file
         guard let file else { return }
         guard let data = try? Data(contentsOf: file) else { return }
         let all = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
         lines = all.suffix(Self.capacity)
-        // Written anew now and then, so that the file does not grow without end.
+        // Rewritten occasionally, so that the file does not grow without limit.
         if all.count > 2 * Self.capacity { rewrite(file) }
     }
 
-    /// Adds a line, unless it is the last one already, is empty, or begins with a space.
+    /// Adds a line, unless it is empty, begins with a space, or equals the last line.
     package mutating func add(_ line: String) {
         guard let first = line.first, first != " ", lines.last != line else { return }
         lines.append(line)
@@ -46,7 +46,7 @@ package struct LineHistory: Sendable {
             problem = "“\(file.path)” cannot be written: \(String(cString: strerror(errno)))"
             return
         }
-        // Also if it was there with wider permissions.
+        // The file may have existed with wider permissions.
         fchmod(descriptor, 0o600)
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         try? handle.write(contentsOf: Array("\(line)\n".utf8))

@@ -1,15 +1,15 @@
-/// A line with its prompt, as the rows of a terminal.
+/// The layout of a prompt and a line in the rows of a terminal.
 struct LineLayout: Hashable, Sendable {
-    /// The rows that are shown.
+    /// The visible rows.
     private(set) var rows: [String] = []
-    /// The row of the cursor among those that are shown.
+    /// The index of the cursor's row among the visible rows.
     private(set) var cursorRow = 0
     private(set) var cursorColumn = 0
 
-    /// Lays a line out.
+    /// Computes the layout of a line.
     ///
     /// - Parameters:
-    ///   - prompt: What stands before it.
+    ///   - prompt: The text before the line.
     ///   - line: The line.
     ///   - size: The size of the terminal.
     init(_ prompt: String, _ line: LineBuffer, _ size: TerminalSize) {
@@ -26,21 +26,21 @@ struct LineLayout: Hashable, Sendable {
         }
         for character in prompt + line.before { place(character) }
         if width == size.columns {
-            // The cursor stands where the next character will.
+            // The cursor is at the place of the next character.
             all.append(row)
             (row, width) = ("", 0)
         }
         let (cursor, column) = (all.count, width)
         for character in line.after { place(character) }
         all.append(row)
-        // A line that is longer than the screen is shown around the cursor.
+        // Of a line longer than the screen, the part around the cursor is visible.
         let first = max(0, min(cursor - size.rows / 2, all.count - size.rows))
         rows = Array(all[first...].prefix(size.rows))
         cursorRow = cursor - first
         cursorColumn = column
     }
 
-    /// How many rows are above the cursor once a terminal of another width has wrapped them.
+    /// Returns the number of rows above the cursor after a terminal of another width has wrapped them.
     func rowsAbove(_ columns: Int) -> Int {
         let above = rows.prefix(cursorRow).reduce(0) { count, row in
             count + max(1, (TextWidth.of(row) + columns - 1) / columns)
@@ -48,7 +48,7 @@ struct LineLayout: Hashable, Sendable {
         return above + cursorColumn / columns
     }
 
-    /// What draws the rows, from the first one on, and puts the cursor into its place.
+    /// The control sequence that draws the rows from the first one, and places the cursor.
     var drawing: String {
         let up = rows.count - 1 - cursorRow
         return rows.joined(separator: "\r\n") + (up > 0 ? "\u{1B}[\(up)A" : "") + "\r"

@@ -1,44 +1,44 @@
 internal import Foundation
 
-/// Reads lines from the terminal that is standard input, with the keys that people know from shells.
+/// Reads lines from a terminal on standard input, with the usual keys of shells.
 ///
-/// What it draws goes to standard error, so that standard output has results alone.
+/// The line is drawn on standard error, so that standard output has only results.
 package final class LineReader {
-    /// How the reading of a line ended.
+    /// The result of reading a line.
     package enum Outcome: Hashable, Sendable {
         case line(String)
-        /// Control-C abandoned it.
+        /// The line was abandoned with Control-C.
         case abandoned
-        /// Control-D, or the end of the terminal.
+        /// The input ended, by Control-D or with the terminal.
         case end
     }
 
     /// Completes the word before the cursor.
     package typealias Completer = @Sendable (_ before: String) async -> LineCompletion
 
-    /// The most candidates that are shown.
+    /// The maximum number of shown candidates.
     private static let mostShown = 200
 
     private let input = TerminalInput()
     private var layout = LineLayout("", LineBuffer(), TerminalSize(columns: 80, rows: 24))
 
-    /// The lines that were entered.
+    /// The entered lines.
     package private(set) var history: LineHistory
 
     package init(history: LineHistory) { self.history = history }
 
-    /// Gives the terminal back as it was, before a signal ends the process.
+    /// Restores the terminal before a signal ends the process.
     package var restoration: @Sendable () -> Void { { [input] in input.end() } }
 
     /// Reads a line.
     ///
     /// - Parameters:
-    ///   - prompt: What stands before it.
-    ///   - completer: Completes a word for the key Tab.
-    /// - Returns: The line, or why there is none.
+    ///   - prompt: The text before the line.
+    ///   - completer: The function that completes a word for the Tab key.
+    /// - Returns: The line, or the reason why it was not entered.
     package func line(prompt: String, completer: Completer) async -> Outcome {
         input.begin()
-        // Pasted text comes marked, so that its tabs complete nothing.
+        // The terminal marks pasted text, so that tabs in it do not complete words.
         write("\u{1B}[?2004h")
         defer {
             write("\u{1B}[?2004l")
@@ -74,9 +74,9 @@ package final class LineReader {
         }
     }
 
-    /// Inserts what all candidates have in common, or shows them.
+    /// Inserts the common beginning of all candidates, or lists them.
     ///
-    /// - Returns: Whether the line has to be drawn below what was shown.
+    /// - Returns: Whether the line must be drawn below a list.
     private func complete(
         _ editing: inout LineEditing,
         _ prompt: String,
@@ -106,7 +106,7 @@ package final class LineReader {
         return true
     }
 
-    /// Words side by side, as many as fit.
+    /// Returns lines with as many words side by side as fit.
     private static func grid(_ words: [String], _ columns: Int) -> [String] {
         let widest = (words.map { TextWidth.of($0) }.max() ?? 0) + 2
         let perLine = max(1, columns / widest)
@@ -124,7 +124,7 @@ package final class LineReader {
         write("\r" + (above > 0 ? "\u{1B}[\(above)A" : "") + "\u{1B}[J" + layout.drawing)
     }
 
-    /// Goes to the line below the text.
+    /// Moves to the line below the text.
     private func leave(_ editing: LineEditing, _ prompt: String, mark: String = "") {
         var last = editing
         last.line.moveToEnd()
@@ -138,15 +138,15 @@ package final class LineReader {
     }
 }
 
-/// How a word can go on.
+/// The possible completions of a word.
 package struct LineCompletion: Sendable {
-    /// A way to go on.
+    /// A completion.
     package struct Candidate: Hashable, Sendable {
-        /// What takes the word's place.
+        /// The replacement of the word.
         package var text: String
-        /// What comes behind it where it is the only one, such as a space.
+        /// The text that follows the replacement if it is the only candidate, such as a space.
         package var end: String
-        /// What it is called in a list.
+        /// The label in a list.
         package var label: String
 
         package init(_ text: String, end: String = " ", label: String? = nil) {
@@ -156,10 +156,10 @@ package struct LineCompletion: Sendable {
         }
     }
 
-    /// How many characters before the cursor are replaced.
+    /// The number of replaced characters before the cursor.
     package var replaced: Int
     package var candidates: [Candidate]
-    /// Whether there are more than these.
+    /// Whether there are further candidates.
     package var hasMore: Bool
 
     package init(replaced: Int, candidates: [Candidate], hasMore: Bool = false) {

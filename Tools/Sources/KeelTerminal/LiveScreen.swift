@@ -1,28 +1,29 @@
 internal import Foundation
 internal import Synchronization
 
-/// A screen of its own on standard output, which is drawn anew whenever its content or the size of
-/// the terminal changes, and which gives back what was there before.
+/// The alternate screen of the terminal on standard output.
+///
+/// The screen is redrawn whenever its content or the size of the terminal changes. Closing it restores the previous screen.
 package final class LiveScreen: Sendable {
-    /// Makes lines for a size; what does not fit is cut off.
+    /// A function that returns the lines for a size; lines and parts that do not fit are cut off.
     package typealias Content = @Sendable (TerminalSize) -> [String]
 
     private let content = Mutex<Content?>(nil)
     private let resizing = Mutex<SignalWatch?>(nil)
 
-    /// Takes the screen, until ``close()``.
+    /// Switches to the alternate screen, until ``close()``.
     package init() {
         resizing.withLock { $0 = SignalWatch(SIGWINCH) { [weak self] in self?.draw() } }
         Self.write("\u{1B}[?1049h\u{1B}[?25l")
     }
 
-    /// Shows other content.
+    /// Replaces the content.
     package func show(_ new: @escaping Content) {
         content.withLock { $0 = new }
         draw()
     }
 
-    /// Gives the screen back.
+    /// Restores the previous screen.
     package func close() {
         resizing.withLock { $0 = nil }
         content.withLock { content in
@@ -32,7 +33,7 @@ package final class LiveScreen: Sendable {
     }
 
     private func draw() {
-        // One drawing at a time.
+        // Under the lock, because a drawing must not be interleaved with another one.
         content.withLock { content in
             guard let content else { return }
             let size = TerminalSize(of: STDOUT_FILENO)

@@ -1,20 +1,19 @@
 internal import Foundation
 internal import Synchronization
 
-/// One line on standard error that says how far long work has come.
+/// A line on standard error that shows the progress of long work.
 ///
-/// It shows what is done, the rate, and, where the total is known, the share, a bar and the time
-/// left. It is drawn only where standard error is a terminal, at most ten times a second, and never
-/// wider than the terminal is at that moment. SIGINT and SIGTERM remove it before they end the
-/// process.
+/// The line shows the completed amount and the rate, and, if the total is known, the share, a bar and the remaining
+/// time. It is drawn only if standard error is a terminal, at most ten times per second, and never wider than the
+/// terminal. SIGINT and SIGTERM remove the line before they end the process.
 ///
-/// Tasks that run at the same time may update it.
+/// Several tasks may update the line at the same time.
 package final class ProgressLine: Sendable {
     private struct State {
         var total: Int?
         var rate = ProgressRate()
         var lastDrawn: ContinuousClock.Instant?
-        /// The columns of what is on the screen.
+        /// The number of columns of the line on the screen.
         var width = 0
     }
 
@@ -25,15 +24,15 @@ package final class ProgressLine: Sendable {
     /// The signals that remove the line.
     private let caught: [Int32]
 
-    /// Whether somebody looks on.
+    /// Whether the line is drawn.
     package let isDrawn: Bool
 
     /// Creates a line, which appears with the first update.
     ///
     /// - Parameters:
     ///   - total: The amount of work; nil if it is unknown.
-    ///   - unit: What is counted.
-    ///   - isQuiet: Whether nothing is drawn, whatever standard error is.
+    ///   - unit: The unit of the amounts.
+    ///   - isQuiet: Whether the line is not drawn even on a terminal.
     package init(total: Int? = nil, unit: ProgressText.Unit, isQuiet: Bool = false) {
         self.unit = unit
         state = Mutex(State(total: total))
@@ -41,12 +40,12 @@ package final class ProgressLine: Sendable {
         caught = isDrawn ? Self.catchSignals() : []
     }
 
-    /// Draws how much is done, unless it did so a moment ago.
+    /// Draws the completed amount, unless the line was drawn less than a tenth of a second ago.
     ///
     /// - Parameters:
-    ///   - done: What is done altogether. The first value counts as done before this run.
-    ///   - total: A new total, where it has become known.
-    ///   - note: What stands beside the numbers.
+    ///   - done: The completed amount. The first value counts as completed before this run.
+    ///   - total: The new total, if it has become known.
+    ///   - note: The text beside the numbers.
     package func update(done: Int, total: Int? = nil, note: @autoclosure () -> String? = nil) {
         guard isDrawn else { return }
         state.withLock { state in
@@ -62,14 +61,14 @@ package final class ProgressLine: Sendable {
                 note: note()
             )
             let columns = TerminalSize(of: STDERR_FILENO).columns
-            // The last column stays free: some terminals go on to the next line once it is filled.
+            // The last column stays free, because some terminals wrap once it is filled.
             let line = text.line(width: max(1, columns - 1))
             Self.write(Self.clearing(state.width, columns) + line)
             state.width = TextWidth.of(line)
         }
     }
 
-    /// Removes the line for a moment, so that a message can be written.
+    /// Removes the line while a message is written.
     package func clear() {
         guard isDrawn else { return }
         state.withLock { state in
@@ -80,7 +79,7 @@ package final class ProgressLine: Sendable {
         }
     }
 
-    /// Removes the line and gives the signals back.
+    /// Removes the line, and restores the handling of signals.
     package func finish() {
         guard isDrawn else { return }
         clear()
@@ -89,7 +88,7 @@ package final class ProgressLine: Sendable {
 
     // MARK: The terminal
 
-    /// What removes a line of a width.
+    /// Returns the control sequence that removes a line of a width.
     private static func clearing(_ width: Int, _ columns: Int) -> String {
         // A terminal that became narrower has wrapped the line.
         let above = max(0, width - 1) / columns
@@ -97,18 +96,18 @@ package final class ProgressLine: Sendable {
     }
 
     private static func write(_ text: String) {
-        // The work goes on if its progress cannot be shown.
+        // The work continues even if its progress cannot be shown.
         try? FileHandle.standardError.write(contentsOf: Array(text.utf8))
     }
 
-    /// Removes the line before a signal ends the process, where nothing else handles the signal.
+    /// Makes signals without another handler remove the line before they end the process.
     ///
-    /// - Returns: The signals that nothing else handles.
+    /// - Returns: These signals.
     private static func catchSignals() -> [Int32] {
         [SIGINT, SIGTERM].filter { number in
             let previous = signal(number) { number in
                 let clear: StaticString = "\r\u{1B}[K"
-                // Handlers may call write, signal and raise, and little else.
+                // Signal handlers may call only a few functions, such as write, signal and raise.
                 _ = Foundation.write(STDERR_FILENO, clear.utf8Start, clear.utf8CodeUnitCount)
                 signal(number, SIG_DFL)
                 raise(number)

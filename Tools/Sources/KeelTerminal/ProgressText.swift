@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// How far long work has come, as text.
+/// The progress of long work as text.
 package struct ProgressText: Sendable {
     /// The unit of the numbers.
     package enum Unit: Equatable, Sendable {
@@ -11,27 +11,27 @@ package struct ProgressText: Sendable {
     }
 
     package var unit: Unit
-    /// What is done.
+    /// The completed amount.
     package var done: Int
     /// The amount of work; nil if it is unknown.
     package var total: Int?
-    /// What was done in a second lately.
+    /// The recent rate per second.
     package var rate: Double
-    /// What stands before the numbers, such as “3 of 10 files”.
+    /// The text before the numbers, such as “3 of 10 files”.
     package var note: String?
 
     package init(unit: Unit, done: Int, total: Int?, rate: Double, note: String? = nil) {
         self.unit = unit
         self.done = done
-        // More than the total can come of what is added meanwhile; it says nothing then.
+        // More can be completed than the total if work was added meanwhile; the share is meaningless then.
         self.total = total.flatMap { $0 >= done ? $0 : nil }
         self.rate = rate
         self.note = note
     }
 
-    /// Returns the text, with a bar where there is room for one.
+    /// Returns the text, with a bar if it fits.
     ///
-    /// - Parameter width: The most columns.
+    /// - Parameter width: The maximum number of columns.
     /// - Returns: The text.
     package func line(width: Int) -> String {
         let text = parts.joined(separator: ", ")
@@ -84,7 +84,7 @@ package struct ProgressText: Sendable {
     }
 
     private func time(_ seconds: Double) -> String {
-        // Beyond that a rate says little, and the number could be too large to be one.
+        // A longer time says little, and could exceed the range of the type.
         guard seconds < 360_000 else { return "over 100h" }
         let whole = Int(seconds.rounded(.up))
         let (hours, minutes) = (whole / 3600, whole / 60 % 60)
@@ -100,11 +100,11 @@ package struct ProgressRate: Sendable {
 
     package init() {}
 
-    /// Notes what is done at a time in seconds.
+    /// Records the completed amount at a time in seconds.
     ///
-    /// - Returns: The rate a second; 0 before anything happened.
+    /// - Returns: The rate per second; 0 before any progress.
     package mutating func note(_ done: Int, at time: Double) -> Double {
-        // What is sent again restarts at zero, which is no negative rate.
+        // A repeated transfer restarts at zero, which must not count as a negative rate.
         if let last = samples.last, done < last.done { samples = [] }
         samples.append((time, done))
         while samples.count > 2, time - samples[1].time > Self.window { samples.removeFirst() }

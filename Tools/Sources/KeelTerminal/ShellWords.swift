@@ -1,17 +1,17 @@
 /// The words of a line, as shells split them.
 ///
-/// Spaces separate words, except in quotes, behind a backslash, and in an object of JSON, which a word
-/// that begins with `{` is up to its last brace.
+/// Spaces separate words, except in quotes, after a backslash, and in a JSON object: a word that begins with `{` ends
+/// with its last brace.
 package struct ShellWords: Hashable, Sendable {
-    /// The words that are complete.
+    /// The complete words.
     package private(set) var words: [String] = []
-    /// The word at the end of the line, empty behind a space; quotes and backslashes are removed.
+    /// The word at the end of the line, without quotes and backslashes; empty after a space.
     package private(set) var last = ""
-    /// How many characters of the line the last word takes.
+    /// The number of characters of the last word in the line.
     package private(set) var lastCount = 0
-    /// The quote that is open at the end.
+    /// The open quote at the end; nil without one.
     package private(set) var openQuote: Character?
-    /// Whether an object of JSON, or what a backslash is for, is not complete.
+    /// Whether a JSON object or an escape is incomplete.
     package private(set) var isIncomplete = false
 
     private enum Place: Hashable {
@@ -92,7 +92,7 @@ package struct ShellWords: Hashable, Sendable {
         return hasLast ? words + [last] : words
     }
 
-    /// Returns a word so that it is read as one.
+    /// Returns a word with quotes or escapes, so that it is parsed as one word.
     package static func escaped(_ word: String) -> String {
         word.reduce(into: "") { result, character in
             if character.isWhitespace || "'\"\\{".contains(character) { result.append("\\") }

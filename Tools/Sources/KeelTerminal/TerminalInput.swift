@@ -2,23 +2,23 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// The keys of the terminal that is standard input.
+/// Reads the keys of a terminal on standard input.
 final class TerminalInput: Sendable {
-    /// What happened at the terminal.
+    /// An event of the terminal.
     enum Event: Hashable, Sendable {
         case key(Key)
-        /// The terminal has another size.
+        /// The terminal's size has changed.
         case resized
-        /// The terminal is gone.
+        /// The terminal has been closed.
         case end
     }
 
-    /// How long a byte Escape waits for more, in milliseconds: a sequence comes at once.
+    /// The time to wait for further bytes after Escape, in milliseconds; the bytes of a sequence arrive together.
     private static let patience: Int32 = 50
 
     private struct State {
         var parser = KeyParser()
-        /// The bytes that were read and not yet taken.
+        /// The bytes that were read but not yet parsed.
         var bytes: ArraySlice<UInt8> = []
         var settings: termios?
     }
@@ -32,7 +32,7 @@ final class TerminalInput: Sendable {
         resizing = SignalWatch(SIGWINCH) { try? writing.write(contentsOf: [0]) }
     }
 
-    /// Has keys come as they are pressed, without being shown, until ``end()``.
+    /// Makes the terminal pass each key at once, without echoing it, until ``end()``.
     func begin() {
         state.withLock { state in
             var settings = termios()
@@ -41,12 +41,12 @@ final class TerminalInput: Sendable {
             let output = settings.c_oflag
             cfmakeraw(&settings)
             settings.c_oflag = output
-            // What was typed ahead stays.
+            // Keys that were typed ahead are kept.
             tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
         }
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     func end() {
         state.withLock { state in
             guard var settings = state.settings.take() else { return }
@@ -54,7 +54,7 @@ final class TerminalInput: Sendable {
         }
     }
 
-    /// The next event, waited for outside the tasks' threads.
+    /// Returns the next event, without blocking a thread that runs tasks.
     func next() async -> Event {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: self.wait()) }

@@ -10,7 +10,7 @@ package struct TerminalSize: Hashable, Sendable {
         self.rows = rows
     }
 
-    /// Reads the size at this moment; 80 × 24 where the terminal does not tell one.
+    /// Reads the current size; 80 × 24 if the terminal does not report it.
     ///
     /// - Parameter descriptor: The descriptor of the terminal.
     package init(of descriptor: Int32) {

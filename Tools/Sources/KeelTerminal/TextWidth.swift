@@ -1,7 +1,7 @@
-/// How many columns of a terminal a text takes.
+/// The width of text in the columns of a terminal.
 ///
-/// The width is that of whole characters, as current terminals draw them: two columns for those of
-/// East Asian scripts and for emoji, of however many scalars, and none for what only combines.
+/// The width is that of whole characters, as current terminals draw them: two columns for characters of East Asian
+/// scripts and for emoji of any number of scalars, and none for combining characters alone.
 package enum TextWidth {
     /// Returns the columns of a text without control characters.
     package static func of(_ text: some StringProtocol) -> Int {
@@ -23,7 +23,7 @@ package enum TextWidth {
         }
     }
 
-    /// Returns the longest beginning of a text that fits, with “…” where something is left out.
+    /// Returns the longest beginning of a text that fits, with “…” if the text is cut.
     ///
     /// - Parameters:
     ///   - text: The text.
@@ -46,12 +46,12 @@ package enum TextWidth {
         )
     }
 
-    /// Returns a text with spaces behind it, up to a width.
+    /// Returns a text padded with spaces to a width.
     package static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - of(text)))
     }
 
-    /// Returns a text in which nothing can command the terminal.
+    /// Returns a text without control characters.
     package static func harmless(_ text: String) -> String {
         var safe = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -65,7 +65,7 @@ package enum TextWidth {
             || wide.contains { $0.contains(scalar.value) }
     }
 
-    /// The ranges of Unicode's property East_Asian_Width with the values W and F that are no emoji.
+    /// The ranges with the values W and F of Unicode's property East_Asian_Width, without emoji.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF,
         0x4E00...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19,

@@ -17,7 +17,7 @@ struct InterruptedWorkTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// What is in the folder, without the files that SQLite keeps beside a store.
+    /// The files in the folder, without those that SQLite keeps beside a store.
     private var names: [String] {
         get throws {
             try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
@@ -25,7 +25,7 @@ struct InterruptedWorkTests {
         }
     }
 
-    /// A pipe with a name, which stays open until the end of the test.
+    /// A named pipe, which stays open until the end of the test.
     private func pipe(_ name: String) throws -> (url: URL, writing: FileHandle) {
         let url = scratch.file(name)
         try #require(mkfifo(url.path, 0o600) == 0)
@@ -120,7 +120,7 @@ struct InterruptedWorkTests {
         #expect(try await terminal.exitCode() == 1)
     }
 
-    /// Writes bytes, which a reader has to take first where they do not fit into the pipe.
+    /// Writes bytes, and waits for the reader if they do not fit into the pipe.
     private static func write(_ bytes: Data, to handle: FileHandle) async throws {
         let descriptor = handle.fileDescriptor
         try await withCheckedThrowingContinuation {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The line editor")
 struct LineEditingTests {
-    /// The keys of what a terminal sends.
+    /// Returns the keys for the bytes of a terminal.
     private func keys(_ text: String) -> [Key] {
         var parser = KeyParser()
         var keys = text.utf8.compactMap { parser.key($0) }

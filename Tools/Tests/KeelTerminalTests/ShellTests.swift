@@ -41,7 +41,7 @@ struct ShellTests {
         try await terminal.wait(forLast: "/> cd users/")
         try terminal.press("Enter")
         try await terminal.wait(forLast: "/users>")
-        // Two begin with “a”: what they have in common, then a list.
+        // Two names begin with “a”: their common beginning is inserted, then both are listed.
         try terminal.type("get ")
         try terminal.press("Tab")
         try await terminal.wait(for: "ada    alan   grace")

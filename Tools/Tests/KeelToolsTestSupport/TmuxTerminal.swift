@@ -1,9 +1,9 @@
 #if os(Linux) || os(macOS)
 package import Foundation
 
-/// A real terminal, of tmux, in which the command that the package builds runs.
+/// A real terminal in tmux that runs the command.
 package final class TmuxTerminal {
-    /// What a test cannot do without.
+    /// A problem that ends a test.
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
     }
@@ -14,12 +14,12 @@ package final class TmuxTerminal {
     /// Starts the command in a terminal.
     ///
     /// - Parameters:
-    ///   - arguments: What stands on the command line of keel.
-    ///   - input: The file that is standard input; nil is the terminal.
+    ///   - arguments: The arguments of keel.
+    ///   - input: The file for standard input; nil for the terminal.
     ///   - columns: The width.
     ///   - rows: The height.
-    ///   - environment: Variables beside those of this process.
-    /// - Throws: ``Problem`` where there is no tmux, or it cannot be started.
+    ///   - environment: Variables in addition to those of this process.
+    /// - Throws: ``Problem`` if tmux is missing or cannot be started.
     package init(
         _ arguments: [String],
         input: URL? = nil,
@@ -34,7 +34,7 @@ package final class TmuxTerminal {
             throw Problem(description: "tmux is missing: Scripts/setup.sh test installs it.")
         }
         program = found
-        // A short path: those of sockets are limited to about 100 bytes.
+        // A short path, because socket paths are limited to about 100 bytes.
         folder = URL(filePath: "/tmp/keel-tmux-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(
             at: folder,
@@ -50,7 +50,7 @@ package final class TmuxTerminal {
 
             """
         try Data(settings.utf8).write(to: folder.appending(path: "settings"))
-        // The shell keeps the exit code, which tmux now and then misses; Control-C is not for it.
+        // The shell records the exit code, which tmux sometimes misses, and ignores Control-C.
         let script = """
             trap : INT
             if [ -n "$1" ]; then exec < "$1"; fi
@@ -77,15 +77,15 @@ package final class TmuxTerminal {
     /// Types text.
     package func type(_ text: String) throws { try tmux(["send-keys", "-l", "--", text]) }
 
-    /// Presses keys by the names that tmux has for them, such as `Enter`, `Tab`, `C-c` and `Up`.
+    /// Presses keys by their names in tmux, such as `Enter`, `Tab`, `C-c` and `Up`.
     package func press(_ keys: String...) throws { try tmux(["send-keys"] + keys) }
 
-    /// Gives the window another size.
+    /// Resizes the window.
     package func resize(columns: Int, rows: Int = 24) throws {
         try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
     }
 
-    /// What is on the screen: its lines without the spaces at their ends.
+    /// Returns the lines on the screen without trailing spaces.
     package func screen() throws -> [String] {
         let text = try tmux(["capture-pane", "-p"])
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -93,13 +93,13 @@ package final class TmuxTerminal {
         }
     }
 
-    /// Waits until the screen is as it should be.
+    /// Waits until the screen meets a condition.
     ///
     /// - Parameters:
-    ///   - what: What is waited for, for the message.
-    ///   - condition: Whether the lines are as they should be.
+    ///   - what: The description of the condition, for the message.
+    ///   - condition: The condition for the lines.
     /// - Returns: The lines.
-    /// - Throws: ``Problem`` with the screen, if that does not come to pass within a minute.
+    /// - Throws: ``Problem`` with the screen, if the condition is not met within a minute.
     @discardableResult
     package func wait(
         for what: String,
@@ -123,7 +123,7 @@ package final class TmuxTerminal {
         try await wait(for: "“\(text)”") { $0.contains { $0.contains(text) } }
     }
 
-    /// Waits until the last line that is not empty is this one.
+    /// Waits until the last nonempty line is the given one.
     @discardableResult
     package func wait(forLast line: String) async throws -> [String] {
         try await wait(for: "“\(line)” at the end") { $0.last { !$0.isEmpty } == line }
@@ -131,10 +131,10 @@ package final class TmuxTerminal {
 
     /// Waits for the end of the command.
     ///
-    /// - Returns: Its exit code, or 128 and the number of the signal that ended it.
+    /// - Returns: The exit code, or 128 and the number of the signal that ended it.
     package func exitCode() async throws -> Int {
         try await wait(for: "the end of the command") { _ in
-            // What it wrote is on the screen once its terminal is closed.
+            // The command's output is on the screen once its terminal is closed.
             guard FileManager.default.fileExists(atPath: code.path) else { return false }
             return try tmux(["display-message", "-p", "#{pane_dead}"]).hasPrefix("1")
         }
@@ -183,10 +183,10 @@ package final class TmuxTerminal {
         return text
     }
 
-    /// Starts the server, with signals as they are for programs that a person starts.
+    /// Starts the server with the default handling of signals.
     ///
-    /// Not by `Process`, whose children inherit which signals a thread has blocked, Control-C among
-    /// them, and which waits for servers that they leave behind.
+    /// `Process` cannot be used: its children inherit the blocked signals of a thread, including Control-C, and it
+    /// waits for servers that its children leave behind.
     private func start(_ arguments: [String]) throws {
         #if canImport(Darwin)
         var attributes: posix_spawnattr_t?

@@ -73,7 +73,7 @@ struct DeleteCommand: AsyncParsableCommand {
         }
     }
 
-    /// Whether there is a document at a path, also one that cannot be read.
+    /// Whether a document exists at a path, even an unreadable one.
     private static func isThere(
         _ path: DocumentPath,
         in client: StorageClient

@@ -50,7 +50,7 @@ struct DiffCommand: AsyncParsableCommand {
     func run() async throws {
         let scopes = try scopes()
         let output = CommandOutput(isJSON: json, isQuiet: quiet)
-        // 1 says that they differ.
+        // Exit code 1 means that the stores differ.
         try await output.reporting(failure: .findings) {
             let one = try first.opened(for: .reading)
             let other: OpenedStore

@@ -117,14 +117,14 @@ struct QueryCommand: AsyncParsableCommand {
         return query
     }
 
-    /// - Returns: What it has not, because it cannot be read.
+    /// - Returns: The unreadable documents, which the output lacks.
     private func writeTable(
         _ query: DocumentQuery,
         from client: StorageClient,
         to output: CommandOutput
     ) async throws -> ExportReport {
         let most = limit ?? 100
-        // One more than is shown tells whether there are more.
+        // One more document than shown, to determine whether there are more.
         var pages = DocumentPages(client, of: query.limit(to: most + 1))
         var (documents, report) = ([Document](), ExportReport())
         while let page = try await pages.next() {

@@ -5,8 +5,7 @@ import KeelTerminal
 import KeelToolSupport
 import Synchronization
 
-/// A query whose result is shown until a signal comes: drawn anew at a terminal, elsewhere as a line
-/// of JSON for each change.
+/// Shows the result of a query until a signal arrives: redrawn on a terminal, otherwise as one line of JSON per change.
 struct QueryWatch {
     let client: StorageClient
     let query: DocumentQuery
@@ -30,7 +29,7 @@ struct QueryWatch {
             }
         }
         let most = if case .first(let limit) = query.limit { limit } else { 100 }
-        // One more than is shown tells whether there are more.
+        // One more document than shown, to determine whether there are more.
         let listened = query.limit == nil ? query.limit(to: most + 1) : query
         let fields = query.projection
         try await draw { show in
@@ -50,7 +49,7 @@ struct QueryWatch {
         }
     }
 
-    /// Shows how many documents there are.
+    /// Shows the number of documents.
     func showCount() async throws {
         guard isLive else {
             return try await Interruption.wait {
@@ -67,10 +66,10 @@ struct QueryWatch {
         }
     }
 
-    /// What is shown, for a width: a status, and lines that stay when it ends.
+    /// The content for a width: a status, and the lines that remain at the end.
     private typealias Picture = @Sendable (_ width: Int?) -> (status: String, lines: [String])
 
-    /// Draws pictures until a signal comes, and leaves the last one in the terminal.
+    /// Draws pictures until a signal arrives, and leaves the last one in the terminal.
     private func draw(
         _ body: @escaping @Sendable (@Sendable (@escaping Picture) -> Void) async throws -> Void
     ) async throws {

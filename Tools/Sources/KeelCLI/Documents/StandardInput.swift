@@ -5,9 +5,9 @@ import KeelToolSupport
 enum StandardInput {
     /// Copies standard input to a file that only its owner may read, in a new folder.
     ///
-    /// - Returns: The file; the caller removes its folder.
-    /// - Throws: `ToolError` if the disk has no room for it, `CancellationError` once the task is
-    ///   canceled. Nothing is left behind then.
+    /// - Returns: The file, whose folder the caller removes.
+    /// - Throws: `ToolError` if the disk is full, and `CancellationError` if the task is canceled; the folder is then
+    ///   removed.
     static func copied() throws -> URL {
         let folder = URL.temporaryDirectory.appending(path: "keel-\(UUID().uuidString)")
         do {
@@ -33,13 +33,13 @@ enum StandardInput {
         }
     }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes; nil at the end.
     private static func nextPiece() throws -> Data? {
-        // The wait notices an interruption, which reading does not.
+        // Unlike reading, the wait ends at an interruption.
         var state = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         while poll(&state, 1, 100) <= 0 { try Task.checkCancellation() }
         try Task.checkCancellation()
-        // One read of what is there: FileHandle would wait until the count is reached.
+        // Reads only the available bytes; FileHandle would wait for the whole count.
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
         var count = read(STDIN_FILENO, &bytes, bytes.count)
         while count < 0, errno == EINTR { count = read(STDIN_FILENO, &bytes, bytes.count) }

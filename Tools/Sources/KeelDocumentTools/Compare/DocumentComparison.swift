@@ -1,10 +1,9 @@
 package import KeelStorage
 internal import KeelStorageAdapting
 
-/// Compares the documents of two stores, in memory for two pages.
+/// Compares the documents of two stores, in the memory of two pages.
 ///
-/// Both sides are read in the order of their paths, side by side. What changes meanwhile is seen or
-/// not.
+/// Both stores are read in the order of paths. Changes during the comparison may be missed.
 package struct DocumentComparison: Sendable {
     private let first: any StorageAdapter
     private let second: any StorageAdapter
@@ -15,9 +14,9 @@ package struct DocumentComparison: Sendable {
     ///
     /// - Parameters:
     ///   - first: One store.
-    ///   - second: The other.
-    ///   - scopes: What is compared; nothing compares all documents.
-    ///   - pageSize: How many documents are read at a time.
+    ///   - second: The other store.
+    ///   - scopes: The scopes to compare; empty for all documents.
+    ///   - pageSize: The number of documents per page.
     package init(
         _ first: any StorageAdapter,
         _ second: any StorageAdapter,
@@ -30,20 +29,20 @@ package struct DocumentComparison: Sendable {
         self.pageSize = pageSize
     }
 
-    /// Compares.
+    /// Runs the comparison.
     ///
     /// - Parameters:
-    ///   - onDifference: Is told each difference, by the names of the collections and then by path.
-    ///   - onProgress: Is told how many documents were compared, now and then.
-    /// - Returns: What was found.
-    /// - Throws: `StorageError`, or what `onDifference` throws.
+    ///   - onDifference: Receives each difference, ordered by the names of the collections and then by path.
+    ///   - onProgress: Receives the number of compared documents from time to time.
+    /// - Returns: The counts.
+    /// - Throws: `StorageError`, and errors of `onDifference`.
     package func run(
         onDifference: (DocumentDifference) throws -> Void,
         onProgress: (Int) -> Void = { _ in }
     ) async throws -> ComparisonReport {
         var scopes = scopes
         if scopes.isEmpty {
-            // Collections of one name together, so that none below a missing document is missed.
+            // As groups, which include collections below missing documents.
             let names = try await CollectionNames.all(in: first)
                 .union(CollectionNames.all(in: second))
             scopes = names.sorted().map { .group($0) }
@@ -126,7 +125,7 @@ package struct DocumentComparison: Sendable {
         private var pages: DocumentPages
         private var documents: ArraySlice<Document> = []
         private var isAtEnd = false
-        /// The paths that were named as unreadable so far.
+        /// The unreadable documents that were reported so far.
         private var unreadable: Set<DocumentPath> = []
         private var untold: [UnreadableDocument] = []
 
@@ -138,7 +137,7 @@ package struct DocumentComparison: Sendable {
 
         mutating func advance() { documents.removeFirst() }
 
-        /// Reads until there is a next document, or the end.
+        /// Reads pages until the next document, or the end.
         mutating func fill() async throws(StorageError) {
             while documents.isEmpty, !isAtEnd {
                 guard let page = try await pages.next() else {
@@ -146,14 +145,14 @@ package struct DocumentComparison: Sendable {
                     return
                 }
                 documents = page.documents.filter { !$0.path.isKeelsOwn }[...]
-                // Several pages may name the same one.
+                // Several pages may report the same document.
                 untold += page.unreadable.filter { unreadable.insert($0.path).inserted }
             }
         }
 
         func isUnreadable(_ path: DocumentPath) -> Bool { unreadable.contains(path) }
 
-        /// The unreadable documents that are new, without those that are told otherwise.
+        /// Returns the new unreadable documents, without those that are reported otherwise.
         mutating func takeUnreadable(
             _ isTold: (DocumentPath) -> Bool
         ) -> [UnreadableDocument] {
@@ -163,14 +162,14 @@ package struct DocumentComparison: Sendable {
     }
 }
 
-/// The names of the collections of a store, at any depth.
+/// Lists the names of a store's collections at any depth.
 private enum CollectionNames {
     static func all(in adapter: any StorageAdapter) async throws -> Set<String> {
         adapter.capabilities.contains(.changeLog)
             ? try await logged(in: adapter) : try await listed(in: adapter)
     }
 
-    /// The change log names every document, also those below documents that do not exist.
+    /// The change log names every document, including documents below missing ones.
     private static func logged(in adapter: any StorageAdapter) async throws -> Set<String> {
         var names: Set<String> = []
         var request = ChangeRequest(after: nil, scope: .everything, limit: 500)

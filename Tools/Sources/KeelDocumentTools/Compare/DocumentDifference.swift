@@ -6,12 +6,12 @@ package enum DocumentDifference: Hashable, Sendable {
     case onlyInFirst(DocumentPath)
     /// Only the second store has the document.
     case onlyInSecond(DocumentPath)
-    /// These fields of the document differ, or are in one store only.
+    /// These fields of the document differ, or exist in only one store.
     case fields(DocumentPath, [FieldPath])
-    /// The document cannot be read in a store, so that it is unknown whether it differs.
+    /// The document is unreadable in a store, so a difference cannot be determined.
     case unreadable(UnreadableDocument, isInFirst: Bool)
 
-    /// Returns the fields in which two documents differ, of maps those inside of them.
+    /// Returns the fields in which two documents differ; for maps, the fields inside.
     ///
     /// Values of different types differ: 3 is not 3.0.
     static func fields(
@@ -32,27 +32,27 @@ package enum DocumentDifference: Hashable, Sendable {
 
     private static func isSame(_ one: DocumentValue?, _ other: DocumentValue?) -> Bool {
         guard let one, let other else { return false }
-        // As they are stored: not a number is itself then, and zero has a sign.
+        // By their stored bytes: NaN equals itself, and 0 differs from -0.
         return DocumentBody(["": one]).bytes == DocumentBody(["": other]).bytes
     }
 }
 
-/// What a comparison of two stores found.
+/// The counts of a comparison.
 package struct ComparisonReport: Hashable, Sendable {
-    /// How many documents are the same in both.
+    /// The number of equal documents.
     package var same = 0
     package var onlyInFirst = 0
     package var onlyInSecond = 0
-    /// How many documents both have, with other fields.
+    /// The number of documents in both stores with different fields.
     package var different = 0
-    /// How many documents cannot be read in one of them or in both.
+    /// The number of documents that are unreadable in at least one store.
     package var unreadable = 0
 
     package init() {}
 
-    /// Whether no difference was found.
+    /// Whether the stores are equal.
     package var isSame: Bool { onlyInFirst + onlyInSecond + different == 0 }
 
-    /// How many documents were looked at.
+    /// The number of compared documents.
     package var count: Int { same + onlyInFirst + onlyInSecond + different + unreadable }
 }

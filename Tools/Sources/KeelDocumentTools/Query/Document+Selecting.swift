@@ -1,9 +1,9 @@
 package import KeelStorage
 
 extension Document {
-    /// Returns the document with some of its fields alone.
+    /// Returns the document with only some of its fields.
     ///
-    /// - Throws: `StorageError/Code/corrupted` if it cannot be decoded.
+    /// - Throws: `StorageError/Code/corrupted` if the document cannot be decoded.
     package func selecting(_ paths: [FieldPath]) throws(StorageError) -> Document {
         let fields = try fields()
         var selected = DocumentFields()

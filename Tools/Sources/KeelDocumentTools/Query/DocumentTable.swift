@@ -2,11 +2,11 @@ package import KeelStorage
 internal import KeelStorageFirestore
 internal import KeelTerminal
 
-/// Documents as a table for people.
+/// A table of documents.
 package struct DocumentTable {
-    /// The columns between two columns.
+    /// The number of spaces between two columns.
     private static let gap = 2
-    /// The width below which a column says too little to be shown.
+    /// The minimum width of a shown column.
     private static let narrowest = 8
 
     private let rows: [[String]]
@@ -46,8 +46,8 @@ package struct DocumentTable {
 
     /// Returns the table's lines.
     ///
-    /// - Parameter width: The columns of the terminal, which no line exceeds; nil shows everything.
-    /// - Returns: The lines, and how many columns at the right found no room.
+    /// - Parameter width: The maximum width of a line; nil for no limit.
+    /// - Returns: The lines, and the number of omitted columns on the right.
     package func lines(width: Int? = nil) -> (lines: [String], hiddenColumnCount: Int) {
         let all =
             rows.first?.indices.map { column in
@@ -64,7 +64,7 @@ package struct DocumentTable {
         return (lines, all.count - widths.count)
     }
 
-    /// The widths with which columns fit side by side; those that find no room have none.
+    /// Returns the widths with which the columns fit; omitted columns have none.
     private static func fitted(_ widths: [Int], to width: Int) -> [Int] {
         var widths = widths
         func total(_ most: Int) -> Int {
@@ -81,7 +81,7 @@ package struct DocumentTable {
         var left = width - total(low)
         return widths.map { own in
             guard own > low else { return own }
-            // What is left over is less than one for each of them.
+            // The remaining spaces are fewer than the columns.
             defer { left -= 1 }
             return left > 0 ? low + 1 : low
         }

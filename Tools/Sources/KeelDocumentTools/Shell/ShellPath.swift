@@ -9,7 +9,7 @@ package struct ShellPath: Hashable, Sendable {
 
     private init(segments: [String]) { self.segments = segments }
 
-    /// The path without a slash at its beginning; empty for the top.
+    /// The path without a leading slash; empty for the top.
     package var string: String { segments.joined(separator: "/") }
 
     /// The collection; nil for the top and for a document.
@@ -22,8 +22,8 @@ package struct ShellPath: Hashable, Sendable {
         segments.count % 2 == 0 && !segments.isEmpty ? DocumentPath(string) : nil
     }
 
-    /// Returns the place that a text names from here, as paths of files do: with `..` for the one
-    /// above, and from the top if it begins with a slash.
+    /// Resolves a text relative to this place, like the path of a file: `..` is the place above, and a leading slash
+    /// begins at the top.
     package func resolving(_ text: String) -> ShellPath {
         var result = text.hasPrefix("/") ? Self.top : self
         for segment in text.split(separator: "/") {

@@ -2,13 +2,13 @@ internal import Foundation
 package import KeelStorage
 internal import KeelStorageAdapting
 
-/// The names in a store, for those who type them: a few at a time, and remembered for a minute.
+/// The names in a store for completion: a limited number per place, with fields cached for a minute.
 package actor StoreNames {
-    /// The most names of one place.
+    /// The maximum number of names per place.
     package static let most = 100
-    /// How many documents tell the fields of a collection.
+    /// The number of documents from which the fields of a collection are determined.
     private static let sampled = 50
-    /// How long fields are remembered, in seconds, and of how many collections.
+    /// The time for which fields are cached, in seconds, and the maximum number of collections.
     private static let (memory, capacity) = (60.0, 32)
 
     private let client: StorageClient
@@ -16,12 +16,12 @@ package actor StoreNames {
 
     package init(_ adapter: any StorageAdapter) { client = StorageClient(adapter) }
 
-    /// Returns the names of what is in a place: collections, or the ids of documents.
+    /// Returns the names in a place: of collections, or the ids of documents.
     ///
     /// - Parameters:
     ///   - path: The place.
-    ///   - prefix: How the names begin.
-    /// - Returns: At most ``most`` names, and one more if there are more.
+    ///   - prefix: The beginning of the names.
+    /// - Returns: At most ``most`` names, plus one if there are more.
     /// - Throws: `StorageError`.
     package func names(
         in path: ShellPath,
@@ -39,7 +39,7 @@ package actor StoreNames {
             .map { $0 }
     }
 
-    /// Returns the fields that the first documents of a collection have, with those inside of maps.
+    /// Returns the fields of the first documents of a collection, including the fields of maps.
     ///
     /// - Parameter collection: The collection.
     /// - Returns: The fields as text, sorted.

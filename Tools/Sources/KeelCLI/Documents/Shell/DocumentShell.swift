@@ -5,11 +5,11 @@ import KeelStorage
 import KeelTerminal
 import KeelToolSupport
 
-/// What the lines of a shell do.
+/// Runs the lines of a shell.
 struct DocumentShell: Sendable {
-    /// What a line came to.
+    /// The result of a line.
     enum Outcome: Hashable {
-        /// The exit code that the command would have had.
+        /// The exit code of the command.
         case code(Int32)
         case leave
     }
@@ -23,7 +23,7 @@ struct DocumentShell: Sendable {
         self.output = output
     }
 
-    /// Runs a line; an error of it is written.
+    /// Runs a line, and writes its error.
     mutating func run(_ line: String) async -> Outcome {
         do {
             guard let words = ShellWords(line).all else {
@@ -39,7 +39,7 @@ struct DocumentShell: Sendable {
             }
             return try await run(verb, Array(words.dropFirst()))
         } catch is CancellationError {
-            // Control-C at a question, which does not end its line.
+            // Control-C at a question does not end its line.
             output.message("")
             return .code(ToolExit.failed.rawValue)
         } catch {

@@ -74,7 +74,7 @@ struct ShellCommand: AsyncParsableCommand {
         var shell = shell
         let reader = LineReader(history: LineHistory(in: historyFile))
         running.onEnd(reader.restoration)
-        // A store that is not there yet is made by set.
+        // The command set creates a missing store.
         let opened = try? shell.store.opened(for: .reading)
         let names = (opened?.adapter).map { StoreNames($0) }
         output.message("\(shell.store): help shows the commands, Control-D leaves.")
@@ -101,7 +101,7 @@ struct ShellCommand: AsyncParsableCommand {
         await opened?.close()
     }
 
-    /// Where lines are kept; nil without a home.
+    /// The file of the history; nil without a home folder.
     private static var historyFile: URL? {
         let environment = ProcessInfo.processInfo.environment
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -110,7 +110,7 @@ struct ShellCommand: AsyncParsableCommand {
     }
 }
 
-/// The line that runs, which Control-C ends.
+/// The running line, which Control-C ends.
 private final class RunningLine: Sendable {
     private let task = Mutex<Task<(DocumentShell, DocumentShell.Outcome), Never>?>(nil)
     private let restoration = Mutex<@Sendable () -> Void>({})
@@ -127,7 +127,7 @@ private final class RunningLine: Sendable {
         }
     }
 
-    /// Sets what is done before a signal ends the process.
+    /// Sets the closure to call before a signal ends the process.
     func onEnd(_ body: @escaping @Sendable () -> Void) { restoration.withLock { $0 = body } }
 
     private func watch(_ number: Int32, _ body: @escaping @Sendable (RunningLine) -> Void) {
@@ -135,7 +135,7 @@ private final class RunningLine: Sendable {
         watches.withLock { $0.append(watch) }
     }
 
-    /// Runs a line to its end, or until Control-C.
+    /// Runs a line until it ends, or until Control-C.
     func run(_ line: String, in shell: inout DocumentShell) async -> DocumentShell.Outcome {
         let started = shell
         let task = Task {
@@ -151,9 +151,9 @@ private final class RunningLine: Sendable {
     }
 }
 
-/// A time limit for what only helps.
+/// A time limit for optional work, such as completion.
 private enum Deadline {
-    /// Returns a value, or nil if it takes too long.
+    /// Returns a value; nil if computing it takes too long.
     static func value<Value: Sendable>(
         within limit: Duration,
         _ body: @escaping @Sendable () async -> Value

@@ -4,11 +4,11 @@ import KeelTerminal
 
 /// Completes the words of the shell: commands, options, paths and fields.
 struct ShellCompleter: Sendable {
-    /// The names in the store; nil where there is no store yet.
+    /// The names in the store; nil if the store does not exist yet.
     let names: StoreNames?
     let place: ShellPath
 
-    /// Returns how the word before the cursor can go on.
+    /// Returns the completions of the word before the cursor.
     func completion(_ before: String) async -> LineCompletion {
         let words = ShellWords(before)
         guard !words.isIncomplete else { return .none }
@@ -32,7 +32,7 @@ struct ShellCompleter: Sendable {
         )
     }
 
-    /// The options that the help of a command names.
+    /// The options in the help of a command.
     private func options(of verb: ShellVerb) -> [String] {
         guard let command = verb.command else { return verb == .ls ? ["--all"] : [] }
         let help = KeelCommand.helpMessage(for: command)
@@ -49,7 +49,7 @@ struct ShellCompleter: Sendable {
             return .none
         }
         let isDocument = folder.collection != nil
-        // What is not yet of the kind that is wanted goes on with what is below it.
+        // A path that is not yet of the required kind continues with a slash.
         let end = verb.wantsDocument == isDocument ? " " : "/"
         let quote = words.openQuote.map { String($0) } ?? ""
         return LineCompletion(
@@ -67,13 +67,13 @@ struct ShellCompleter: Sendable {
     }
 
     private func field(_ option: String, _ words: ShellWords) async -> LineCompletion {
-        // Behind the field of a condition come its operator and value.
+        // The operator and value follow the field of a condition.
         guard !words.last.contains(where: \.isWhitespace) else { return .none }
         let target = words.words.dropFirst().first.flatMap { $0.hasPrefix("-") ? nil : $0 }
         guard let collection = place.resolving(target ?? "").collection,
             let all = try? await names?.fields(of: collection)
         else { return .none }
-        // A condition has spaces.
+        // A condition contains spaces.
         let isQuoted = option == "--where" || words.openQuote != nil
         let quote = isQuoted ? words.openQuote.map { String($0) } ?? "'" : ""
         return LineCompletion(

@@ -6,7 +6,7 @@ import KeelToolSupport
 enum ShellVerb: String, CaseIterable {
     case cd, count, delete, exit, explain, get, help, ls, pwd, query, set, update, watch
 
-    /// The command whose options it takes; nil if it is the shell's own.
+    /// The command with the same options; nil for a command that only the shell has.
     var command: (any ParsableCommand.Type)? {
         switch self {
         case .count, .explain, .query: QueryCommand.self
@@ -18,7 +18,7 @@ enum ShellVerb: String, CaseIterable {
         }
     }
 
-    /// What follows it, and what it does.
+    /// The arguments and the description.
     var summary: (usage: String, abstract: String) {
         switch self {
         case .cd: ("cd [PATH]", "goes to a collection or document; .. is above, / the top")
@@ -38,7 +38,7 @@ enum ShellVerb: String, CaseIterable {
         }
     }
 
-    /// Whether its path is to be that of a document, or that of a collection; nil for either.
+    /// Whether the path must be that of a document (true) or of a collection (false); nil for either.
     var wantsDocument: Bool? {
         switch self {
         case .get, .set, .update: true
@@ -47,13 +47,13 @@ enum ShellVerb: String, CaseIterable {
         }
     }
 
-    /// Returns the command line below `keel documents` that it stands for.
+    /// Returns the equivalent arguments of `keel documents`.
     ///
     /// - Parameters:
-    ///   - words: The words behind it; a path comes first.
-    ///   - place: Where the shell is.
+    ///   - words: The words after the command, with the path first.
+    ///   - place: The shell's current place.
     /// - Returns: The arguments.
-    /// - Throws: `ToolError` if the path does not fit; nothing was done then.
+    /// - Throws: `ToolError` if the path is of the wrong kind.
     func arguments(_ words: [String], at place: ShellPath) throws -> [String] {
         var rest = words
         var target: String?
@@ -85,7 +85,7 @@ enum ShellVerb: String, CaseIterable {
         _ target: String?,
         _ rest: [String]
     ) throws -> String {
-        // A group has a name alone, wherever the shell is.
+        // A group has only a name, independent of the shell's place.
         if rest.contains("--group"), let target { return target }
         guard path.collection != nil else { throw misplaced("“\(path)” is not a collection") }
         return path.string
