@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// The alternate screen of the terminal on standard output.
 ///
-/// The screen is redrawn whenever its content or the size of the terminal changes. Closing it restores the previous screen.
+/// The screen is redrawn whenever its content or the size of the terminal changes. Closing it restores
+/// the previous screen.
 package final class LiveScreen: Sendable {
     /// A function that returns the lines for a size; lines and parts that do not fit are cut off.
     package typealias Content = @Sendable (TerminalSize) -> [String]

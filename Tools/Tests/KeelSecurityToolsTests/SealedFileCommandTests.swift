@@ -161,7 +161,8 @@ struct SealedFileCommandTests {
             let refused = try shell("\"$keel\" \(arguments)")
             #expect(refused.code == 64 && refused.output.isEmpty, "\(arguments): \(refused.errors)")
         }
-        let typo = try shell("\"$keel\" encrypt -r \(recipient.dropLast())0 < /dev/null")
+        let mistyped = recipient.dropLast() + (recipient.last == "0" ? "2" : "0")
+        let typo = try shell("\"$keel\" encrypt -r \(mistyped) < /dev/null")
         #expect(typo.code == 1 && typo.errors.contains("is not a recipient"))
         let foreign = try shell("echo hello | \"$keel\" decrypt -i key")
         #expect(foreign.code == 1 && foreign.errors.contains("not a sealed file"))

@@ -107,11 +107,12 @@ package struct IndexBuildStep {
         return true
     }
 
-    /// Returns the progress of the indexes after the step; nil for a complete index.
+    /// Returns the progress of the indexes after the step.
     ///
     /// - Parameters:
     ///   - isAtEnd: Whether the range had no further documents.
     ///   - build: The build.
+    /// - Returns: Each index with the number of the last row it covers; nil for a complete index.
     package func progress(
         isAtEnd: Bool,
         _ build: IndexBuild
