@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOHTTP1
 import Synchronization
@@ -8,7 +9,7 @@ import Synchronization
 /// |---|---|
 /// | `/small` | 256 bytes |
 /// | `/typical` | 256 bytes, with the header fields of a usual service |
-/// | `/fresh` | the same, reusable for an hour |
+/// | `/fresh` | the same, reusable for a day |
 /// | `/after/N` | nothing, after N milliseconds |
 /// | `/json` | a list of 20 objects, about 3 KB |
 /// | `/bytes/N` | N bytes |
@@ -64,7 +65,7 @@ final class Responder: ChannelInboundHandler, RemovableChannelHandler {
         } else if target == "/typical" {
             send(Self.small, "application/json; charset=utf-8", context, Self.typical)
         } else if target == "/fresh" {
-            let fields = Self.typical + [("Cache-Control", "max-age=3600")]
+            let fields = Self.typical + [("Cache-Control", "max-age=86400")]
             send(Self.small, "application/json; charset=utf-8", context, fields)
         } else if target.hasPrefix("/after/"), let delay = Int64(target.dropFirst(7)) {
             answer(after: .milliseconds(delay), context)
@@ -88,9 +89,18 @@ final class Responder: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
+    /// The time at which the server started, as a header field has it (RFC 9110, section 5.6.7).
+    private static let started: String = {
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = TimeZone(identifier: "GMT")
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.string(from: Date())
+    }()
+
     /// The header fields that services add to their responses.
     private static let typical = [
-        ("Date", "Fri, 27 Nov 2026 03:00:00 GMT"),
+        ("Date", started),
         ("Server", "nginx"),
         ("Connection", "keep-alive"),
         ("ETag", #"W/"5e0f-9Kd0TtZ8mJqXc4bN1yW2pQ""#),
