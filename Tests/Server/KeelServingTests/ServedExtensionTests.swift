@@ -55,7 +55,7 @@ struct ServedExtensionTests {
         #expect(collections.json["keel"]?["position"]?.text == position)
     }
 
-    @Test("A reply ends at the client’s limit of bytes, with the beginning of the result")
+    @Test("A reply ends at the client’s limit of bytes, with the beginning or the end of the result")
     func bytes() async throws {
         let text = String(repeating: "x", count: 10_000)
         for number in 1...9 {
@@ -68,6 +68,12 @@ struct ServedExtensionTests {
                 return document?.text ?? document?["name"]?.text
             }
         }
+        let lastEight =
+            #"""
+            "structuredQuery":{"from":[{"collectionId":"a"}],
+            "orderBy":[{"field":{"fieldPath":"__name__"}}],
+            "limit":8,"keel":{"limitsLast":true}}
+            """#
         // A missing document is answered too; the last ones are left open.
         let paths = ["a/9", "a/0", "a/3", "a/7", "a/1"].map(Served.name)
         let asked = #""documents":["\#(paths.joined(separator: #"",""#))"]"#
@@ -80,6 +86,13 @@ struct ServedExtensionTests {
                     == (1...9).map { Served.name("a/\($0)") }.prefix(count).map(\.self)
             )
             #expect(found.elements?.last?["keel"]?["partial"]?.flag == (count < 9 ? true : nil))
+            let last = #"{\#(lastEight),\#(addition)}"#
+            let end = try await served.send(.post, ":runQuery", last, extended: true).json
+            #expect(
+                names(end, "document")
+                    == (2...9).map { Served.name("a/\($0)") }.suffix(count).map(\.self)
+            )
+            #expect(end.elements?.last?["keel"]?["partial"]?.flag == (count < 8 ? true : nil))
             let batch = #"{\#(asked),\#(addition)}"#
             let got = try await served.send(.post, ":batchGet", batch, extended: true).json
             #expect(
@@ -93,7 +106,7 @@ struct ServedExtensionTests {
         #expect(try await served.send(.post, ":runQuery", wrong, extended: true).status == 400)
     }
 
-    @Test("A limited read over the network returns the beginning of the whole one")
+    @Test("A limited read over the network returns the beginning or the end of the whole one")
     func boundedReads() async throws {
         let server = try #require(URL(string: "http://127.0.0.1"))
         let adapter = FirestoreStorageAdapter(
@@ -108,6 +121,10 @@ struct ServedExtensionTests {
         let result = try await adapter.read(request)
         #expect(try result.found.map(\.id) == ["1", "2", "3"])
         #expect(result.isPartial)
+        request.operation = .query(DocumentQuery("a").order(by: .documentID).limit(toLast: 8))
+        let end = try await adapter.read(request)
+        #expect(try end.found.map(\.id) == ["7", "8", "9"])
+        #expect(end.isPartial)
         request.operation = .documents(["a/9", "a/0", "a/9", "a/3", "a/7", "a/1"])
         let documents = try await adapter.read(request)
         guard case .documents(let found) = documents.payload else {

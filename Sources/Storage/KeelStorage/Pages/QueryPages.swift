@@ -22,14 +22,24 @@ package struct QueryPages: Sendable {
         package var scanned: Int
         /// The largest result that can be read at once; nil without a limit.
         package var whole: Int?
+        /// The size at which a result that is read at once may lose its beginning; nil to fail instead.
+        package var end: Int?
         /// The largest number of documents in the first page; further pages have as many as fit.
         package var firstCount: Int
 
-        package init(first: Int, further: Int, scanned: Int, whole: Int?, firstCount: Int) {
+        package init(
+            first: Int,
+            further: Int,
+            scanned: Int,
+            whole: Int?,
+            end: Int? = nil,
+            firstCount: Int
+        ) {
             self.first = first
             self.further = further
             self.scanned = scanned
             self.whole = whole
+            self.end = end
             self.firstCount = firstCount
         }
 
@@ -222,13 +232,19 @@ package struct QueryPages: Sendable {
         return try result.mayHaveMore(than: wanted)
     }
 
-    /// Reads the whole result at once.
+    /// Reads the whole result at once, or the end of a result that may lose its beginning.
     private func whole(_ query: DocumentQuery) async throws(StorageError) -> Page {
         var request = ReadRequest(.query(query))
         request.asOf = time
-        request.maximumBytes = sizes.whole
+        request.maximumBytes = [sizes.whole, sizes.end].compactMap(\.self).min()
         request.needsTime = true
-        let result = try await readPage(request)
+        var result = try await readPage(request)
+        if let end = sizes.end, request.maximumBytes == end {
+            let documents = try result.found
+            let count = AnswerSize.count(of: documents.reversed(), upTo: end)
+            if count < documents.count { result.isPartial = true }
+            return Page(documents: documents.suffix(count), result: result)
+        }
         guard !result.isPartial else {
             throw StorageError(
                 .tooLarge,

@@ -3,11 +3,13 @@ import KeelStorage
 extension QueryPages {
     /// Creates the pages of a validated query.
     ///
-    /// A transaction reads everything at once, to record it.
+    /// A transaction reads everything at once, to record it. A query limited to its last documents is also read at
+    /// once; with `end`, its result loses its beginning where it exceeds this size in bytes.
     init(
         of query: DocumentQuery,
         in exchange: FirestoreExchange,
-        _ snapshot: FirestoreExchange.Snapshot
+        _ snapshot: FirestoreExchange.Snapshot,
+        end: Int? = nil
     ) {
         let configuration = exchange.configuration
         self.init(
@@ -19,6 +21,7 @@ extension QueryPages {
                 further: configuration.pageBytes,
                 scanned: configuration.firstPageBytes,
                 whole: configuration.mostBytesAtOnce,
+                end: snapshot.notesReads ? nil : end,
                 firstCount: Self.mostDocuments
             ),
             from: exchange.adapter.capabilities,

@@ -19,6 +19,8 @@ struct QueryReply: ReplyPieces {
     /// The result of the first page, with its plan.
     private var result = ReadResult(.found([]))
     private var count = 0
+    /// Whether the result of a query limited to its last documents has lost its beginning.
+    private var isEnd = false
     /// The size of the documents that are sent.
     private var size: AnswerSize
 
@@ -32,10 +34,11 @@ struct QueryReply: ReplyPieces {
         self.query = query
         self.snapshot = snapshot
         self.explanation = explanation
-        pages = QueryPages(of: query, in: exchange, snapshot)
-        // The end of a query limited to its last documents cannot be left out.
+        let most = try exchange.mostBytes()
+        // A query limited to its last documents leaves out its beginning, all others their end.
         let isFromEnd = if case .last = query.limit { true } else { false }
-        size = AnswerSize(most: isFromEnd ? nil : try exchange.mostBytes())
+        pages = QueryPages(of: query, in: exchange, snapshot, end: isFromEnd ? most : nil)
+        size = AnswerSize(most: isFromEnd ? nil : most)
     }
 
     var isOver: Bool { hasBegun && list == nil }
@@ -67,7 +70,7 @@ struct QueryReply: ReplyPieces {
                     // Without results, the number of skipped documents is unknown.
                     skipped: count > 0 ? query.offset : 0,
                     metrics: explanation?.metrics(result.plan, of: query, count: count),
-                    addition: exchange.addition(result, unreadable, isPartial: isPartial)
+                    addition: exchange.addition(result, unreadable, isPartial: isPartial || isEnd)
                 )
             }
         }
@@ -80,6 +83,7 @@ struct QueryReply: ReplyPieces {
         hasBegun = true
         guard let page = try await pages.next() else { return }
         result = page.result
+        if case .last = query.limit { isEnd = result.isPartial }
         result.payload = .found([])
         result.plan?.examined = 0
         try take(page)
