@@ -1,13 +1,13 @@
 package import Foundation
 
-/// How far a long run has come, in a file that exists until the run is done.
+/// The progress of a long operation, kept in a file until the operation has finished.
 package protocol Checkpoint: Codable {}
 
 extension Checkpoint {
-    /// Writes the checkpoint in one step: a reader finds the old or the new one.
+    /// Writes the checkpoint atomically: a reader finds the old or the new one.
     ///
-    /// - Parameter file: Where it is kept.
-    /// - Throws: What writing throws.
+    /// - Parameter file: The file.
+    /// - Throws: An error if the file cannot be written.
     package func write(to file: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]

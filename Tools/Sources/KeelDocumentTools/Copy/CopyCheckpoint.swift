@@ -2,36 +2,36 @@ package import Foundation
 internal import KeelStorage
 internal import KeelToolSupport
 
-/// How far a copy has come: a file that exists until the copy is done and verified.
+/// The progress of a copy, kept in a file until the copy is complete and verified.
 package struct CopyCheckpoint: Checkpoint, Hashable, Sendable {
-    /// A collection that is not done yet, of a source without a change log.
+    /// A collection of a source without a change log that is not copied yet.
     struct Open: Codable, Hashable, Sendable {
         /// The collection.
         var collection: String
-        /// The id of the last document that is done.
+        /// The id of the last copied document.
         var after: String?
     }
 
-    /// Where the documents come from and go to, and which.
+    /// The source, the target and the selection of documents.
     package var subject: String
-    /// The position of the source's change log behind what is done.
+    /// The position in the source's change log after the last copied change.
     var cursor: [UInt8]?
-    /// What is to be done, of a source without a change log; the last is next.
+    /// The collections that are left to copy from a source without a change log; the last one is next.
     var open: [Open]?
-    /// The names of the collections that documents were copied of.
+    /// The names of the collections with copied documents.
     var names: Set<String> = []
-    /// How many documents the target took; one that changed meanwhile counts again.
+    /// The number of documents written to the target; a document that changed during the copy counts again.
     package var copied = 0
-    /// Why documents could not be read and so were not copied, by their paths.
+    /// The reasons why documents could not be read and were not copied, by path.
     var unreadable: [String: String] = [:]
-    /// Whether all of the source has been read.
+    /// Whether the whole source has been read.
     var isRead = false
 
     package init(subject: String) { self.subject = subject }
 
-    /// The checkpoint in a file, nil where there is none.
+    /// Reads the checkpoint from a file; returns nil if the file does not exist.
     ///
-    /// - Throws: `ToolError` where the file is no checkpoint, or that of another copy.
+    /// - Throws: `ToolError` if the file is not a checkpoint, or belongs to another copy.
     package static func read(_ file: URL, of subject: String) throws -> CopyCheckpoint? {
         guard let data = FileManager.default.contents(atPath: file.path) else { return nil }
         guard let checkpoint = try? JSONDecoder().decode(Self.self, from: data),

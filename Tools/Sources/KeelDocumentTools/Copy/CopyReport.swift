@@ -1,29 +1,29 @@
 internal import KeelStorage
 
-/// What a copy did, and what a look at both sides afterwards found.
+/// The result of a copy and of the comparison that follows it.
 package struct CopyReport: Sendable {
-    /// Documents of a scope on both sides.
+    /// The documents of a scope in both stores.
     package struct Comparison: Hashable, Sendable {
-        /// The collection, or the name of all collections of it.
+        /// The collection or collection group.
         package let scope: DocumentScope
-        /// What the source has.
+        /// The documents of the source.
         package let source: ScopeDigest
-        /// What the target has.
+        /// The documents of the target.
         package let target: ScopeDigest
 
-        /// Whether both have the same documents.
+        /// Whether both stores have the same documents.
         package var isSame: Bool { source == target }
     }
 
-    /// How many documents were copied, earlier runs included.
+    /// The number of copied documents, including those of earlier runs.
     package var copied = 0
-    /// Why documents of the source could not be read and so were not copied, by their paths.
+    /// The reasons why documents of the source could not be read and were not copied, by path.
     package var unreadable: [String: String] = [:]
-    /// Whether times and revisions are those of the source.
+    /// Whether the target keeps the times and revisions of the source.
     package var keepsTimes = false
-    /// The comparisons, by the scopes' names.
+    /// The comparisons, sorted by the names of the scopes.
     package var comparisons: [Comparison] = []
 
-    /// Whether both sides have the same documents, and all could be read.
+    /// Whether both stores have the same documents, and all of them could be read.
     package var isVerified: Bool { unreadable.isEmpty && comparisons.allSatisfy(\.isSame) }
 }

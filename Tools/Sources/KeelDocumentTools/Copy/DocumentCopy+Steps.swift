@@ -11,9 +11,9 @@ extension DocumentCopy {
             switch change {
             case .current(let document):
                 if let write = write(document, &state) { writes.append(write) }
-            // What the target has of it stays: an older state may be the only one that can be read.
+            // The target keeps its state of the document: it may be the only readable one.
             case .unreadable(let document): state.note(document)
-            // Copied by an earlier page, or never there: deleting what is missing does no harm.
+            // The document may never have been copied; deleting an absent document does no harm.
             case .removed(let path, _, _), .leftScope(let path):
                 writes.append(.delete(path))
                 state.unreadable[path.string] = nil
@@ -24,7 +24,7 @@ extension DocumentCopy {
         state.isRead = page.isCaughtUp
     }
 
-    /// Tells the source that it need not keep its change log for the copy any longer.
+    /// Allows the source to trim its change log again.
     func leave(_ state: CopyCheckpoint) async throws(StorageError) {
         var request = request(state)
         request.reader?.lifetime = .zero
@@ -32,8 +32,9 @@ extension DocumentCopy {
         _ = try await source.changes(request)
     }
 
-    /// A request for the next page, by which the source keeps its log for the copy, a week after an
-    /// interruption too.
+    /// Returns the request for the next page.
+    ///
+    /// The request registers the copy as a reader, so that the source keeps its log for a week after the last request.
     private func request(_ state: CopyCheckpoint) -> ChangeRequest {
         var request = ChangeRequest(
             after: state.cursor.map(ChangeCursor.init(bytes:)),
@@ -44,7 +45,7 @@ extension DocumentCopy {
         return request
     }
 
-    /// Copies a page of the collection that is next, and notes the collections below its documents.
+    /// Copies a page of the next collection, and adds the collections below its documents.
     func copyCollection(_ state: inout CopyCheckpoint) async throws(StorageError) {
         let client = StorageClient(source)
         if state.open == nil {
@@ -66,7 +67,7 @@ extension DocumentCopy {
             size: pageSize
         )
         guard let page = try await pages.next() else { return }
-        // Several pages may name the same document.
+        // Several pages may report the same document.
         let unreadable = page.unreadable.filter { state.unreadable[$0.path.string] == nil }
         for document in unreadable { state.note(document) }
         try await commit(page.documents.compactMap { write($0, &state) })
@@ -82,7 +83,8 @@ extension DocumentCopy {
         }
     }
 
-    /// The write of a document, which is counted; nil for one that cannot be decoded, which is noted.
+    /// Returns the write that copies a document, and counts it; records a document that cannot be decoded and returns
+    /// nil.
     private func write(_ document: Document, _ state: inout CopyCheckpoint) -> DocumentWrite? {
         do throws(StorageError) {
             _ = try document.fields()
@@ -98,7 +100,7 @@ extension DocumentCopy {
         return DocumentWrite(document.path, operation)
     }
 
-    /// Commits writes in batches that a server takes.
+    /// Commits writes in batches small enough for a server.
     private func commit(_ writes: [DocumentWrite]) async throws(StorageError) {
         var batch: [DocumentWrite] = []
         var size = 0
@@ -123,7 +125,7 @@ extension DocumentCopy {
 }
 
 extension CopyCheckpoint {
-    /// Notes a document that cannot be read.
+    /// Records a document that cannot be read.
     fileprivate mutating func note(_ document: UnreadableDocument) {
         unreadable[document.path.string] = ToolError(describing: document.error).message
     }

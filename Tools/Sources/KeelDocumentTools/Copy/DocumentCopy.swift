@@ -2,15 +2,16 @@ internal import Crypto
 package import Foundation
 package import KeelStorage
 
-/// Copies documents from one store to another, so that it can be continued, and compares both.
+/// Copies documents from one store to another, and compares both. An interrupted copy can be resumed.
 ///
-/// A source with a change log is read through it, which brings every document of every collection
-/// and, at the end, what changed while the copy ran. Another source is read collection by
-/// collection. Where the target takes `replicate` writes, times and revisions stay those of the
-/// source; elsewhere documents are set and get times of the target. A document that cannot be read
-/// keeps no other one from being copied: the report names it, and what the target has of it stays.
+/// A source with a change log is read through the log, which contains every document of every collection and the
+/// changes made during the copy. Another source is read collection by collection. If the target supports replication,
+/// the documents keep their times and revisions; otherwise the target assigns new times.
+///
+/// A document that cannot be read does not prevent the copy of others: the report has its path, and the target keeps
+/// its own state of it.
 package struct DocumentCopy: Sendable {
-    /// The most bytes of bodies in one batch, below what servers take in a request.
+    /// The maximum size of the bodies in a batch in bytes, smaller than the limit of servers for a request.
     static let longestBatch = 4 << 20
 
     let source: any StorageAdapter
@@ -21,11 +22,11 @@ package struct DocumentCopy: Sendable {
     /// Creates a copy.
     ///
     /// - Parameters:
-    ///   - source: Where documents come from.
-    ///   - target: Where they go to.
-    ///   - collections: Which to copy, without the collections below their documents; none copies
+    ///   - source: The store to copy from.
+    ///   - target: The store to copy to.
+    ///   - collections: The collections to copy, without the collections below their documents; an empty list copies
     ///     everything.
-    ///   - pageSize: How many documents are copied at a time, 1 to 500.
+    ///   - pageSize: The number of documents to copy at a time, 1 to 500.
     package init(
         from source: any StorageAdapter,
         to target: any StorageAdapter,
@@ -38,31 +39,31 @@ package struct DocumentCopy: Sendable {
         self.pageSize = pageSize
     }
 
-    /// Where the checkpoint of a copy is when nothing is said: in a folder, named after the copy.
+    /// Returns the default place of the checkpoint: a file in a folder, named after the copy.
     package static func checkpointFile(for subject: String, in folder: URL) -> URL {
         folder.appending(path: "keel-copy-\(name(of: subject)).checkpoint")
     }
 
-    /// A short name for what is copied where.
+    /// Returns a short name of the source, the target and the selection.
     static func name(of subject: String) -> String {
         SHA256.hash(data: Array(subject.utf8)).hexadecimal(bytes: 6)
     }
 
-    /// Copies, or goes on, and compares.
+    /// Starts or resumes a copy, and compares both stores at the end.
     ///
     /// - Parameters:
-    ///   - start: Where to begin.
-    ///   - file: Where the checkpoint is kept until the copy is verified.
-    ///   - onProgress: Is told how many documents were copied, after each page.
-    /// - Returns: What was done and found.
-    /// - Throws: `StorageError`, or what writing the checkpoint throws; it then stays.
+    ///   - start: The checkpoint to start from.
+    ///   - file: The file that has the checkpoint until the copy is verified.
+    ///   - onProgress: Called after each page with the number of copied documents.
+    /// - Returns: The report.
+    /// - Throws: `StorageError`, or an error of writing the checkpoint. The file of the checkpoint then remains.
     package func run(
         from start: CopyCheckpoint,
         checkpoint file: URL,
         onProgress: (Int) -> Void = { _ in }
     ) async throws -> CopyReport {
         for collection in collections {
-            // The client refuses a bad path; the adapter below would not.
+            // The client rejects an invalid path; the adapter alone would not.
             _ = try await StorageClient(source).page(DocumentQuery(collection), size: 1)
         }
         var state = start
@@ -76,15 +77,16 @@ package struct DocumentCopy: Sendable {
             onProgress(state.copied)
             try Task.checkCancellation()
         }
-        // What happens to the log from here on is of no importance to the copy.
+        // The copy no longer needs the log, so a failure here has no effect on it.
         if state.cursor != nil { try? await leave(state) }
         let report = try await compare(state)
         try? FileManager.default.removeItem(at: file)
         return report
     }
 
-    /// How many documents there are to copy; nil where no collections are named, because then those
-    /// below documents are copied too.
+    /// The number of documents to copy.
+    ///
+    /// Nil for a copy of everything, because documents of collections below documents cannot be counted in advance.
     package var documentCount: Int? {
         get async throws(StorageError) {
             guard !collections.isEmpty else { return nil }
@@ -108,7 +110,7 @@ package struct DocumentCopy: Sendable {
             unreadable: state.unreadable,
             keepsTimes: keepsTimes
         )
-        // What could not be copied is not compared; the report names it.
+        // Documents that could not be copied are not compared; the report has their paths.
         func digest(_ scope: DocumentScope, _ client: StorageClient) async throws(StorageError)
             -> ScopeDigest
         {

@@ -1,11 +1,11 @@
 internal import Crypto
 package import KeelStorage
 
-/// How many documents a scope has, and a hash of all that they hold.
+/// The number of documents in a scope, and a hash of their contents.
 package struct ScopeDigest: Hashable, Sendable {
-    /// How many documents there are.
+    /// The number of documents.
     package let count: Int
-    /// SHA-256 over paths and bodies in the order of the paths, in hexadecimal.
+    /// The SHA-256 hash of the paths and bodies, sorted by path, in hexadecimal.
     package let hash: String
 
     /// Reads the documents of a scope.
@@ -13,8 +13,8 @@ package struct ScopeDigest: Hashable, Sendable {
     /// - Parameters:
     ///   - scope: The scope.
     ///   - client: The store.
-    ///   - includesTimes: Whether times and revisions count too.
-    ///   - excluded: The paths of documents that do not count; those that cannot be read never do.
+    ///   - includesTimes: Whether the hash includes times and revisions.
+    ///   - excluded: The paths of documents to leave out. Unreadable documents are always left out.
     /// - Throws: `StorageError`.
     package init(
         of scope: DocumentScope,
@@ -47,7 +47,7 @@ package struct ScopeDigest: Hashable, Sendable {
 }
 
 extension DocumentPath {
-    /// Whether the document is one of those that Keel keeps for itself.
+    /// Whether the document belongs to Keel's own data.
     var isKeelsOwn: Bool {
         string.split(separator: "/").contains { segment in
             segment.utf8.count >= 4 && segment.hasPrefix("__") && segment.hasSuffix("__")

@@ -1,16 +1,16 @@
 internal import KeelStorage
 internal import KeelStorageAdapting
 
-/// The documents of a scope that changed after a position of the change log, as they are now.
+/// The documents of a scope that changed after a position of the change log, in their current state.
 struct ChangesSince {
-    /// The documents by path; those that are gone have none.
+    /// The documents by path; nil for deleted documents.
     private(set) var documents: [DocumentPath: Document?] = [:]
-    /// Those that changed and cannot be read now.
+    /// The changed documents that cannot be read.
     private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
 
-    /// Reads the change log to a consistent point.
+    /// Reads the change log up to a checkpoint.
     ///
-    /// - Throws: `StorageError`, with the code `cursorExpired` where the log forgot too much.
+    /// - Throws: `StorageError`, with the code `cursorExpired` if the log no longer reaches back to the position.
     init(
         _ start: ChangeCursor,
         in scope: DocumentScope,

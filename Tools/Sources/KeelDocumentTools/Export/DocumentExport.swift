@@ -4,15 +4,15 @@ package import KeelStorageAdapting
 internal import KeelStorageFirestore
 internal import KeelToolSupport
 
-/// Writes the documents of a collection or group as lines of JSON, in the order of their paths.
+/// Writes the documents of a collection or group as lines of JSON, sorted by path.
 ///
-/// Documents are read in pages. Where the store has a change log, the changes that came meanwhile
-/// are worked into a file afterwards, so that it holds the state of the store at one point in time;
-/// standard output cannot be corrected any more, and the report says whether anything changed. A
-/// document that cannot be read keeps no other one from being written: the report names it.
+/// Documents are read page by page. If the store has a change log, an export to a file then applies the changes made
+/// during the export, so that the file has the state of the store at one time. Standard output cannot be corrected; the
+/// report has whether documents changed. A document that cannot be read does not prevent the export of others: the
+/// report has its path.
 package struct DocumentExport: Sendable {
     private let adapter: any StorageAdapter
-    /// The time whose state is written, nil for the present.
+    /// The time of the exported state; nil for the present.
     private let time: Timestamp?
     private let scope: DocumentScope
     private let line: ExportLine
@@ -32,34 +32,34 @@ package struct DocumentExport: Sendable {
         self.time = time
     }
 
-    /// A client of the state that is written, the same for all pages.
+    /// Returns a client of the exported state, the same for all pages.
     private func client() async throws(StorageError) -> StorageClient {
         let client = StorageClient(adapter)
         guard let time else { return client }
-        // After the last change nothing is settled yet; Google's service does not tell its time.
+        // A state after the last change is not final yet. Google's service does not report its time.
         let present = try? await client.currentTime()
         return try client.asOf(min(time, present ?? time))
     }
 
-    /// Writes to a file, which appears when it is complete.
+    /// Exports to a file. The file appears once it is complete.
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - onProgress: Is told how many documents have been read, after each page.
-    /// - Returns: What was written.
-    /// - Throws: `ToolError` or `StorageError`; there is no new file then.
+    ///   - onProgress: Called after each page with the number of exported documents.
+    /// - Returns: The report.
+    /// - Throws: `ToolError` or `StorageError`. The file is then unchanged.
     package func run(
         to file: URL,
         onProgress: (Int) -> Void = { _ in }
     ) async throws -> ExportReport {
-        // Typed lines name their documents, which working in the changes needs.
+        // The changes are merged by path, and only typed lines contain the path.
         var spool = try ReplacedFile(file, suffix: "spool")
         defer { spool.discard() }
         let start = try await position()
         var report = newReport
         try await eachLine(of: ExportLine(), &report, onProgress) { try spool.append(line: $0) }
         let changes = try await changes(since: start, &report)
-        // What could not be read before is what it is now.
+        // The current state of a changed document replaces a failure to read it.
         for path in changes.keys { report.unreadable[path] = nil }
         guard line.isPlain || !changes.isEmpty else {
             try spool.finish()
@@ -78,11 +78,11 @@ package struct DocumentExport: Sendable {
         return report
     }
 
-    /// Hands over line after line, without their ends.
+    /// Exports to a closure that takes one line at a time, without the line break.
     ///
-    /// - Parameter write: Takes a line.
-    /// - Returns: What was written.
-    /// - Throws: `StorageError`, or what `write` throws.
+    /// - Parameter write: Writes a line.
+    /// - Returns: The report.
+    /// - Throws: `StorageError`, or an error of `write`.
     package func run(write: ([UInt8]) throws -> Void) async throws -> ExportReport {
         let start = try await position()
         var report = newReport
@@ -91,7 +91,7 @@ package struct DocumentExport: Sendable {
         return report
     }
 
-    /// What is known before anything has been read: the past does not change meanwhile.
+    /// The report at the start. The past does not change during an export.
     private var newReport: ExportReport {
         var report = ExportReport()
         if time != nil { report.consistency = .snapshot }
@@ -116,9 +116,9 @@ package struct DocumentExport: Sendable {
         }
     }
 
-    /// Where the change log is before the first page, nil where there is none or none is needed.
+    /// Returns the position of the change log before the first page; nil if there is no log, or none is needed.
     private func position() async throws(StorageError) -> ChangeCursor? {
-        // The client refuses a bad scope; the adapter below would not.
+        // The client rejects an invalid scope; the adapter alone would not.
         _ = try await client().page(scope.query, size: 1)
         guard time == nil, adapter.capabilities.contains(.changeLog) else { return nil }
         var request = ReadRequest(.query(scope.query.order(by: .documentID).limit(to: 1)))
@@ -139,13 +139,13 @@ package struct DocumentExport: Sendable {
             report.note(changes.unreadable.values)
             return changes.documents
         } catch {
-            // The log forgot what came meanwhile: what was read stands, as what it is.
+            // The log no longer has the changes made during the export, so the consistency of the result is unknown.
             guard error.code == .cursorExpired else { throw error }
             return [:]
         }
     }
 
-    /// Writes the lines of a spool with the changes in their places.
+    /// Merges the lines of a spool file with the changes.
     private func merge(
         _ spool: URL,
         _ changes: [DocumentPath: Document?],

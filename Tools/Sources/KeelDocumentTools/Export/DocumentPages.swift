@@ -1,14 +1,14 @@
 package import KeelStorage
 
-/// The documents of a query in pages, in the order of their paths.
+/// Reads the documents of a query page by page, sorted by path.
 ///
-/// Each page is read by itself: what changes meanwhile behind the last document read is seen.
+/// Each page has the state of its own read: the pages include changes made after the last document read.
 package struct DocumentPages {
-    /// What one read has brought.
+    /// The documents of one read.
     package struct Page {
         /// The documents.
         package var documents: [Document]
-        /// Those that cannot be read; several pages may name the same one.
+        /// The documents that cannot be read; several pages may report the same one.
         package var unreadable: [UnreadableDocument] = []
     }
 
@@ -17,10 +17,10 @@ package struct DocumentPages {
     private var query: DocumentQuery?
     private var cursor: DocumentCursor?
     private let size: Int
-    /// The fields that are wanted; nil is all of them.
+    /// The fields to return; nil for all.
     private let projection: [FieldPath]?
 
-    /// Creates the pages of everything in a scope.
+    /// Creates the pages of a whole scope.
     package init(
         _ client: StorageClient,
         _ scope: DocumentScope,
@@ -32,19 +32,19 @@ package struct DocumentPages {
         self.init(client, of: query, size: size)
     }
 
-    /// Creates the pages of a query, at most as many documents as its limit says.
+    /// Creates the pages of a query; its limit is the maximum number of documents.
     package init(_ client: StorageClient, of query: DocumentQuery, size: Int = 500) {
         self.client = client
         self.size = size
-        // A page begins after the last document’s values of the ordered fields, so that they have to
-        // be read, selected or not.
+        // A page begins after the last document's values of the order fields, which must therefore be read even if they
+        // are not selected.
         projection = query.projection
         var query = query
         query.projection = nil
         self.query = query
     }
 
-    /// The next page, nil after the last one.
+    /// Returns the next page; nil after the last one.
     ///
     /// - Throws: `StorageError`.
     package mutating func next() async throws(StorageError) -> Page? {
@@ -71,7 +71,7 @@ package struct DocumentPages {
         return projected(Page(documents: page.items, unreadable: page.failures))
     }
 
-    /// The page with the wanted fields alone; what cannot be decoded for that cannot be read.
+    /// Reduces the documents to the selected fields; those that cannot be decoded count as unreadable.
     private func projected(_ page: Page) -> Page {
         guard let projection else { return page }
         var result = Page(documents: [], unreadable: page.unreadable)

@@ -1,14 +1,14 @@
 package import KeelStorage
 import KeelStorageAdapting
 
-/// Which documents a command is about.
+/// The documents that a command applies to.
 package enum DocumentScope: Hashable, Sendable {
-    /// Those directly in a collection.
+    /// The documents of one collection.
     case collection(CollectionPath)
-    /// Those of every collection of a name.
+    /// The documents of all collections with a name.
     case group(String)
 
-    /// The query for all of them.
+    /// The query for all documents of the scope.
     package var query: DocumentQuery {
         switch self {
         case .collection(let path): DocumentQuery(path)
@@ -16,10 +16,10 @@ package enum DocumentScope: Hashable, Sendable {
         }
     }
 
-    /// Which changes concern it.
+    /// The scope of the change log.
     var changes: ChangeScope { .query(query) }
 
-    /// Whether a document belongs to it.
+    /// Returns whether the scope includes a document.
     func contains(_ path: DocumentPath) -> Bool {
         switch self {
         case .collection(let collection): path.collection == collection

@@ -1,11 +1,11 @@
 package import KeelStorage
 internal import KeelStorageFirestore
 
-/// How a document becomes a line.
+/// The conversion of a document into a line.
 package struct ExportLine: Sendable {
-    /// Whether lines are plain JSON; otherwise they are of Firestore's typed form.
+    /// Whether lines are plain JSON rather than Firestore's typed form.
     package var isPlain: Bool
-    /// The field of plain lines that gets the document's id.
+    /// The field of a plain line that has the document's id.
     package var idField: FieldPath?
 
     package init(isPlain: Bool = false, idField: FieldPath? = nil) {
@@ -13,7 +13,7 @@ package struct ExportLine: Sendable {
         self.idField = idField
     }
 
-    /// The line without its end.
+    /// Returns the line of a document, without the line break.
     ///
     /// - Throws: `StorageError/Code/corrupted` if the document's body cannot be decoded.
     package func text(of document: Document) throws(StorageError) -> [UInt8] {

@@ -1,34 +1,34 @@
 package import KeelStorage
 
-/// What an export wrote.
+/// The result of an export.
 package struct ExportReport: Hashable, Sendable {
-    /// Whether what was written is the state of the store at one point in time.
+    /// Whether the exported state is that of one time.
     package enum Consistency: String, Hashable, Sendable {
-        /// It is: either nothing changed while it was read, or the changes were worked in.
+        /// Nothing changed during the export, or the changes were applied.
         case snapshot
-        /// Documents changed while it was read, and some may be as before and some as after.
+        /// Documents changed during the export; each may be exported in its old or new state.
         case mixed
-        /// The store keeps no change log that could tell.
+        /// Unknown, because the store has no change log, or the log was too short.
         case unknown
     }
 
-    /// How many documents were written.
+    /// The number of exported documents.
     package var documents = 0
-    /// How many documents changed while they were read.
+    /// The number of documents that changed during the export.
     package var changed = 0
-    /// Whether it is one state of the store.
+    /// The consistency of the exported state.
     package var consistency = Consistency.unknown
-    /// The documents that cannot be read, by path; all others were written.
+    /// The documents that cannot be read, by path; all others were exported.
     ///
-    /// One that could be read a moment before is written as it was then.
+    /// A document that became unreadable during the export is exported in the state read before.
     package var unreadable: [DocumentPath: UnreadableDocument] = [:]
 
-    /// Creates the report of nothing.
+    /// Creates an empty report.
     package init() {}
 
-    /// Takes a document's line; one that has none is noted as unreadable.
+    /// Returns the line of a document, and records a document that cannot be decoded.
     ///
-    /// - Returns: The line, nil if the document cannot be decoded.
+    /// - Returns: The line; nil if the document cannot be decoded.
     package mutating func line(_ line: ExportLine, of document: Document) -> [UInt8]? {
         do throws(StorageError) {
             return try line.text(of: document)
@@ -38,7 +38,7 @@ package struct ExportReport: Hashable, Sendable {
         }
     }
 
-    /// Notes documents that cannot be read.
+    /// Records documents that cannot be read.
     package mutating func note(_ documents: some Sequence<UnreadableDocument>) {
         for document in documents { unreadable[document.path] = document }
     }

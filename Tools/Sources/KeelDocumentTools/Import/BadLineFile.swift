@@ -1,13 +1,13 @@
 internal import Foundation
 internal import KeelToolSupport
 
-/// The file that keeps bad elements as they were, one after the other.
+/// A file that collects the rejected elements of an import in their original form.
 struct BadLineFile {
     private let handle: FileHandle
     private let source: FileHandle
     private(set) var length: UInt64
 
-    /// Opens the file and drops what is after `length`: bad lines that will be found again.
+    /// Opens the file and truncates it to `length`, because the elements after it will be found again.
     init(_ file: URL, source: URL, length: UInt64) throws {
         if !FileManager.default.fileExists(atPath: file.path) {
             guard FileManager.default.createFile(atPath: file.path, contents: nil) else {
@@ -24,7 +24,7 @@ struct BadLineFile {
         self.source = try FileHandle(forReadingFrom: source)
     }
 
-    /// Copies a range of the source, in pieces, and ends it with a new line.
+    /// Appends a range of the imported file, in pieces, and a line break.
     mutating func keep(_ range: Range<Int>) throws {
         guard !range.isEmpty else { return }
         try source.seek(toOffset: UInt64(range.lowerBound))

@@ -1,7 +1,7 @@
 internal import Crypto
 
 extension Digest {
-    /// The first bytes in hexadecimal digits.
+    /// Returns the first bytes in hexadecimal.
     func hexadecimal(bytes count: Int = Self.byteCount) -> String {
         prefix(count).reduce(into: "") { text, byte in
             let digits = String(byte, radix: 16)

@@ -3,39 +3,38 @@ package import KeelStorage
 internal import KeelStorageFirestore
 internal import KeelToolSupport
 
-/// Imports a file of JSON into a store, batch by batch, so that it can be continued.
+/// Imports a JSON file into a store in batches. An interrupted import can be resumed.
 ///
-/// After each call that the store acknowledged a checkpoint is written. A run that is killed at
-/// any moment is continued behind it; a batch that was under way is committed again with the same
-/// id and the same documents, so that a store with idempotent commits applies it once, and any
-/// other stores the same documents again.
+/// The import writes a checkpoint after each acknowledged call. A killed import resumes after its checkpoint, and
+/// commits the batches after it again with the same ids and documents: a store with idempotent commits applies each
+/// once; any other store overwrites the documents with the same content.
 package struct DocumentImport: Sendable {
-    /// What to import and how.
+    /// The settings of an import.
     package struct Settings: Sendable {
-        /// The file.
+        /// The file to import.
         package var file: URL
-        /// Where documents go.
+        /// The collection of the documents; nil for the one named by each typed document.
         package var collection: CollectionPath?
-        /// The field that holds the id.
+        /// The field that has the document's id.
         package var idField: FieldPath?
-        /// What the file is made of.
+        /// The format of the file.
         package var format = ImportFormat.auto
         /// Whether typed documents keep their times and revisions.
         package var isExact = false
-        /// How many documents are committed at once, 1 to 500.
+        /// The number of documents per batch, 1 to 500.
         package var batchSize = 500
-        /// How many batches are committed by one call: a local store waits for its disk once.
+        /// The number of batches per call. A local store waits for its disk once per call.
         package var batchesAtOnce = 8
-        /// Whether to go on from the checkpoint of an earlier run.
+        /// Whether to resume from the checkpoint of an earlier run.
         package var resumes = false
-        /// Where the checkpoint is; nil is beside the file.
+        /// The file of the checkpoint; nil for a file beside the imported one.
         package var checkpoint: URL?
-        /// Where bad elements are kept as they were.
+        /// The file that collects the rejected elements.
         package var badLines: URL?
 
         package init(file: URL) { self.file = file }
 
-        /// Where the checkpoint is.
+        /// The file of the checkpoint.
         package var checkpointFile: URL {
             checkpoint
                 ?? file.deletingLastPathComponent()
@@ -43,9 +42,9 @@ package struct DocumentImport: Sendable {
         }
     }
 
-    /// The most bytes of text in a batch, below what servers take in a request.
+    /// The maximum size of the text in a batch in bytes, smaller than the limit of servers for a request.
     static let longestBatch = 4 << 20
-    /// The most bad elements of a batch: what is kept of them must not fill the memory.
+    /// The maximum number of rejected elements in a batch, which limits the memory for their descriptions.
     static let mostRefused = 1000
 
     let adapter: any StorageAdapter
@@ -56,13 +55,13 @@ package struct DocumentImport: Sendable {
         self.settings = settings
     }
 
-    /// Imports the file, or what is left of it.
+    /// Starts or resumes the import.
     ///
     /// - Parameters:
-    ///   - onBadElement: Is told of each element that is not imported.
-    ///   - onProgress: Is told how far it has come, after each batch.
-    /// - Returns: What was done, earlier runs included.
-    /// - Throws: `ToolError` or `StorageError`; the checkpoint then stays.
+    ///   - onBadElement: Called for each element that is not imported.
+    ///   - onProgress: Called after each call to the store.
+    /// - Returns: The progress at the end, including earlier runs.
+    /// - Throws: `ToolError` or `StorageError`. The checkpoint then remains.
     package func run(
         onBadElement: (BadElement) -> Void = { _ in },
         onProgress: (ImportProgress) -> Void = { _ in }
@@ -74,7 +73,7 @@ package struct DocumentImport: Sendable {
         var next: [ImportBatch]? = try session.nextBatches()
         while let batches = next {
             async let outcomes = committer.commit(batches)
-            // While the store writes some batches, the next ones are read.
+            // The next batches are read while the store commits the previous ones.
             let isLast = batches.last?.isLast != false
             let following = Result { isLast ? nil : try session.nextBatches() }
             try session.finish(batches, try await outcomes, onBadElement)
@@ -86,7 +85,7 @@ package struct DocumentImport: Sendable {
         return session.progress
     }
 
-    /// Where to begin: at the checkpoint of an earlier run, or at the file's first byte.
+    /// Returns the checkpoint of an earlier run, or one at the beginning of the file.
     private func startingPoint() throws -> ImportCheckpoint {
         let mark = try FileMark(settings.file)
         let earlier = settings.resumes ? try ImportCheckpoint.read(settings.checkpointFile) : nil

@@ -1,5 +1,5 @@
 extension ElementReader {
-    /// Where in a file with one array the reader is.
+    /// The state of reading a file that has one array.
     enum ArrayState {
         case beforeArray
         case beforeElement
@@ -43,7 +43,7 @@ extension ElementReader {
         return try element { scanner.isEnd($0) }
     }
 
-    /// What is left of the file, as one bad element.
+    /// Returns the rest of the file as one rejected element.
     private mutating func rest(_ flaw: String) throws -> ImportElement {
         state = .done
         countElement()
@@ -61,7 +61,7 @@ extension ElementReader {
     }
 }
 
-/// Finds the end of an array's element by its brackets and quotes.
+/// Finds the end of an array's element by counting brackets outside strings.
 private struct NestingScanner {
     private var depth = 0
     private var isInString = false
@@ -84,7 +84,7 @@ private struct NestingScanner {
         case UInt8(ascii: "\""): isInString = true
         case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
         case UInt8(ascii: "]") where depth == 0, UInt8(ascii: ",") where depth == 0: return true
-        // A bracket too many is the element’s flaw, and no reason to swallow the ones after it.
+        // A surplus bracket makes only this element invalid.
         case UInt8(ascii: "}"), UInt8(ascii: "]"): depth = max(0, depth - 1)
         default: break
         }

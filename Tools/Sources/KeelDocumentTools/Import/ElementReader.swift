@@ -1,30 +1,31 @@
 package import Foundation
 
-/// Reads a file of any size element by element, keeping no more than one in memory.
+/// Reads a file of any size element by element, with one element in memory.
 ///
-/// Elements are lines, or what stands between the commas of one array. An array's elements are told
-/// apart by counting brackets outside of strings, so that a bad one is a bad element and the ones
-/// after it are read.
+/// An element is a line, or an element of the file's only array. Elements of an array are separated by counting
+/// brackets outside strings, so an invalid element does not affect the ones after it.
 package struct ElementReader {
-    /// How a file holds its elements.
+    /// The structure of the file.
     package enum Container: String, Codable, Sendable {
-        /// Each line is one.
+        /// Each line is an element.
         case lines
-        /// The file is one array.
+        /// The file is an array.
         case array
     }
 
-    /// The most bytes of one element; a document of 1 MiB stays below it in either form, whose
-    /// smallest values take twenty times the room that they take in a store.
+    /// The maximum size of an element in bytes.
+    ///
+    /// A document of 1 MiB is smaller in either form, although its smallest values take twenty times as much room as in
+    /// a store.
     package static let longest = 32 << 20
 
     let container: Container
     var state: ArrayState
     private let handle: FileHandle
     private var buffer: [UInt8] = []
-    /// Where the buffer begins in the file.
+    /// The offset of the buffer in the file.
     private var base: Int
-    /// The next byte, as an index of the buffer.
+    /// The index of the next byte in the buffer.
     private var position = 0
     private(set) var number: Int
 
@@ -32,10 +33,10 @@ package struct ElementReader {
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - container: How it holds its elements.
-    ///   - offset: Where to begin: 0, or the end of an element.
-    ///   - number: The number of the element that ends there.
-    /// - Throws: What opening and seeking throw.
+    ///   - container: The structure of the file.
+    ///   - offset: The offset to start at: 0, or the end of an element.
+    ///   - number: The number of the element that ends at the offset.
+    /// - Throws: An error if the file cannot be opened.
     package init(
         _ file: URL,
         container: Container,
@@ -48,16 +49,16 @@ package struct ElementReader {
         try handle.seek(toOffset: UInt64(offset))
         base = offset
         state = offset == 0 ? .beforeArray : .afterElement
-        // Some editors begin UTF-8 with a byte order mark.
+        // Some editors start UTF-8 files with a byte order mark.
         if offset == 0, try fill(), buffer.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    /// Where the next element is looked for.
+    /// The offset of the next byte in the file.
     package var offset: Int { base + position }
 
-    /// The next element, nil at the end.
+    /// Returns the next element; nil at the end of the file.
     ///
-    /// - Throws: What reading the file throws.
+    /// - Throws: An error if the file cannot be read.
     package mutating func next() throws -> ImportElement? {
         container == .lines ? try nextLine() : try nextOfArray()
     }
@@ -74,7 +75,7 @@ package struct ElementReader {
 
     // MARK: Bytes
 
-    /// The next byte, nil at the end of the file.
+    /// Returns the next byte without consuming it; nil at the end of the file.
     mutating func peek() throws -> UInt8? {
         if position == buffer.count, try !fill() { return nil }
         return buffer[position]
@@ -84,7 +85,7 @@ package struct ElementReader {
 
     mutating func countElement() { number += 1 }
 
-    /// What stands before the first byte for which `isEnd` holds, or before the end of the file.
+    /// Returns the text up to the first byte for which `isEnd` returns true, or up to the end of the file.
     mutating func element(until isEnd: (UInt8) -> Bool) throws -> ImportElement {
         let start = offset
         var length = 0
@@ -119,7 +120,7 @@ package struct ElementReader {
         ImportElement(number: number, range: range, text: [], flaw: flaw)
     }
 
-    /// Appends a piece of the file to the buffer; what was read already is dropped.
+    /// Appends a piece of the file to the buffer, and drops the bytes that are already read.
     private mutating func fill() throws -> Bool {
         buffer.removeSubrange(..<position)
         base += position
@@ -131,7 +132,7 @@ package struct ElementReader {
 }
 
 extension ArraySlice<UInt8> {
-    /// The bytes without JSON's white space at both ends.
+    /// Returns the bytes without JSON white space at both ends.
     fileprivate var trimmed: ArraySlice<UInt8> {
         guard let first = firstIndex(where: { !$0.isJSONSpace }),
             let last = lastIndex(where: { !$0.isJSONSpace })
@@ -141,6 +142,6 @@ extension ArraySlice<UInt8> {
 }
 
 extension UInt8 {
-    /// Whether the byte is white space in JSON (RFC 8259 section 2).
+    /// Returns whether a byte is white space in JSON (RFC 8259, section 2).
     var isJSONSpace: Bool { self == 0x20 || (0x09...0x0A).contains(self) || self == 0x0D }
 }

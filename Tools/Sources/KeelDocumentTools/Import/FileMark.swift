@@ -2,16 +2,16 @@ internal import Crypto
 package import Foundation
 internal import KeelToolSupport
 
-/// What tells a file from another without reading all of it: its size, its beginning and its end.
+/// Identifies a file without reading all of it, by its size, its beginning and its end.
 package struct FileMark: Codable, Hashable, Sendable {
     /// The file's size in bytes.
     package let size: Int
-    /// A hash of the first and the last 64 KiB.
+    /// The hash of the first and the last 64 KiB.
     package let ends: String
 
-    /// Looks at a file.
+    /// Creates the mark of a file.
     ///
-    /// - Throws: `ToolError` where it cannot be read.
+    /// - Throws: `ToolError` if the file cannot be read.
     package init(_ file: URL) throws {
         do {
             let handle = try FileHandle(forReadingFrom: file)

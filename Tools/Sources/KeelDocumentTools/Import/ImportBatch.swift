@@ -1,38 +1,38 @@
 internal import KeelStorage
 
-/// A piece of the file: the documents that are committed together, and the bad elements among them.
+/// A part of the file: the documents of one commit, and the rejected elements among them.
 struct ImportBatch: Sendable {
-    /// A document, and the element that it was made of.
+    /// A document and its element.
     struct Entry: Sendable {
         let write: DocumentWrite
         let number: Int
         let range: Range<Int>
     }
 
-    /// An element that is not imported, and where it is in the file.
+    /// An element that is not imported, and its range in the file.
     struct Refused: Sendable {
         let element: BadElement
         let range: Range<Int>
     }
 
-    /// What became of a batch.
+    /// The result of a batch.
     struct Outcome: Sendable {
         var imported = 0
-        /// What the store will not take, however often it is sent.
+        /// The documents that the store permanently rejects.
         var refused: [Refused] = []
     }
 
-    /// Where it begins in the file, in bytes.
+    /// The offset of the beginning in the file in bytes.
     let start: Int
-    /// Where it ends.
+    /// The offset of the end in the file in bytes.
     var end: Int
-    /// The number of its last element.
+    /// The number of the last element.
     var number: Int
-    /// Whether nothing comes after it.
+    /// Whether this is the last batch of the file.
     var isLast = false
     var entries: [Entry] = []
     var refused: [Refused] = []
-    /// How many bytes of text its documents have.
+    /// The size of the text of the documents in bytes.
     var byteCount = 0
 
     init(start: Int, number: Int) {

@@ -1,41 +1,41 @@
 package import Foundation
 internal import KeelToolSupport
 
-/// How far an import has come: what a file beside the imported one holds until the import is done.
+/// The progress of an import, kept in a file until the import has finished.
 ///
-/// It is replaced after each batch that the store acknowledged. A batch whose checkpoint was not
-/// written any more is committed again by the next run, under the same id.
+/// The file is replaced after each acknowledged call. A batch whose checkpoint could not be written is committed again
+/// by the next run, with the same id.
 package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
-    /// Which import this is; part of the ids of its batches.
+    /// The id of the import, which is part of the ids of its batches.
     package var run: String
-    /// What the file looked like, so that another file is not taken for it.
+    /// Identifies the imported file.
     package var file: FileMark
-    /// Where the documents go.
+    /// The collection of the documents.
     package var collection: String?
-    /// The field that holds the id.
+    /// The field that has the document's id.
     package var idField: String?
     /// The form of the elements.
     package var isTyped: Bool
-    /// Whether times and revisions are kept.
+    /// Whether documents keep their times and revisions.
     package var isExact: Bool
-    /// How the file holds its elements.
+    /// The structure of the file.
     package var container: ElementReader.Container
-    /// The end of the last element that is done.
+    /// The end of the last finished element.
     package var offset = 0
-    /// The number of that element.
+    /// The number of the last finished element.
     package var number = 0
-    /// How many documents the store took.
+    /// The number of imported documents.
     package var imported = 0
-    /// How many elements are bad.
+    /// The number of rejected elements.
     package var bad = 0
-    /// How long the file of bad lines was.
+    /// The length of the file of rejected elements.
     package var badLinesLength: UInt64 = 0
-    /// Whether the file has been read to its end.
+    /// Whether the whole file has been read.
     package var isFinished = false
 
-    /// The checkpoint in a file, nil where there is none.
+    /// Reads the checkpoint from a file; returns nil if the file does not exist.
     ///
-    /// - Throws: `ToolError` where the file is no checkpoint.
+    /// - Throws: `ToolError` if the file is not a checkpoint.
     package static func read(_ file: URL) throws -> ImportCheckpoint? {
         guard let data = FileManager.default.contents(atPath: file.path) else { return nil }
         guard let checkpoint = try? JSONDecoder().decode(Self.self, from: data) else {
@@ -47,7 +47,7 @@ package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
         return checkpoint
     }
 
-    /// Whether an import with these settings can go on from here.
+    /// Returns whether an import with these settings can resume from the checkpoint.
     func continues(_ other: ImportCheckpoint) -> Bool {
         file == other.file && collection == other.collection && idField == other.idField
             && isTyped == other.isTyped && isExact == other.isExact

@@ -1,18 +1,17 @@
 internal import KeelStorage
 internal import KeelStorageAdapting
 
-/// Stores the batches of one import.
+/// Commits the batches of an import.
 struct ImportCommitter: Sendable {
     let adapter: any StorageAdapter
-    /// Which import it is; part of the ids of its batches.
+    /// The id of the import, which is part of the ids of its batches.
     let run: String
 
-    /// Stores some batches by one call, without the documents that the store refuses.
+    /// Commits batches with one call, without the documents that the store rejects.
     ///
     /// - Parameter batches: The batches.
-    /// - Returns: What became of each.
-    /// - Throws: `StorageError` if something may be stored at another time only; what is stored then
-    ///   will be stored again.
+    /// - Returns: The result of each batch.
+    /// - Throws: `StorageError` if a later attempt may succeed. The next attempt commits all batches again.
     func commit(_ batches: [ImportBatch]) async throws(StorageError) -> [ImportBatch.Outcome] {
         var outcomes = [ImportBatch.Outcome](repeating: .init(), count: batches.count)
         let filled = batches.indices.filter { !batches[$0].entries.isEmpty }
@@ -32,7 +31,7 @@ struct ImportCommitter: Sendable {
         return outcomes
     }
 
-    /// What became of each; a call that is refused as a whole has refused each of them.
+    /// Returns the result of each batch; if the store rejects the whole call, it rejects each batch.
     private func results(
         of writes: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
@@ -46,7 +45,7 @@ struct ImportCommitter: Sendable {
         }
     }
 
-    /// Finds out which documents of a batch the store refuses.
+    /// Commits the documents of a batch one by one, to find those that the store rejects.
     private func commitOneByOne(
         _ batch: ImportBatch
     ) async throws(StorageError) -> ImportBatch.Outcome {
@@ -73,11 +72,11 @@ struct ImportCommitter: Sendable {
         of batch: ImportBatch,
         number: Int? = nil
     ) -> WriteBatch {
-        // The id says which bytes of the file: the same id always means the same documents, also
-        // after a resumption with batches of another size.
+        // The id names a range of bytes, so the same id always has the same documents, even if the import resumes with
+        // another batch size.
         let place = "\(batch.start)-\(batch.end)"
         let id = "import-\(run)-\(place)" + (number.map { "-\($0)" } ?? "")
-        // A store without idempotent commits refuses ids; the same documents again do no harm there.
+        // A store without idempotent commits rejects ids; there, repeated documents overwrite themselves.
         let keepsIDs = adapter.capabilities.contains(.idempotentCommits)
         return WriteBatch(id: keepsIDs ? id : nil, writes)
     }
@@ -88,7 +87,7 @@ struct ImportCommitter: Sendable {
         effect: .unknown
     )
 
-    /// Whether the store will not take a document, however often it is sent.
+    /// Returns whether the store permanently rejects a document.
     private static func isRefusal(_ error: StorageError) -> Bool {
         error.effect == .none
             && [.invalidArgument, .tooLarge, .encodingFailed].contains(error.code)

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import KeelStorageFirestore
 
-/// What a file turned out to be made of.
+/// The detected format of a file.
 struct ImportForm {
     let container: ElementReader.Container
     let isTyped: Bool
 
-    /// Looks at the beginning of a file.
+    /// Detects the format from the beginning of a file.
     ///
-    /// A file that begins with “[” is one array; a file whose first element is a document in the
-    /// typed form has only such.
+    /// A file that begins with “[” is an array. If the first element is a document in the typed form, all elements must
+    /// be.
     init(of file: URL, as format: ImportFormat) throws {
         var probe = try ElementReader(file, container: .array)
         while let byte = try probe.peek(), byte.isJSONSpace { probe.skip() }

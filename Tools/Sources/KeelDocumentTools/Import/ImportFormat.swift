@@ -1,11 +1,11 @@
-/// What a file to import is made of.
+/// The format of a file to import.
 package enum ImportFormat: String, Sendable, Codable, CaseIterable {
-    /// What the beginning of the file shows it to be.
+    /// The format that the beginning of the file suggests.
     case auto
-    /// One JSON array of objects.
+    /// A JSON array of objects.
     case json
-    /// One object a line.
+    /// One object per line.
     case jsonl
-    /// Documents in Firestore's typed form, one a line or in one array.
+    /// Documents in Firestore's typed form, one per line or in an array.
     case typed
 }

@@ -1,23 +1,23 @@
-/// How far an import has come.
+/// The progress of an import.
 package struct ImportProgress: Hashable, Sendable {
-    /// How many documents the store has acknowledged, earlier runs of a resumed import included.
+    /// The number of acknowledged documents, including those of earlier runs.
     package var imported = 0
-    /// How many elements were bad.
+    /// The number of rejected elements.
     package var bad = 0
-    /// How much of the file is done, in bytes.
+    /// The number of finished bytes of the file.
     package var bytes = 0
-    /// The size of the file.
+    /// The size of the file in bytes.
     package var size = 0
-    /// How many documents an earlier run had stored already.
+    /// The number of documents that an earlier run imported.
     package var resumedFrom = 0
-    /// The number of the last element that is done.
+    /// The number of the last finished element.
     package var number = 0
 }
 
 /// An element that could not be imported.
 package struct BadElement: Hashable, Sendable {
-    /// Its line, or its position in the array, counted from 1.
+    /// The number of its line, or its position in the array, starting at 1.
     package let number: Int
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     package let reason: String
 }

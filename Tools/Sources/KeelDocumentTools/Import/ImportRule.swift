@@ -2,15 +2,15 @@ internal import Crypto
 package import KeelStorage
 internal import KeelStorageFirestore
 
-/// How an element of a file becomes a write.
+/// The conversion of a file's elements into writes.
 package struct ImportRule: Sendable {
-    /// Where documents go; nil leaves those of the typed form where their names say.
+    /// The collection of the documents; nil for the one named by each typed document.
     package var collection: CollectionPath?
-    /// The field that holds the id.
+    /// The field that has the document's id.
     package var idField: FieldPath?
     /// Whether elements are documents in Firestore's typed form.
     package var isTyped: Bool
-    /// Whether a typed document keeps its times and revision.
+    /// Whether typed documents keep their times and revisions.
     package var isExact: Bool
 
     package init(
@@ -25,9 +25,9 @@ package struct ImportRule: Sendable {
         self.isExact = isExact
     }
 
-    /// The write that stores an element.
+    /// Returns the write that stores an element.
     ///
-    /// - Throws: `StorageError` that says what is wrong with the element.
+    /// - Throws: `StorageError` with a description of the element's error.
     package func write(_ element: ImportElement) throws(StorageError) -> DocumentWrite {
         if let flaw = element.flaw { throw Self.flaw(flaw) }
         if isTyped { return try typedWrite(element) }
@@ -93,10 +93,10 @@ package struct ImportRule: Sendable {
         return id
     }
 
-    /// An id made of the element's number and text.
+    /// Returns an id derived from the element's number and text.
     ///
-    /// It is the same each time the same file is imported, under whatever name, so that neither a
-    /// resumed nor a repeated import stores a line twice; two equal lines are two documents.
+    /// The same content always has the same ids, whatever the file's name, so neither a resumed nor a repeated import
+    /// stores a line twice. Two equal lines are two documents.
     static func derivedID(of element: ImportElement) -> String {
         var hash = SHA256()
         hash.update(data: Array("\(element.number)\n".utf8))

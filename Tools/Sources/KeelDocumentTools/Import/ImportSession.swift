@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeelStorage
 
-/// The files of one run of an import: what is read, how far it has come, and what was bad.
+/// The open files of an import: the imported file, the checkpoint and the file of rejected elements.
 struct ImportSession {
     private var reader: ElementReader
     private let rule: ImportRule
@@ -33,7 +33,7 @@ struct ImportSession {
                 length: start.badLinesLength
             )
         }
-        // Before the first commit: a run that dies in it has its id on disk.
+        // Written before the first commit, so that a killed run leaves its id.
         try checkpoint.write(to: settings.checkpointFile)
     }
 
@@ -48,7 +48,7 @@ struct ImportSession {
         )
     }
 
-    /// Reads the next batches, as many as are stored by one call; the last of them may be the last.
+    /// Reads the batches of the next call.
     mutating func nextBatches() throws -> [ImportBatch] {
         var batches: [ImportBatch] = []
         repeat {
@@ -59,7 +59,7 @@ struct ImportSession {
         return batches
     }
 
-    /// Reads the next batch, full unless the file ends.
+    /// Reads the next batch, which is full except at the end of the file.
     private mutating func nextBatch() throws -> ImportBatch {
         var batch = ImportBatch(start: reader.offset, number: reader.number)
         while !isFull(batch) {
@@ -89,7 +89,7 @@ struct ImportSession {
             || batch.byteCount >= DocumentImport.longestBatch
     }
 
-    /// Keeps what was bad, and notes that some batches are done.
+    /// Writes the rejected elements, and a checkpoint after the batches.
     mutating func finish(
         _ batches: [ImportBatch],
         _ outcomes: [ImportBatch.Outcome],

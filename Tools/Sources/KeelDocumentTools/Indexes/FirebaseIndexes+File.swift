@@ -1,5 +1,5 @@
 extension FirebaseIndexes {
-    /// The file's form, as far as Keel reads it.
+    /// The parts of the file that Keel reads.
     struct File: Decodable {
         var indexes: [Index]?
         var fieldOverrides: [Override]?
@@ -11,7 +11,7 @@ extension FirebaseIndexes {
         var queryScope: String?
         var fields: [Field]
 
-        /// The index in the words of a message.
+        /// The description of the index for messages.
         var name: String {
             "\(collectionGroup)(\(fields.map(\.fieldPath).joined(separator: ", ")))"
         }
@@ -25,7 +25,7 @@ extension FirebaseIndexes {
         var vectorConfig: Vector?
     }
 
-    /// Which indexes a single field has.
+    /// The indexes of a single field.
     struct Override: Decodable {
         var collectionGroup: String
         var fieldPath: String
@@ -41,6 +41,6 @@ extension FirebaseIndexes {
         var vectorConfig: Vector?
     }
 
-    /// The settings of a vector index, of which only the presence matters.
+    /// The settings of a vector index; Keel uses only their presence.
     struct Vector: Decodable {}
 }

@@ -2,20 +2,20 @@ package import Foundation
 package import KeelStorage
 internal import KeelToolSupport
 
-/// The indexes of a `firestore.indexes.json`, the file of Firebase's command line.
+/// The indexes of a `firestore.indexes.json` file, which Firebase's command line uses.
 ///
-/// Its form is described at firebase.google.com/docs/reference/firestore/indexes. Keel has no
-/// single-field indexes that exist without being declared, so those named under `fieldOverrides`
-/// are declared like the others. The order of `__name__` at the end of an index is implied in Keel.
+/// The format is described at firebase.google.com/docs/reference/firestore/indexes. Keel has no implicit single-field
+/// indexes, so the indexes under `fieldOverrides` are declared like the others. In Keel, an order by `__name__` at the
+/// end of an index is implied.
 package struct FirebaseIndexes: Sendable {
-    /// What has a counterpart.
+    /// The indexes that Keel supports.
     package private(set) var schema = StorageSchema()
-    /// What has none, one sentence each that names the index.
+    /// A sentence about each index that Keel does not support.
     package private(set) var leftOut: [String] = []
 
-    /// Reads the file's contents.
+    /// Parses the contents of a file.
     ///
-    /// - Throws: `ToolError` if the text is not of the file's form.
+    /// - Throws: `ToolError` if the text does not have the file's format.
     package init(_ json: Data) throws {
         let file: File
         do {

@@ -1,8 +1,8 @@
 package import KeelStorage
 
-/// A schema as the Swift code that declares it.
+/// The Swift code that declares a schema.
 package enum SchemaSource {
-    /// The code, ready to be pasted.
+    /// The source code.
     package static func swift(_ schema: StorageSchema, name: String = "schema") -> String {
         guard !schema.indexes.isEmpty else { return "let \(name) = StorageSchema()" }
         let lines = schema.indexes.map { "    \($0),\n" }.joined()

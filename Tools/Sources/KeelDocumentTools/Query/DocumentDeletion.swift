@@ -1,9 +1,9 @@
 package import KeelStorage
 
-/// Deletes collections and what is below documents, page by page.
+/// Deletes collections, or the collections below a document, page by page.
 ///
-/// It can be stopped at any moment and called again. What is written meanwhile may stay. Documents that
-/// cannot be read go too.
+/// The deletion can be interrupted at any time and repeated. Documents written during the deletion may remain.
+/// Unreadable documents are deleted too.
 package struct DocumentDeletion: Sendable {
     private let client: StorageClient
 
@@ -13,9 +13,9 @@ package struct DocumentDeletion: Sendable {
     ///
     /// - Parameters:
     ///   - collection: The collection.
-    ///   - isRecursive: Whether the collections below its documents go too.
-    ///   - onProgress: Is told how many documents are gone, after each page.
-    /// - Returns: How many documents were deleted.
+    ///   - isRecursive: Whether to delete the collections below the documents too.
+    ///   - onProgress: Called after each page with the number of deleted documents.
+    /// - Returns: The number of deleted documents.
     /// - Throws: `StorageError`.
     @discardableResult
     package func delete(
@@ -40,10 +40,10 @@ package struct DocumentDeletion: Sendable {
         }
     }
 
-    /// Deletes the collections below a document, and theirs.
+    /// Deletes the collections below a document, recursively.
     ///
-    /// - Returns: How many documents were deleted.
-    /// - Throws: `StorageError`; the code is `unsupported` where collections cannot be listed.
+    /// - Returns: The number of deleted documents.
+    /// - Throws: `StorageError`; the code is `unsupported` if the store cannot list collections.
     @discardableResult
     package func deleteBelow(_ path: DocumentPath) async throws(StorageError) -> Int {
         var count = 0

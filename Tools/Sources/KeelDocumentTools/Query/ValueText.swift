@@ -1,7 +1,7 @@
 package import KeelStorage
 internal import KeelStorageFirestore
 
-/// Values as a command line spells them.
+/// The syntax of values on the command line.
 ///
 /// ```text
 /// value   = json | kind ":" text | list | word
@@ -11,13 +11,13 @@ internal import KeelStorageFirestore
 /// word    = any other text, which is a string
 /// ```
 ///
-/// `timestamp:2026-01-01T00:00:00Z` is of RFC 3339, `reference:users/ada` a document's path,
-/// `bytes:aGk=` Base64, `geopoint:40.8,-73.9` latitude and longitude in degrees. A number without
-/// fraction is an integer. `string:12` is the text “12”, as `"12"` is.
+/// `timestamp:2026-01-01T00:00:00Z` uses RFC 3339, `reference:users/ada` a document's path, `bytes:aGk=` Base64, and
+/// `geopoint:40.8,-73.9` latitude and longitude in degrees. A number without a fraction is an integer. `string:12` is
+/// the text “12”, like `"12"`.
 package enum ValueText {
-    /// Reads a value.
+    /// Parses a value.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument`, saying what is wrong with the text.
+    /// - Throws: `StorageError/Code/invalidArgument` with a description of the error.
     package static func value(_ text: String) throws(StorageError) -> DocumentValue {
         let text = trimmed(text[...])
         guard let first = text.first else {
@@ -50,7 +50,7 @@ package enum ValueText {
             case .reference: return .reference(DocumentPath(text))
             case .geopoint: return try geopoint(text)
             }
-            // The reader of typed JSON knows these forms.
+            // The parser of typed JSON accepts these forms.
             let literal = DocumentJSON.plain(.string(text))
             let json = Array("{\"\(member)\":".utf8) + literal + Array("}".utf8)
             do throws(StorageError) {
@@ -71,7 +71,7 @@ package enum ValueText {
         }
     }
 
-    /// The elements of a list that is no JSON because some of them are words or have a kind.
+    /// Parses a list that is not JSON, because some elements are words or have a kind.
     private static func list(_ text: Substring) throws(StorageError) -> [DocumentValue] {
         guard text.last == "]" else { throw flaw("“\(text)” has no closing bracket") }
         var values: [DocumentValue] = []
@@ -81,7 +81,7 @@ package enum ValueText {
         return values
     }
 
-    /// The pieces between commas that are in no string and no bracket.
+    /// Splits a text at the commas outside strings and brackets.
     private static func elements(of text: Substring) -> [Substring] {
         var pieces: [Substring] = []
         var start = text.startIndex

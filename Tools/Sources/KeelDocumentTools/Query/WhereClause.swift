@@ -1,21 +1,20 @@
 package import KeelStorage
 
-/// A condition as a command line spells it: `FIELD OPERATOR VALUE`.
+/// A condition on the command line: `FIELD OPERATOR VALUE`.
 ///
-/// Dots in a field separate the names of nested maps; a name with other characters than letters,
-/// digits and “_” stands in back-ticks. `__name__` is the document's id. ``ValueText`` says how
-/// values are spelled.
+/// Dots in a field separate the names of nested maps. A name with characters other than letters, digits and “_” is
+/// written in backticks. `__name__` is the document's id. ``ValueText`` describes the values.
 package enum WhereClause {
-    /// The operators and what they mean.
+    /// The operators.
     package static let operators: [(text: String, comparison: DocumentFilter.Comparison)] = [
         ("==", .equal), ("!=", .notEqual), ("<=", .lessOrEqual), ("<", .less),
         (">=", .greaterOrEqual), (">", .greater), ("not-in", .notIn), ("in", .in),
         ("array-contains-any", .arrayContainsAny), ("array-contains", .arrayContains),
     ]
 
-    /// Reads a condition.
+    /// Parses a condition.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument`, saying what is wrong with the text.
+    /// - Throws: `StorageError/Code/invalidArgument` with a description of the error.
     package static func filter(_ text: String) throws(StorageError) -> DocumentFilter {
         let clause = ValueText.trimmed(text[...])
         let field = fieldText(of: clause)
@@ -34,14 +33,14 @@ package enum WhereClause {
         if [.in, .notIn, .arrayContainsAny].contains(comparison), value.arrayValue == nil {
             throw ValueText.flaw("“\(name)” takes a list: [1, 2] or [red, blue]")
         }
-        // An id may look like a number; it is text all the same.
+        // An id is always text, even if it looks like a number.
         if String(field) == "__name__" { value = identifier(value) }
         return .field(FieldPath(String(field)), comparison, value)
     }
 
-    /// Reads `FIELD`, `FIELD:asc` or `FIELD:desc`.
+    /// Parses `FIELD`, `FIELD:asc` or `FIELD:desc`.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument`, saying what is wrong with the text.
+    /// - Throws: `StorageError/Code/invalidArgument` with a description of the error.
     package static func order(_ text: String) throws(StorageError) -> DocumentQuery.Order {
         guard let colon = text.lastIndex(of: ":") else { return .init(FieldPath(text)) }
         let field = FieldPath(String(text[..<colon]))
@@ -53,7 +52,7 @@ package enum WhereClause {
         }
     }
 
-    /// The text before the operator: up to a space or a sign, outside of back-ticks.
+    /// Returns the text before the operator: up to a space or an operator's sign, outside backticks.
     private static func fieldText(of clause: Substring) -> Substring {
         var isQuoted = false
         var isEscaped = false
@@ -70,7 +69,7 @@ package enum WhereClause {
         return clause
     }
 
-    /// Whether an operator ends here: `in` is none in `inside`.
+    /// Returns whether an operator ends at the index, so that `in` is not found in `inside`.
     private static func endsWord(_ rest: Substring, after name: String) -> Bool {
         guard name.first?.isLetter == true else { return true }
         return rest.first.map { $0.isWhitespace || $0 == "[" } ?? true
