@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Builds `keel` in release and installs it with its manual pages and the completions of bash, zsh and fish.
 #
-#     Scripts/install.sh                     into ~/.local
-#     Scripts/install.sh --prefix DIR        elsewhere
-#     Scripts/install.sh --debug             builds for debugging, which takes less time
-#     Scripts/install.sh --uninstall         removes what was installed there
+#     Scripts/install.sh                        into ~/.local
+#     Scripts/install.sh --prefix DIR           elsewhere
+#     Scripts/install.sh --debug                builds for debugging, which takes less time
+#     Scripts/install.sh --without-postgresql   builds without libpq; keel then opens no PostgreSQL stores
+#     Scripts/install.sh --uninstall            removes what was installed there
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 prefix="${HOME:-}/.local"
-options=(-c release)
+configuration=release
+options=()
 uninstalls=
 while [ "$#" -gt 0 ]; do
     case "$1" in
@@ -18,7 +20,8 @@ while [ "$#" -gt 0 ]; do
             prefix="$2"
             shift
             ;;
-        --debug) options=(-c debug) ;;
+        --debug) configuration=debug ;;
+        --without-postgresql) options+=(--disable-default-traits) ;;
         --uninstall) uninstalls=1 ;;
         -h | --help)
             sed -n '2,/^$/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
@@ -49,7 +52,7 @@ if [ -n "$uninstalls" ]; then
 fi
 
 keel_say "Building keel"
-keel_build_product Tools keel "${options[@]}"
+keel_build_product Tools keel -c "$configuration" ${options[@]+"${options[@]}"}
 
 # Everything is made before anything is installed.
 made="$(mktemp -d "${TMPDIR:-/tmp}/keel-install.XXXXXX")"

@@ -3,8 +3,8 @@
 #
 #     Scripts/release.sh keel-linux-x86_64.tar.gz
 #
-# On Linux the Swift libraries are linked in, so that the programs need no toolchain; SQLite and zlib
-# come from the system.
+# On Linux the Swift libraries are linked in, so that the programs need no toolchain; SQLite, zlib
+# and libpq come from the system.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -21,6 +21,13 @@ let strict: [SwiftSetting] =
 /// A product of Keel.
 func keel(_ product: String) -> Target.Dependency { .product(name: product, package: "keel") }
 
+/// The adapter of PostgreSQL, unless `--disable-default-traits` builds without libpq.
+let postgreSQL = Target.Dependency.product(
+    name: "KeelStoragePostgreSQL",
+    package: "keel",
+    condition: .when(traits: ["PostgreSQL"])
+)
+
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -38,9 +45,20 @@ let package = Package(
         .executable(name: "keel-trace-context-service", targets: ["TraceContextService"]),
         .executable(name: "posthog-harness-adapter", targets: ["PostHogHarnessAdapter"]),
     ],
+    traits: [
+        .trait(name: "PostgreSQL", description: "Opens stores in PostgreSQL, on libpq."),
+        .default(enabledTraits: ["PostgreSQL"]),
+    ],
     dependencies: [
         // With the traits of the example and the benchmarks, so that Keel is compiled once for all three.
-        .package(name: "keel", path: "..", traits: [.defaults, "Logging", "WebSocket"]),
+        .package(
+            name: "keel",
+            path: "..",
+            traits: [
+                .defaults, "Logging", "WebSocket",
+                .trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ]
+        ),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -69,7 +87,7 @@ let package = Package(
             name: "KeelDocumentTools",
             dependencies: [
                 "KeelTerminal", "KeelToolSupport", crypto, keel("KeelStorage"),
-                keel("KeelStorageFirestore"), keel("KeelStorageSQLite"),
+                keel("KeelStorageFirestore"), keel("KeelStorageSQLite"), postgreSQL,
             ]
         ),
         .target(name: "KeelProjectTools", dependencies: ["KeelToolSupport"]),
@@ -78,6 +96,7 @@ let package = Package(
             dependencies: [
                 "KeelDocumentTools", "KeelToolSupport", keel("KeelFiles"), keel("KeelHTTP"),
                 keel("KeelSecrets"), keel("KeelStorage"), keel("KeelStorageSQLite"), httpTypes,
+                postgreSQL,
             ]
         ),
         .target(
@@ -111,7 +130,7 @@ let package = Package(
                 keel("KeelHTTPCaching"), keel("KeelLogging"),
                 keel("KeelSecrets"), keel("KeelSecurity"), keel("KeelServing"),
                 keel("KeelStorage"), keel("KeelStorageFirestore"), keel("KeelStorageSQLite"),
-                httpTypes, logging, lifecycle,
+                httpTypes, logging, lifecycle, postgreSQL,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -156,7 +175,7 @@ let package = Package(
                 "KeelCLI", "KeelDocumentTools", "KeelTerminal", "KeelToolSupport",
                 "KeelToolsTestSupport", keel("KeelServing"), keel("KeelStorage"),
                 keel("KeelStorageFirestore"),
-                keel("KeelStorageSQLite"), keel("KeelTestKit"),
+                keel("KeelStorageSQLite"), keel("KeelTestKit"), postgreSQL,
             ]
         ),
         .testTarget(
@@ -204,7 +223,7 @@ let package = Package(
                 keel("KeelAsyncHTTPClient"), keel("KeelCore"), keel("KeelHTTP"),
                 keel("KeelServing"), keel("KeelStorage"),
                 keel("KeelStorageFirestore"), keel("KeelStorageSQLite"), httpTypes, logging,
-                lifecycle,
+                lifecycle, postgreSQL,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
