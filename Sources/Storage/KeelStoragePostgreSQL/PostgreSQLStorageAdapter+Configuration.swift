@@ -36,6 +36,11 @@ extension PostgreSQLStorageAdapter {
         /// A database holds any number of stores, which share nothing but the server. Commits of one store never wait
         /// for those of another.
         public var store = "default"
+        /// Whether a missing store is created, and the schema `keel` with it.
+        ///
+        /// Otherwise, a database without the store is left as it is, and opening throws
+        /// `StorageError/Code/invalidArgument`.
+        public var createsStore = true
         /// Whether the adapter connects over a network to servers that do not prove their names.
         ///
         /// By default, a server on another machine needs a certificate for its name. Without one, an attacker on the

@@ -48,7 +48,8 @@ extension DatabaseConnection {
         while state != PGRES_POLLING_OK {
             guard PQstatus(handle) != CONNECTION_BAD, state != PGRES_POLLING_FAILED else {
                 throw DatabaseFailure.ofConnecting(
-                    PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+                    PQerrorMessage(handle).map { String(cString: $0) } ?? "",
+                    needsPassword: PQconnectionNeedsPassword(handle) == 1
                 )
             }
             let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT

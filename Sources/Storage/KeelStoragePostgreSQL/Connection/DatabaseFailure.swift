@@ -27,7 +27,9 @@ struct DatabaseFailure: Error, CustomStringConvertible {
     }
 
     /// The failure of opening a connection, from libpq's verbose message.
-    static func ofConnecting(_ message: String) -> Self {
+    ///
+    /// libpq itself reports a missing password, without a code.
+    static func ofConnecting(_ message: String, needsPassword: Bool = false) -> Self {
         // The first line has the server's code, the next ones the place in its sources.
         let lines = message.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") }
         let text = lines.joined(separator: "; ")
@@ -37,7 +39,7 @@ struct DatabaseFailure: Error, CustomStringConvertible {
                 && word.contains(where: \.isNumber)
         }
         return Self(
-            state: code.map { String($0.dropLast()) } ?? "08001",
+            state: code.map { String($0.dropLast()) } ?? (needsPassword ? "28P01" : "08001"),
             text,
             isConnectionLost: true
         )

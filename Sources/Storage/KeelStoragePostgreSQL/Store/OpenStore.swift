@@ -26,6 +26,7 @@ final class OpenStore: Sendable {
                 "the name of a store has 1 to \(StoredName.longest) bytes"
             )
         }
+        if !configuration.createsStore { try Self.check(configuration.store, on: connection) }
         try StoreTables.create(connection)
         sealing = BodySealing(sealing: configuration.sealing)
         let proof = try sealing.newProof()
@@ -57,6 +58,20 @@ final class OpenStore: Sendable {
         epoch = UInt64(bitPattern: row.integer(1))
         now = configuration.now
         keepsHistory = try Self.keepHistory(configuration.history, of: number, tail, on: connection)
+    }
+
+    /// - Throws: `StorageError/Code/invalidArgument` if the database does not have a store.
+    private static func check(_ name: String, on connection: DatabaseConnection) throws {
+        let hasTables = try connection.run(
+            DatabaseStatement("SELECT to_regclass('keel.stores') IS NOT NULL")
+        ).first?.boolean(0)
+        if hasTables == true {
+            let rows = try connection.run(
+                DatabaseStatement("SELECT 1 FROM keel.stores WHERE name = $1") { $0.add(name.utf8) }
+            )
+            if rows.first != nil { return }
+        }
+        throw StorageError(.invalidArgument, "the database has no Keel store “\(name)”")
     }
 
     /// Returns the time of the clock that gives documents their times.
