@@ -17,8 +17,8 @@ import Synchronization
 /// Transactions are optimistic and never wait for each other. The server records the reads of a transaction in memory;
 /// a commit takes effect only if they are still current, and otherwise fails with `ABORTED`, after which clients start
 /// over. The records are limited: a token that is too old, or was evicted, is also answered with `ABORTED`. With
-/// several instances, all requests of a transaction must reach the same instance. Reads of one transaction may show
-/// different moments; its commit detects this, even without writes.
+/// several instances on one store, all requests of a transaction must reach the same instance; other requests may
+/// reach any. Reads of one transaction may show different moments; its commit detects this, even without writes.
 ///
 /// Long replies of `runQuery`, `batchGet` and `list` are read page by page while they are sent. If the store keeps a
 /// history or can hold a state, all pages show the same moment. Otherwise each page shows its own moment: the first has

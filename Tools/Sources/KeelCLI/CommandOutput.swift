@@ -30,8 +30,11 @@ struct CommandOutput {
         try line(Array(try Self.encoder().encode(value)))
     }
 
+    /// Writes a message without the passwords of the URLs in it.
     func message(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Array("\(text)\n".utf8))
+        try? FileHandle.standardError.write(
+            contentsOf: Array("\(Passwords.hidden(in: text))\n".utf8)
+        )
     }
 
     /// Runs a command, writes its error with advice, and ends with the exit code of the error.
@@ -64,9 +67,9 @@ struct CommandOutput {
     func failure(_ error: any Error, about place: String? = nil) {
         let described = ToolError(describing: error)
         let record = ErrorRecord(
-            error: described.message,
+            error: Passwords.hidden(in: described.message),
             advice: described.advice,
-            about: place
+            about: place.map(Passwords.hidden)
         )
         if isJSON, let text = try? Self.encoder().encode(record) {
             message(String(decoding: text, as: UTF8.self))

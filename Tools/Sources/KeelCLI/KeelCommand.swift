@@ -43,6 +43,12 @@ struct KeelCommand: AsyncParsableCommand {
             for remark in line.remarks(on: message(for: error)) {
                 CommandOutput(isJSON: false).message(remark)
             }
+            let text = fullMessage(for: error)
+            guard !Passwords.isContained(in: text) else {
+                // The parser quotes the values that it refuses.
+                CommandOutput(isJSON: false).message(text)
+                Foundation.exit(exitCode(for: error).rawValue)
+            }
             exit(withError: error)
         }
     }

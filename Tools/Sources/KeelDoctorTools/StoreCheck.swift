@@ -4,16 +4,23 @@ internal import KeelStorage
 internal import KeelStorageSQLite
 internal import KeelToolSupport
 
-/// Checks an SQLite store: whether it opens, and whether it is corrupt.
+#if PostgreSQL
+internal import KeelStoragePostgreSQL
+#endif
+
+/// Checks a store: whether it opens, and whether an SQLite file is corrupt.
 package struct StoreCheck: DoctorCheck {
     private let path: String
 
-    /// - Parameter path: The store's file.
+    /// - Parameter path: The store's file, or the URL of its database.
     package init(_ path: String) { self.path = path }
 
     package func findings() async -> [DoctorFinding] {
-        let subject = "store \(path)"
+        let subject = "store \(Passwords.hidden(in: path))"
         do {
+            if case .postgreSQL(let url)? = DocumentPlace(path) {
+                return [try await database(url, subject)]
+            }
             let adapter = try SQLiteStorageAdapter.opened(at: path, for: .reading)
             defer { try? adapter.close() }
             let report = try await adapter.checkIntegrity()
@@ -35,6 +42,27 @@ package struct StoreCheck: DoctorCheck {
             let described = ToolError(describing: error)
             return [.problem(subject, described.message, advice: described.advice)]
         }
+    }
+
+    /// Checks whether a database can be reached and read.
+    private func database(_ url: String, _ subject: String) async throws -> DoctorFinding {
+        #if PostgreSQL
+        let adapter = try await PostgreSQLStorageAdapter.opened(at: url, for: .reading)
+        do {
+            _ = try await adapter.changes(ChangeRequest(limit: 1))
+            await adapter.close()
+        } catch {
+            await adapter.close()
+            throw error
+        }
+        return .good(subject, "It can be read; its integrity is not checked.")
+        #else
+        return .warning(
+            subject,
+            "This keel was built without PostgreSQL.",
+            advice: "Build keel without --disable-default-traits."
+        )
+        #endif
     }
 
     private var size: String {

@@ -47,7 +47,9 @@ struct ConfigShowCommand: AsyncParsableCommand {
                 let fallback = defaults.value(of: setting)
                 let line = Line(
                     setting: "\(setting.command).\(setting.option)",
-                    value: resolved?.values.joined(separator: ", ") ?? fallback,
+                    value: resolved.map {
+                        Passwords.hidden(in: $0.values.joined(separator: ", "))
+                    } ?? fallback,
                     source: resolved?.source.description ?? "default"
                 )
                 try write(line, to: output)

@@ -47,10 +47,10 @@ struct CopyCommand: AsyncParsableCommand {
         let collections = try collections.map(Parsed.collection)
         let output = CommandOutput(isJSON: json, isQuiet: quiet)
         try await output.reporting {
-            let source = try from.opened(for: .reading)
+            let source = try await from.opened(for: .reading)
             let target: OpenedStore
             do {
-                target = try to.opened(for: .creating)
+                target = try await to.opened(for: .creating)
             } catch {
                 await source.close()
                 throw error

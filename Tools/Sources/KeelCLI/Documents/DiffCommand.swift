@@ -52,10 +52,10 @@ struct DiffCommand: AsyncParsableCommand {
         let output = CommandOutput(isJSON: json, isQuiet: quiet)
         // Exit code 1 means that the stores differ.
         try await output.reporting(failure: .findings) {
-            let one = try first.opened(for: .reading)
+            let one = try await first.opened(for: .reading)
             let other: OpenedStore
             do {
-                other = try second.opened(for: .reading)
+                other = try await second.opened(for: .reading)
             } catch {
                 await one.close()
                 throw error

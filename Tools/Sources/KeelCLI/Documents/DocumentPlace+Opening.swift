@@ -7,15 +7,29 @@ import KeelStorageFirestore
 import KeelStorageSQLite
 import KeelToolSupport
 
+#if PostgreSQL
+import KeelStoragePostgreSQL
+#endif
+
 extension DocumentPlace {
-    /// Opens the place, without sending anything yet to a remote one.
+    /// Opens the place, without sending anything yet to a server of documents.
     ///
     /// - Throws: `ToolError` or `StorageError`.
-    func opened(for access: StoreAccess) throws -> OpenedStore {
+    func opened(for access: StoreAccess) async throws -> OpenedStore {
         switch self {
         case .sqlite(let path):
             let adapter = try SQLiteStorageAdapter.opened(at: path, for: access)
-            return OpenedStore(adapter: adapter) { try? adapter.close() }
+            return OpenedStore(adapter: adapter, indexes: adapter) { try? adapter.close() }
+        case .postgreSQL(let url):
+            #if PostgreSQL
+            let adapter = try await PostgreSQLStorageAdapter.opened(at: url, for: access)
+            return OpenedStore(adapter: adapter.retrying(.attempts(4)), indexes: adapter) {
+                await adapter.close()
+            }
+            #else
+            _ = url
+            throw ToolError.lacksPostgreSQL
+            #endif
         case .server(let url):
             let token = ProcessInfo.processInfo.environment["KEEL_TOKEN"]
             let authentication = token.map(FirestoreAuthentication.token) ?? .none
@@ -30,7 +44,9 @@ extension DocumentPlace {
     ) -> OpenedStore {
         let transport = AsyncHTTPClientTransport()
         let adapter = FirestoreStorageAdapter(configuration, transport: transport)
-        return OpenedStore(adapter: adapter.retrying(.attempts(4))) { await transport.shutdown() }
+        return OpenedStore(adapter: adapter.retrying(.attempts(4)), indexes: nil) {
+            await transport.shutdown()
+        }
     }
 
     /// The emulator if the environment names one, as for Google's tools; otherwise Google, with the environment's
@@ -67,4 +83,12 @@ extension DocumentPlace {
         let key = try ServiceAccountKey(json: data)
         return .google(project: project, authentication: .serviceAccount(key))
     }
+}
+
+extension ToolError {
+    /// The error of a program that was built without libpq.
+    static let lacksPostgreSQL = ToolError(
+        "this keel was built without PostgreSQL",
+        advice: "Install libpq with its headers, and build keel without --disable-default-traits."
+    )
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import KeelDocumentTools
 import KeelStorage
-import KeelStorageSQLite
 import KeelToolSupport
 
 struct IndexesCommand: AsyncParsableCommand {
@@ -12,12 +11,12 @@ struct IndexesCommand: AsyncParsableCommand {
         subcommands: [Import.self, List.self, Drop.self]
     )
 
-    /// The store of a command that only files support.
-    private static func file(_ adapter: any StorageAdapter) throws -> SQLiteStorageAdapter {
-        if let file = adapter as? SQLiteStorageAdapter { return file }
+    /// The indexes of a store that lets them be listed and dropped.
+    private static func indexes(of store: OpenedStore) throws -> any IndexedStore {
+        if let indexes = store.indexes { return indexes }
         throw ToolError(
-            "only the indexes of a file can be listed and dropped",
-            advice: "Run the command where the file is; a project of Google has its own tools."
+            "only the indexes of a file or of a PostgreSQL database can be listed and dropped",
+            advice: "Name the store of the server itself; a project of Google has its own tools."
         )
     }
 
@@ -53,11 +52,11 @@ struct IndexesCommand: AsyncParsableCommand {
             try await output.reporting {
                 let indexes = try FirebaseIndexes(Data(contentsOf: URL(fileURLWithPath: file)))
                 if let store {
-                    let opened = try store.opened(for: .creating)
+                    let opened = try await store.opened(for: .creating)
                     do {
                         try await opened.adapter.prepare(indexes.schema)
                         // The command reports that the indexes are ready.
-                        try await (opened.adapter as? SQLiteStorageAdapter)?.finishIndexes()
+                        try await opened.indexes?.finishIndexes()
                     } catch {
                         await opened.close()
                         throw error
@@ -98,14 +97,14 @@ struct IndexesCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "Lists the indexes of a store's file, and how far they are built."
+            abstract: "Lists the indexes of a file or database, and how far they are built."
         )
 
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await store.run(for: .reading) { adapter, output in
-                for index in try await IndexesCommand.file(adapter).indexes() {
+            try await store.runOpened(for: .reading) { opened, output in
+                for index in try await IndexesCommand.indexes(of: opened).indexes() {
                     guard !store.json else {
                         try output.record(Record(name: index.name, progress: index.progress))
                         continue
@@ -128,7 +127,7 @@ struct IndexesCommand: AsyncParsableCommand {
     struct Drop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "drop",
-            abstract: "Removes indexes from a store's file.",
+            abstract: "Removes indexes from a file or database.",
             discussion: """
                 The names are those of "list". No document is changed. A program that declares a \
                 removed index builds it anew when it runs next.
@@ -141,9 +140,9 @@ struct IndexesCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            try await store.run(for: .changing) { adapter, output in
-                let file = try IndexesCommand.file(adapter)
-                let indexes = try await file.indexes()
+            try await store.runOpened(for: .changing) { opened, output in
+                let stored = try IndexesCommand.indexes(of: opened)
+                let indexes = try await stored.indexes()
                 let wanted = indexes.filter { names.contains($0.name) }
                 if let unknown = names.first(where: { name in
                     !indexes.contains { $0.name == name }
@@ -153,7 +152,7 @@ struct IndexesCommand: AsyncParsableCommand {
                         advice: "Take a name from: keel documents indexes list."
                     )
                 }
-                for index in wanted { try await file.dropIndexes(in: index.schema) }
+                for index in wanted { try await stored.dropIndexes(in: index.schema) }
                 try output.line(
                     store.json
                         ? #"{"dropped":\#(wanted.count)}"# : "\(wanted.count) indexes dropped"

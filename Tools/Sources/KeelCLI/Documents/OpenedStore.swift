@@ -1,9 +1,12 @@
+import KeelDocumentTools
 import KeelStorage
 
 /// A store that a command has opened.
 struct OpenedStore {
     /// The store's client.
     let adapter: any StorageAdapter
+    /// The store's indexes; nil if they cannot be listed and dropped.
+    let indexes: (any IndexedStore)?
     /// Closes the store's connections.
     let close: () async -> Void
 }

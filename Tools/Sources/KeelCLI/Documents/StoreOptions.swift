@@ -11,7 +11,10 @@ extension DocumentPlace: ExpressibleByArgument {
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The store: an SQLite file, sqlite:PATH, http(s)://HOST:PORT or firestore:PROJECT.",
+            """
+            The store: an SQLite file, sqlite:PATH, postgres://USER@HOST/DATABASE, \
+            http(s)://HOST:PORT or firestore:PROJECT.
+            """,
             valueName: "place"
         )
     )
@@ -26,11 +29,22 @@ struct StoreOptions: ParsableArguments {
         isQuiet: Bool = false,
         _ body: (any StorageAdapter, CommandOutput) async throws -> ToolExit
     ) async throws {
+        try await runOpened(for: access, isQuiet: isQuiet) { opened, output in
+            try await body(opened.adapter, output)
+        }
+    }
+
+    /// Opens the store, runs a command on it, closes it, and turns errors into messages.
+    func runOpened(
+        for access: StoreAccess,
+        isQuiet: Bool = false,
+        _ body: (OpenedStore, CommandOutput) async throws -> ToolExit
+    ) async throws {
         let output = CommandOutput(isJSON: json, isQuiet: isQuiet)
         try await output.reporting {
-            let opened = try store.opened(for: access)
+            let opened = try await store.opened(for: access)
             do {
-                let exit = try await body(opened.adapter, output)
+                let exit = try await body(opened, output)
                 await opened.close()
                 return exit
             } catch {

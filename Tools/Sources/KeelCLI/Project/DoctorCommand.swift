@@ -15,7 +15,7 @@ struct DoctorCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "An SQLite store to check; can be repeated.")
+    @Option(help: "A store to check, an SQLite file or postgres://…; can be repeated.")
     var store: [String] = []
 
     @Option(help: "A folder of a file store to check; can be repeated.")
@@ -54,7 +54,8 @@ struct DoctorCommand: AsyncParsableCommand {
     ) -> [any DoctorCheck] {
         let folders =
             [URL.homeDirectory]
-            + store.map { URL(filePath: $0).deletingLastPathComponent() }
+            + store.filter { !$0.contains("://") }
+            .map { URL(filePath: $0).deletingLastPathComponent() }
             + files.map { URL(filePath: $0) }
         var seen: Set<String> = []
         let existing = folders.map(Self.existing).filter { seen.insert($0.path).inserted }

@@ -45,7 +45,12 @@ struct RetentionOptions: ParsableArguments {
             || keepRemovalsSize != nil
     }
 
-    /// The store's retention; by default that of the adapter.
+    /// Whether an option was given that only files support.
+    var isForFiles: Bool {
+        keepChanges != nil || keepChangesSize != nil || keepRemovalsSize != nil
+    }
+
+    /// The retention of a file; by default that of the adapter.
     var retention: SQLiteStorageAdapter.Configuration.Retention {
         var retention = SQLiteStorageAdapter.Configuration.Retention()
         if let keepChanges { retention.age = keepChanges.duration }

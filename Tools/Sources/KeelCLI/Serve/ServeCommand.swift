@@ -23,7 +23,12 @@ struct ServeCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "Where documents are kept: sqlite:PATH, or memory, which ends with the server.")
+    @Option(
+        help: """
+            Where documents are kept: sqlite:PATH, postgres://USER@HOST/DATABASE, or memory, which \
+            ends with the server. Any number of servers can share a database.
+            """
+    )
     var storage = ServedStorage.sqlite("keel.sqlite")
 
     @Option(
@@ -47,6 +52,14 @@ struct ServeCommand: AsyncParsableCommand {
             """
     )
     var durability = ServedDurability.power
+
+    @Flag(
+        help: """
+            Connects to a PostgreSQL server on another machine that does not prove its name with a \
+            certificate; whoever is on the way can then read and change everything.
+            """
+    )
+    var unverifiedDatabase = false
 
     @Option(help: "The loopback address to listen on.")
     var host = "127.0.0.1"
@@ -89,8 +102,25 @@ struct ServeCommand: AsyncParsableCommand {
                 """
             )
         }
-        if case .memory = storage, log.isGiven {
+        switch storage {
+        case .sqlite: break
+        case .memory where log.isGiven:
             throw ValidationError("--keep-… are for --storage sqlite:PATH.")
+        case .postgreSQL where log.isForFiles:
+            throw ValidationError(
+                """
+                PostgreSQL keeps every change for --keep-removals, 180d if absent; \
+                --keep-changes, --keep-changes-size and --keep-removals-size are for files.
+                """
+            )
+        case .postgreSQL where durability != .power:
+            throw ValidationError(
+                """
+                --durability is for files; PostgreSQL’s own setting is synchronous_commit, such as \
+                ALTER ROLE … SET synchronous_commit = off.
+                """
+            )
+        case .memory, .postgreSQL: break
         }
         guard (0...65535).contains(port) else { throw ValidationError("--port is 0 to 65535.") }
         guard (1...1024).contains(maxBody) else {
@@ -132,11 +162,12 @@ struct ServeCommand: AsyncParsableCommand {
                 metadata: ["limit": "\(openFiles)", "max-listeners": "\(maxListeners)"]
             )
         }
-        let store = try ServedStore(
+        let store = try await ServedStore(
             storage,
             history: history,
-            retention: log.retention,
-            durability: durability
+            log: log,
+            durability: durability,
+            allowsUnverifiedDatabase: unverifiedDatabase
         )
         var configuration = StorageServer.Configuration()
         configuration.maximumBodyBytes = maxBody << 20
@@ -170,7 +201,7 @@ struct ServeCommand: AsyncParsableCommand {
         )
         group.maximumGracefulShutdownDuration = .seconds(grace)
         try await ServiceGroup(configuration: group).run()
-        try store.close()
+        try await store.close()
     }
 
     private static func logger(_ level: Logger.Level) -> Logger {

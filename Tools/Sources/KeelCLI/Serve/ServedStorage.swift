@@ -1,18 +1,28 @@
 import ArgumentParser
+import KeelDocumentTools
 import KeelStorage
 import KeelStorageSQLite
 import KeelTelemetryTools
+import KeelToolSupport
+
+#if PostgreSQL
+import KeelStoragePostgreSQL
+#endif
 
 /// The storage of a server, as an argument.
 enum ServedStorage: ExpressibleByArgument {
     case memory
     case sqlite(String)
+    /// A PostgreSQL database, at a URL that may contain a password.
+    case postgreSQL(url: String)
 
     init?(argument: String) {
         if argument == "memory" {
             self = .memory
         } else if argument.hasPrefix("sqlite:"), argument.count > "sqlite:".count {
             self = .sqlite(String(argument.dropFirst("sqlite:".count)))
+        } else if case .postgreSQL(let url)? = DocumentPlace(argument) {
+            self = .postgreSQL(url: url)
         } else {
             return nil
         }
@@ -22,6 +32,7 @@ enum ServedStorage: ExpressibleByArgument {
         switch self {
         case .memory: "memory"
         case .sqlite(let path): "sqlite:\(path)"
+        case .postgreSQL(let url): Passwords.hidden(in: url)
         }
     }
 }
@@ -52,32 +63,45 @@ enum ServedDurability: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// An open store and the function that closes it.
+/// An open store.
 struct ServedStore {
     let adapter: any StorageAdapter
-    private let sqlite: SQLiteStorageAdapter?
+    /// Closes the store, which then has all commits.
+    let close: () async throws -> Void
 
     init(
         _ storage: ServedStorage,
         history: ServedHistory?,
-        retention: SQLiteStorageAdapter.Configuration.Retention,
-        durability: ServedDurability
-    ) throws(StorageError) {
+        log: RetentionOptions,
+        durability: ServedDurability,
+        allowsUnverifiedDatabase: Bool
+    ) async throws {
         switch storage {
         case .memory:
             adapter = InMemoryStorageAdapter(history: history?.age)
-            sqlite = nil
+            close = {}
         case .sqlite(let path):
             var configuration = SQLiteStorageAdapter.Configuration()
             configuration.history = history?.age
-            configuration.retention = retention
+            configuration.retention = log.retention
             configuration.durability = durability.sqlite
             let opened = try SQLiteStorageAdapter(at: .file(path), configuration: configuration)
             adapter = opened
-            sqlite = opened
+            close = { try opened.close() }
+        case .postgreSQL(let url):
+            #if PostgreSQL
+            let opened = try await PostgreSQLStorageAdapter.opened(at: url, for: .creating) {
+                $0.history = history?.age
+                if let age = log.keepRemovals?.duration { $0.retention.age = age }
+                if allowsUnverifiedDatabase { $0.allowsUnverifiedServers = true }
+            }
+            // The database may restart while the server runs.
+            adapter = opened.retrying(.attempts(4))
+            close = { await opened.close() }
+            #else
+            _ = (url, allowsUnverifiedDatabase)
+            throw ToolError.lacksPostgreSQL
+            #endif
         }
     }
-
-    /// Closes the store's file, which then has all commits.
-    func close() throws(StorageError) { try sqlite?.close() }
 }

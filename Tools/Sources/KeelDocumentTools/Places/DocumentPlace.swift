@@ -1,21 +1,26 @@
 package import Foundation
+internal import KeelToolSupport
 
 /// Where documents are, as a command line names it.
 package enum DocumentPlace: Hashable, Sendable {
     /// An SQLite file of Keel.
     case sqlite(path: String)
+    /// A PostgreSQL database, at a URL that may contain a password.
+    case postgreSQL(url: String)
     /// A Keel server.
     case server(URL)
     /// A project of Google's Firestore.
     case firestore(project: String)
 
-    /// Reads a place: a path, `sqlite:PATH`, `http://…`, `https://…` or `firestore:PROJECT`.
+    /// Reads a place: a path, `sqlite:PATH`, `postgres://…`, `http://…`, `https://…` or `firestore:PROJECT`.
     ///
     /// It is none where nothing follows the prefix, or an address has no host.
     package init?(_ text: String) {
         if let path = text.rest(after: "sqlite:") {
             guard !path.isEmpty else { return nil }
             self = .sqlite(path: path)
+        } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
+            self = .postgreSQL(url: text)
         } else if let project = text.rest(after: "firestore:") {
             guard !project.isEmpty, !project.contains("/") else { return nil }
             self = .firestore(project: project)
@@ -30,9 +35,14 @@ package enum DocumentPlace: Hashable, Sendable {
 }
 
 extension DocumentPlace: CustomStringConvertible {
-    package var description: String {
+    /// The place without passwords.
+    package var description: String { Passwords.hidden(in: argument) }
+
+    /// The text that names the place on a command line, with its password if it has one.
+    package var argument: String {
         switch self {
         case .sqlite(let path): "sqlite:\(path)"
+        case .postgreSQL(let url): url
         case .server(let url): url.absoluteString
         case .firestore(let project): "firestore:\(project)"
         }

@@ -104,11 +104,19 @@ package struct SettingsFile: Sendable {
                 advice: "\(near)keel config show lists the settings."
             )
         }
-        for setting in settings where setting.texts(of: entry.value) == nil {
-            throw ToolError(
-                "\(place): “\(setting.option)” takes \(setting.expectation)",
-                advice: "Correct the line."
-            )
+        for setting in settings {
+            guard let texts = setting.texts(of: entry.value) else {
+                throw ToolError(
+                    "\(place): “\(setting.option)” takes \(setting.expectation)",
+                    advice: "Correct the line."
+                )
+            }
+            guard !texts.contains(where: Passwords.isContained) else {
+                throw ToolError(
+                    "\(place): “\(setting.option)” has a password, which a file of settings must not hold",
+                    advice: "Remove it from the URL; for PostgreSQL, set PGPASSWORD or write it into ~/.pgpass."
+                )
+            }
         }
     }
 }

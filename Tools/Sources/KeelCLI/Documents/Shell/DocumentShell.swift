@@ -75,7 +75,7 @@ struct DocumentShell: Sendable {
 
     /// Runs a command of `keel documents`.
     private func execute(_ arguments: [String]) async -> Int32 {
-        let shared = ["--store", store.description] + (output.isJSON ? ["--json"] : [])
+        let shared = ["--store", store.argument] + (output.isJSON ? ["--json"] : [])
         do {
             var command = try await KeelCommand.asyncParseAsRoot(
                 ["documents"] + arguments + shared
@@ -140,7 +140,7 @@ struct DocumentShell: Sendable {
         try expect(paths, atMost: 1, .ls)
         let path = place.resolving(paths.first ?? "")
         let isComplete = words.contains("--all")
-        let opened = try store.opened(for: .reading)
+        let opened = try await store.opened(for: .reading)
         let result: Result<Void, any Error>
         do {
             result = .success(

@@ -75,7 +75,7 @@ struct ShellCommand: AsyncParsableCommand {
         let reader = LineReader(history: LineHistory(in: historyFile))
         running.onEnd(reader.restoration)
         // The command set creates a missing store.
-        let opened = try? shell.store.opened(for: .reading)
+        let opened = try? await shell.store.opened(for: .reading)
         let names = (opened?.adapter).map { StoreNames($0) }
         output.message("\(shell.store): help shows the commands, Control-D leaves.")
         var remarked = false

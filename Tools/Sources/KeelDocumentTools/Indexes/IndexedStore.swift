@@ -1,0 +1,23 @@
+package import KeelStorage
+package import KeelStorageAdapting
+internal import KeelStorageSQLite
+
+#if PostgreSQL
+internal import KeelStoragePostgreSQL
+#endif
+
+/// A store whose indexes can be listed and dropped by their names.
+package protocol IndexedStore: Sendable {
+    /// Returns all indexes of the store.
+    func indexes() async throws(StorageError) -> [IndexStatus]
+    /// Builds the rest of the declared indexes.
+    func finishIndexes() async throws(StorageError)
+    /// Removes the indexes of a schema.
+    func dropIndexes(in schema: StorageSchema) async throws(StorageError)
+}
+
+extension SQLiteStorageAdapter: IndexedStore {}
+
+#if PostgreSQL
+extension PostgreSQLStorageAdapter: IndexedStore {}
+#endif

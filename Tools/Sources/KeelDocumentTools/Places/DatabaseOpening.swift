@@ -1,0 +1,105 @@
+#if PostgreSQL
+internal import Foundation
+package import KeelStoragePostgreSQL
+internal import KeelStorage
+internal import KeelToolSupport
+
+extension PostgreSQLStorageAdapter {
+    /// Opens a store in a PostgreSQL database.
+    ///
+    /// A command that only reads or changes does not create a store.
+    ///
+    /// - Throws: `ToolError`, which says what to do.
+    package static func opened(
+        at url: String,
+        for access: StoreAccess,
+        _ configure: (inout Configuration) -> Void = { _ in }
+    ) async throws -> PostgreSQLStorageAdapter {
+        var configuration = Configuration()
+        configuration.createsStore = access == .creating
+        configuration.allowsUnverifiedServers =
+            ProcessInfo.processInfo.environment["KEEL_UNVERIFIED_DATABASE"] == "true"
+        configure(&configuration)
+        let location = PostgreSQLStorageLocation.url(url)
+        do throws(StorageError) {
+            return try await PostgreSQLStorageAdapter(at: location, configuration: configuration)
+        } catch {
+            throw DatabaseFailureReport(error, at: location.description).error
+        }
+    }
+}
+
+/// The reason why a database could not be opened.
+private struct DatabaseFailureReport {
+    let error: any Error
+
+    init(_ failure: StorageError, at server: String) {
+        // The text of libpq and of the server, which names hosts, roles and databases, but has no passwords.
+        let text = failure.cause.map { "\($0)" } ?? ""
+        func reports(_ state: String) -> Bool { text.contains("SQLSTATE \(state)") }
+        let detail = text.split(separator: "; ").first.map(String.init) ?? failure.message
+        let database = server.split(separator: "/").dropFirst().last.map(String.init) ?? ""
+        error =
+            switch failure.code {
+            case .invalidArgument where reports("3D000"):
+                ToolError(
+                    "the PostgreSQL server has no database “\(database)”",
+                    advice: "Create it with createdb, or correct the URL."
+                )
+            case .invalidArgument where failure.message.contains("has no Keel store"):
+                ToolError(
+                    "\(server): \(failure.message)",
+                    advice: "Correct the URL; keel serve, import, set and copy create one."
+                )
+            case .invalidArgument where failure.message.contains("allowsUnverifiedServers"):
+                ToolError(
+                    failure.message.replacing(
+                        "set allowsUnverifiedServers",
+                        with: "set KEEL_UNVERIFIED_DATABASE=true"
+                    ),
+                    advice: "Add sslmode=verify-full&sslrootcert=FILE to the URL, with the "
+                        + "certificate of the server’s authority."
+                )
+            case .unauthenticated where reports("28P01"):
+                ToolError(
+                    "\(server) refused the password: \(detail)",
+                    advice: "Set PGPASSWORD, or add the password to ~/.pgpass."
+                )
+            case .unauthenticated where text.contains("no encryption"):
+                ToolError(
+                    "\(server) accepts only encrypted connections",
+                    advice: "Add sslmode=verify-full&sslrootcert=FILE to the URL."
+                )
+            case .unauthenticated:
+                ToolError(
+                    "\(server) refused the role: \(detail)",
+                    advice: "Create the role with createuser, or allow it in the server’s "
+                        + "pg_hba.conf."
+                )
+            case .permissionDenied:
+                ToolError(
+                    "the role lacks a right that Keel needs in \(server): \(detail)",
+                    advice: "GRANT CREATE ON DATABASE … TO … lets it create Keel’s schema, once."
+                )
+            case .unavailable where text.contains("does not support SSL"):
+                ToolError(
+                    "\(server) does not encrypt connections",
+                    advice: "Turn “ssl” on in its configuration; in a network that you trust, add "
+                        + "sslmode=disable to the URL and set KEEL_UNVERIFIED_DATABASE=true."
+                )
+            case .unavailable where text.contains("certificate"):
+                ToolError(
+                    "the certificate of \(server) cannot be verified: \(detail)",
+                    advice: "Add sslrootcert=FILE to the URL, with the certificate of its "
+                        + "authority."
+                )
+            case .unavailable:
+                ToolError(
+                    "\(server) cannot be reached: \(detail)",
+                    advice: "Start the server, or correct the host and the port of the URL."
+                )
+            default: failure
+            }
+    }
+}
+#endif
