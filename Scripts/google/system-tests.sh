@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the system tests of Google's Python client for Firestore, unmodified, over REST against
-# `keel serve` on SQLite. Needs a network: the tests are part of the client's source distribution.
+# `keel serve` on SQLite, or on the storage that KEEL_STORAGE names. Needs a network: the tests are part of
+# the client's source distribution.
 #
 # Documentation/Conformance.md has the result; known.txt the tests that do not pass, with reasons.
 
@@ -33,7 +34,7 @@ finish() {
 }
 trap finish EXIT
 
-"$KEEL_BINARY" serve --storage "sqlite:$work/store.sqlite" --history 1h --port 0 --log-level error \
+"$KEEL_BINARY" serve --storage "${KEEL_STORAGE:-sqlite:$work/store.sqlite}" --history 1h --port 0 --log-level error \
     >"$work/address" &
 server="$!"
 keel_address "$server" "$work/address"

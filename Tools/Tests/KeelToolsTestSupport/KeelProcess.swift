@@ -57,6 +57,9 @@ package final class KeelProcess {
     /// Kills the process with SIGKILL.
     package func kill() { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
 
+    /// Ends the process with SIGTERM.
+    package func terminate() { process.terminate() }
+
     package func interrupt() { process.interrupt() }
 
     /// Returns the next line of output; empty at the end.

@@ -3,9 +3,14 @@ import KeelHummingbird
 import KeelServing
 import KeelStorage
 import KeelStorageSQLite
+import KeelToolsTestSupport
 import Logging
 import ServiceLifecycle
 import Testing
+
+#if PostgreSQL
+import KeelStoragePostgreSQL
+#endif
 
 @Suite(
     "A store behind Hummingbird with google-cloud-firestore",
@@ -23,6 +28,25 @@ struct StorageServerTests {
         var configuration = SQLiteStorageAdapter.Configuration()
         configuration.history = .seconds(3600)
         let adapter = try SQLiteStorageAdapter(at: .file(file), configuration: configuration)
+        try await check(adapter)
+    }
+
+    #if PostgreSQL
+    @Test("Google's Python client works unchanged over PostgreSQL")
+    func pythonClientOnPostgreSQL() async throws {
+        let database = try PostgreSQLServer.shared.get().database()
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.history = .seconds(3600)
+        let adapter = try await PostgreSQLStorageAdapter(
+            at: .url(database),
+            configuration: configuration
+        )
+        try await check(adapter)
+        await adapter.close()
+    }
+    #endif
+
+    private func check(_ adapter: some StorageAdapter) async throws {
         let handler = StorageServer(adapter: adapter)
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

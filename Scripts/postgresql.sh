@@ -1,0 +1,56 @@
+#!/bin/sh
+# Runs a PostgreSQL server of its own on a free port of 127.0.0.1, for tests and to try things out.
+#
+#     Scripts/postgresql.sh [name=value…]        settings of the server, such as fsync=on
+#
+# Prints the port once the server accepts connections, and runs until its standard input ends; then the server is
+# ended at once, as by a crash, and its data is removed. The role `keel` may do everything without a password; the
+# role `cautious`, which does not exist at first, needs one.
+#
+# PostgreSQL refuses to run as root, so root hands over to nobody.
+
+if [ "$(id -u)" = 0 ]; then
+    # Read here: nobody may not enter every folder that root may.
+    script="$(cat "$0")"
+    cd /tmp || exit 1
+    exec setpriv --reuid=nobody --regid=nogroup --clear-groups sh -c "$script" sh "$@"
+fi
+
+set -eu
+
+for programs in /usr/lib/postgresql/15/bin /usr/lib/postgresql/16/bin /usr/lib/postgresql/17/bin \
+    /usr/lib/postgresql/18/bin /usr/pgsql-17/bin /usr/bin /usr/local/bin \
+    /opt/homebrew/opt/postgresql@17/bin /usr/local/opt/postgresql@17/bin; do
+    [ ! -x "$programs/initdb" ] || break
+done
+if [ ! -x "$programs/initdb" ]; then
+    echo "error: PostgreSQL is not installed (initdb, postgres): run Scripts/setup.sh test" >&2
+    exit 1
+fi
+
+for variable in $(env | sed -n 's/^\(PG[A-Z]*\)=.*/\1/p'); do unset "$variable"; done
+port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
+folder="$(mktemp -d /tmp/keel-postgresql.XXXXXX)"
+trap 'rm -rf "$folder"' EXIT
+"$programs/initdb" -D "$folder/data" -U keel -A trust -E UTF8 --locale=C --no-sync >"$folder/log" 2>&1
+printf '%s\n' 'host all cautious 127.0.0.1/32 scram-sha-256' 'host all all 127.0.0.1/32 trust' \
+    'host replication all 127.0.0.1/32 trust' >"$folder/data/pg_hba.conf"
+{
+    printf '%s\n' "listen_addresses = '127.0.0.1'" "port = $port" "unix_socket_directories = ''" "fsync = off" \
+        "max_connections = 200" "password_encryption = 'scram-sha-256'"
+    for setting in "$@"; do printf "%s = '%s'\n" "${setting%%=*}" "${setting#*=}"; done
+} >>"$folder/data/postgresql.conf"
+"$programs/postgres" -D "$folder/data" >>"$folder/log" 2>&1 &
+server=$!
+# A server does not say when it is ready.
+until "$programs/pg_isready" -q -h 127.0.0.1 -p "$port"; do
+    if ! kill -0 "$server" 2>/dev/null; then
+        tail -n 5 "$folder/log" >&2
+        exit 1
+    fi
+    sleep 0.02
+done
+echo "$port"
+cat >/dev/null
+kill -QUIT "$server"
+wait "$server" || true

@@ -1,0 +1,186 @@
+#if PostgreSQL && (os(Linux) || os(macOS))
+import Foundation
+import KeelDocumentTools
+import KeelStorage
+import KeelStorageAdapting
+import KeelStoragePostgreSQL
+import KeelStorageSQLite
+import KeelTestKit
+import KeelToolSupport
+import KeelToolsTestSupport
+import Testing
+
+@Suite("Documents in PostgreSQL", .timeLimit(.minutes(30)))
+struct PostgreSQLStoreTests {
+    private let scratch: Scratch
+    private let database: String
+
+    init() throws {
+        scratch = try Scratch()
+        database = try PostgreSQLServer.shared.get().database()
+    }
+
+    private func documents(_ arguments: [String]) throws -> (code: Int32, output: String) {
+        let end = try KeelProcess(["documents"] + arguments, in: scratch.folder).wait()
+        return (end.code, end.output + end.errors)
+    }
+
+    // MARK: Commands
+
+    @Test("The commands work on a database as on a file")
+    func commands() throws {
+        let store = ["--store", database]
+        #expect(try documents(["set", "c/a", #"{"v":1}"#] + store).code == 0)
+        #expect(try documents(["get", "c/a", "--plain"] + store).output == "{\"v\":1}\n")
+        let file = try scratch.file("in", holding: "{\"id\":\"b\",\"v\":2}\n{\"id\":\"d\",\"v\":3}\n")
+        let importing = ["import", file.path, "--collection", "c", "--id", "id"]
+        #expect(try documents(importing + store).output == "2 documents imported\n")
+        #expect(try documents(["query", "c", "--where", "v >= 2", "--count"] + store).output == "2\n")
+        let export = try documents(["export", "--collection", "c", "--plain"] + store)
+        #expect(export.output.split(separator: "\n").count == 3, "\(export.output)")
+        let shell = try KeelProcess(
+            ["documents", "shell"] + store,
+            input: "ls\ncount c\nget c/a --plain\n",
+            in: scratch.folder
+        ).wait()
+        #expect(shell.code == 0, "\(shell.errors)")
+        #expect(shell.output == "c\n3\n{\"v\":1}\n", "\(shell.output)")
+        #expect(try documents(["delete", "c/a", "--yes"] + store).code == 0)
+        #expect(try documents(["get", "c/a"] + store).code == 1)
+        let doctor = try KeelProcess(["doctor", "--store", database]).wait()
+        #expect(doctor.output.contains("It can be read"), "\(doctor.output)")
+    }
+
+    @Test("Reading, changing and comparing leave a database without a store as it is")
+    func missing() throws {
+        let store = ["--store", database]
+        for command in [["get", "c/a"], ["query", "c"], ["delete", "c/a", "--yes"]] {
+            let result = try documents(command + store)
+            #expect(result.code == 1)
+            #expect(result.output.contains("has no Keel store “default”"), "\(result.output)")
+            #expect(result.output.contains("set and copy create one"), "\(result.output)")
+        }
+        #expect(try documents(["set", "c/a", "{}"] + store).code == 0)
+        #expect(try documents(["get", "c/a", "--plain"] + store).output == "{}\n")
+    }
+
+    @Test("Watching shows another process's changes")
+    func watching() throws {
+        let store = ["--store", database]
+        #expect(try documents(["set", "c/a", #"{"v":1}"#] + store).code == 0)
+        let watch = try KeelProcess(["documents", "watch", "c", "--json"] + store)
+        #expect(watch.nextLine().contains(#"{"change":"added","path":"c/a","#))
+        #expect(try documents(["set", "c/b", #"{"v":2}"#] + store).code == 0)
+        #expect(watch.nextLine().contains(#"{"change":"added","path":"c/b","#))
+        watch.interrupt()
+        #expect(watch.wait().code == 0)
+    }
+
+    @Test("The indexes of a database are listed and dropped by name")
+    func indexes() async throws {
+        let adapter = try await PostgreSQLStorageAdapter.opened(at: database, for: .creating)
+        let index = IndexDefinition("notes", [.ascending("n")])
+        try await adapter.prepare(StorageSchema(indexes: [index]))
+        await adapter.close()
+        let store = ["--store", database]
+        #expect(try documents(["indexes", "list"] + store).output == "notes(n+)  ready\n")
+        #expect(
+            try documents(["indexes", "drop", "notes(n+)"] + store).output == "1 indexes dropped\n"
+        )
+        #expect(try documents(["indexes", "list"] + store).output == "")
+    }
+
+    // MARK: Copies
+
+    @Test("A copy from SQLite to PostgreSQL and back preserves every byte, time and revision")
+    func roundTrip() async throws {
+        let (from, to) = (scratch.file("a.sqlite").path, scratch.file("b.sqlite").path)
+        let source = try SQLiteStorageAdapter.opened(at: from, for: .creating)
+        try await Samples.fill(source, count: 40)
+        let client = StorageClient(source)
+        for number: Int64 in 1...3 {
+            try await client.setDocument("c/d5", ["n": .integer(number)])
+        }
+        try await client.deleteDocument("c/d2")
+        let there = try documents(["copy", from, database, "--quiet"])
+        #expect(there.code == 0, "\(there.output)")
+        #expect(there.output.contains("with their times and revisions"))
+        let back = try documents(["copy", database, to, "--quiet"])
+        #expect(back.code == 0, "\(back.output)")
+        #expect(back.output.contains("with their times and revisions"))
+        #expect(try documents(["diff", from, database]).code == 0)
+        let copied = try SQLiteStorageAdapter.opened(at: to, for: .reading)
+        for collection: CollectionPath in ["c", "other", "c/d1/below", "c/d40/below"] {
+            let (before, after) = (
+                try await source.all(collection), try await copied.all(collection)
+            )
+            #expect(!before.isEmpty)
+            #expect(before == after)
+            #expect(before.map(\.body.bytes) == after.map(\.body.bytes))
+        }
+        #expect(try await StorageClient(copied).queryDocuments(DocumentQuery(group: "c")).count == 40)
+        try source.close()
+        try copied.close()
+    }
+
+    @Test(
+        "An interrupted copy resumes, follows what changed meanwhile, and compares both stores",
+        arguments: [true, false]
+    )
+    func resumption(_ isSource: Bool) async throws {
+        let file = try SQLiteStorageAdapter.opened(
+            at: scratch.file("s.sqlite").path,
+            for: .creating
+        )
+        let server = try await PostgreSQLStorageAdapter.opened(at: database, for: .creating)
+        let source: any StorageAdapter = isSource ? server : file
+        let target: any StorageAdapter = isSource ? file : server
+        try await Samples.fill(source, count: 30)
+        let check = scratch.file("check")
+        await #expect(throws: StorageError.self) {
+            let failing = target.failing([nil, .loseReply()])
+            _ = try await DocumentCopy(from: source, to: failing, pageSize: 10)
+                .run(from: CopyCheckpoint(subject: "x"), checkpoint: check)
+        }
+        let start = try #require(try CopyCheckpoint.read(check, of: "x"))
+        #expect(start.copied > 0)
+        let client = StorageClient(source)
+        try await client.setDocument("c/late", ["late": true])
+        try await client.deleteDocument("c/d1")
+        let report = try await DocumentCopy(from: source, to: target, pageSize: 10)
+            .run(from: start, checkpoint: check)
+        #expect(report.isVerified)
+        #expect(report.keepsTimes)
+        let (before, after) = (try await source.all("c"), try await target.all("c"))
+        #expect(before == after)
+        #expect(before.contains { $0.id == "late" })
+        await server.close()
+        try file.close()
+    }
+
+    @Test("A copy's checkpoint does not contain the password")
+    func checkpoint() throws {
+        let place = try #require(DocumentPlace("postgres://keel:hunter2@127.0.0.1/x"))
+        #expect(place.description == "postgres://keel:…@127.0.0.1/x")
+        #expect(place.argument == "postgres://keel:hunter2@127.0.0.1/x")
+        #expect(DocumentPlace("postgresql://") == .postgreSQL(url: "postgresql://"))
+    }
+
+    @Test(
+        "Passwords are hidden in any text",
+        arguments: [
+            ("postgres://u:hunter2@h:5432/d", "postgres://u:…@h:5432/d"),
+            ("no store at “postgresql://u:a/hunter2@b@h/d”", "no store at “postgresql://u:…@h/d”"),
+            ("mysql://u:hunter2@h/d?x=1", "mysql://u:…@h/d?x=1"),
+            ("https://u:hunter2@h/a@b", "https://u:…@h/a@b"),
+            ("postgres://h/d?user=u&password=hunter2&x=1", "postgres://h/d?user=u&password=…&x=1"),
+            ("http://127.0.0.1:8080/a@b", "http://127.0.0.1:8080/a@b"),
+            ("postgres://u@h:5432/d", "postgres://u@h:5432/d"),
+        ]
+    )
+    func hiding(_ text: String, _ hidden: String) {
+        #expect(Passwords.hidden(in: text) == hidden)
+        #expect(Passwords.hidden(in: hidden) == hidden)
+    }
+}
+#endif

@@ -1,0 +1,57 @@
+#if os(Linux) || os(macOS)
+internal import Foundation
+
+/// A PostgreSQL server of the tests, on a free port of 127.0.0.1: see `Scripts/postgresql.sh`.
+///
+/// It ends with the process of the tests, however that ends.
+package final class PostgreSQLServer: Sendable {
+    /// The server that the tests share; each has databases of its own.
+    package static let shared = Result { try PostgreSQLServer() }
+
+    package let port: Int
+    private let input = Pipe()
+    private let process = Process()
+
+    package init() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        process.executableURL = folder.appending(path: "../../../Scripts/postgresql.sh")
+            .standardizedFileURL
+        process.standardInput = input
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw CocoaError(.executableLoad)
+        }
+        self.port = port
+    }
+
+    /// Creates an empty database and returns its URL.
+    package func database() throws -> String {
+        let name = "d" + UUID().uuidString.lowercased().filter { $0 != "-" }
+        try run("CREATE DATABASE \(name)")
+        return url(name)
+    }
+
+    /// Returns the URL of a database for a role, which may contain a password.
+    package func url(_ database: String, role: String = "keel") -> String {
+        "postgres://\(role)@127.0.0.1:\(port)/\(database)"
+    }
+
+    /// Runs a statement as the role that may do everything.
+    package func run(_ statement: String) throws {
+        let client = Process()
+        client.executableURL = URL(filePath: "/usr/bin/env")
+        client.arguments = [
+            "psql", "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--command", statement,
+            url("postgres"),
+        ]
+        client.standardInput = FileHandle.nullDevice
+        client.standardOutput = FileHandle.nullDevice
+        try client.run()
+        client.waitUntilExit()
+        guard client.terminationStatus == 0 else { throw CocoaError(.executableRuntimeMismatch) }
+    }
+}
+#endif
