@@ -76,7 +76,9 @@ step_docs() {
 #
 # SwiftPM's own `dump-symbol-graph` compiles all modules again, because it cannot be told to write no index.
 extract_graphs() {
-    local folder="$1" binaries map options=()
+    local folder="$1" binaries map options
+    # What SwiftPM learns from the library's file for pkg-config.
+    options=(-Xcc "-I$(pg_config --includedir)")
     binaries="$(keel_swift build --package-path "$KEEL_ROOT" --show-bin-path)"
     while IFS= read -r map; do
         options+=(-Xcc "-fmodule-map-file=$map")
