@@ -1,7 +1,9 @@
 #!/bin/sh
 # Runs a PostgreSQL server of its own on a free port of 127.0.0.1, for tests and to try things out.
 #
-#     Scripts/postgresql.sh [name=value…]        settings of the server, such as fsync=on
+#     Scripts/postgresql.sh [--standby-of PORT] [name=value…]
+#
+# The options are settings of the server, such as fsync=on. A standby copies the server on another port and follows it.
 #
 # Prints the port once the server accepts connections, and runs until its standard input ends; then the server is
 # ended at once, as by a crash, and its data is removed. The role `keel` may do everything without a password; the
@@ -32,9 +34,15 @@ for variable in $(env | sed -n 's/^\(PG[A-Z]*\)=.*/\1/p'); do unset "$variable";
 port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
 folder="$(mktemp -d /tmp/keel-postgresql.XXXXXX)"
 trap 'rm -rf "$folder"' EXIT
-"$programs/initdb" -D "$folder/data" -U keel -A trust -E UTF8 --locale=C --no-sync >"$folder/log" 2>&1
-printf '%s\n' 'host all cautious 127.0.0.1/32 scram-sha-256' 'host all all 127.0.0.1/32 trust' \
-    'host replication all 127.0.0.1/32 trust' >"$folder/data/pg_hba.conf"
+if [ "${1:-}" = --standby-of ]; then
+    "$programs/pg_basebackup" -h 127.0.0.1 -p "$2" -U keel -D "$folder/data" -R -X stream -c fast --no-sync \
+        >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
+    shift 2
+else
+    "$programs/initdb" -D "$folder/data" -U keel -A trust -E UTF8 --locale=C --no-sync >"$folder/log" 2>&1
+    printf '%s\n' 'host all cautious 127.0.0.1/32 scram-sha-256' 'host all all 127.0.0.1/32 trust' \
+        'host replication all 127.0.0.1/32 trust' >"$folder/data/pg_hba.conf"
+fi
 {
     printf '%s\n' "listen_addresses = '127.0.0.1'" "port = $port" "unix_socket_directories = ''" "fsync = off" \
         "max_connections = 200" "password_encryption = 'scram-sha-256'"

@@ -32,6 +32,7 @@ test    gnome-keyring-daemon   gnome-keyring     gnome-keyring     -
 test    gpsd                   gpsd              gpsd              -
 test    secret-tool            libsecret-tools   libsecret         -
 test    nginx                  nginx-light       nginx-core        nginx
+test    pgbouncer              pgbouncer         pgbouncer         pgbouncer
 test    postgres               postgresql        postgresql-server postgresql@17
 test    python3                python3           python3           -
 test    -                      python3-venv      -                 -
@@ -39,7 +40,7 @@ test    tmux                   tmux              tmux              tmux
 "
 
 # The services of these packages.
-services="gpsd.socket gpsd.service nginx.service postgresql.service"
+services="gpsd.socket gpsd.service nginx.service pgbouncer.service postgresql.service"
 
 # names <column> <group…>: what stands in this column for the groups.
 names() {

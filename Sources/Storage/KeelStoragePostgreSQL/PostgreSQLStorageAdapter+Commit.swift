@@ -45,8 +45,8 @@ extension PostgreSQLStorageAdapter {
         for batch in batches { results.append(try group.apply(batch)) }
         try group.commit(trimmingTo: trimming.isDue() ? configuration.retention : nil)
         // Only now that the new numbers cannot be rolled back.
-        for (path, number) in group.numbered { store.catalog.remember(path, as: number) }
-        store.catalog.remember(group.indexes)
+        for (path, number) in group.numbered { connection.catalog?.remember(path, as: number) }
+        connection.catalog?.remember(group.indexes)
         return (results, group.changeCount > 0 ? group.tail.sequence : nil)
     }
 
@@ -60,7 +60,7 @@ extension PostgreSQLStorageAdapter {
         defer { line.leave() }
         return try await pool.writer.run { [store] connection in
             let beginning = try CommitGroup.beginning(on: connection)
-            let rows = try connection.run(beginning + [GroupReading([], of: store).statements[0]])
+            let rows = try connection.run(beginning + [GroupReading([], of: store, on: connection).statements[0]])
             do {
                 let tail = try StoreTail(rows[beginning.count])
                 try tail.checkFormat()

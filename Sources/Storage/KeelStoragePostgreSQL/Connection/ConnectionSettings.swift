@@ -10,6 +10,8 @@ struct ConnectionSettings: Sendable {
 
     /// The hosts in the order in which they are tried.
     let hosts: [Parameters]
+    /// Shared by all connections with these settings.
+    let lineage = ServerLineage()
     /// The time limit of an attempt to connect to one host.
     let attemptLimit: Duration
 

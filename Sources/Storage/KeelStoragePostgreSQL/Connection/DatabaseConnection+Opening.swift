@@ -92,9 +92,22 @@ extension DatabaseConnection {
             )
         }
         guard row.integer(0) == Int64(PQbackendPID(handle)) else { return }
-        try exchange([DatabaseStatement(Self.settings(areLocal: false))], .interruptible)
+        let session = try exchange(
+            [DatabaseStatement(Self.settings(areLocal: false)), DatabaseStatement(Self.timeline)],
+            .interruptible
+        )
+        if let row = session[1].first, !row.isNull(0) {
+            let found = Int64(row.text(0), radix: 16) ?? 0
+            catalog = try settings.lineage.catalog(on: found)
+            timeline = found
+        }
         isDirect = true
     }
+
+    /// Returns the timeline of a primary, in hexadecimal: that of the checkpoint is still the old one after a promotion.
+    private static let timeline = """
+        SELECT CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
+        """
 
     /// Returns a statement that makes the server follow the plans that Keel's statements spell out.
     ///

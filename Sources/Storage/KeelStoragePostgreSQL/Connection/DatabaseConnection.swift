@@ -43,6 +43,11 @@ final class DatabaseConnection {
 
     /// Whether the server's process is reached directly; false behind a pooler, where sessions have no state.
     var isDirect = true
+    /// The numbers of collections and the indexes in the history that the server's data belong to; nil if the connection
+    /// is closed, or may change between servers.
+    var catalog: StoreCatalog?
+    /// The timeline of the server; nil if the connection is closed, or may change between servers.
+    var timeline: Int64?
     /// Whether the server has warned that a standby has not confirmed a commit.
     var isUnconfirmed = false
     /// The number of times that a connection was opened.
@@ -62,6 +67,13 @@ final class DatabaseConnection {
         if let handle { PQfinish(handle) }
         handle = nil
         prepared = [:]
+        (catalog, timeline) = (nil, nil)
+    }
+
+    /// Closes the connection because the server failed or does not answer.
+    private func abandon() {
+        close()
+        settings.lineage.forgetCatalog()
     }
 
     // MARK: Running
@@ -77,12 +89,17 @@ final class DatabaseConnection {
         _ statements: [DatabaseStatement],
         _ patience: Patience = .interruptible
     ) throws -> [DatabaseRows] {
+        if let timeline, !settings.lineage.isLatest(timeline) {
+            close()
+            throw DatabaseFailure.lost("another server was promoted")
+        }
         try openIfNeeded()
         do {
             return try exchange(statements, patience)
         } catch let failure as DatabaseFailure {
-            // 0A000 and 26000: a prepared statement no longer fits the tables, or is unknown to the server.
-            if failure.isConnectionLost || ["0A000", "26000"].contains(failure.state) { close() }
+            if failure.isConnectionLost { abandon() }
+            // A prepared statement no longer fits the tables, or is unknown to the server.
+            if ["0A000", "26000"].contains(failure.state) { close() }
             throw failure
         }
     }
@@ -228,7 +245,7 @@ final class DatabaseConnection {
                 if patience == .interruptible {
                     try stop(handle)
                 } else {
-                    close()
+                    abandon()
                 }
                 throw end
             }
@@ -265,14 +282,14 @@ final class DatabaseConnection {
         let deadline = ContinuousClock.now + .seconds(2)
         do {
             while !asked.isOver {
-                guard ContinuousClock.now < deadline else { return close() }
+                guard ContinuousClock.now < deadline else { return abandon() }
                 _ = try pipe.wait(-1, 0, upTo: .milliseconds(20))
             }
             while true {
                 while PQisBusy(handle) == 1 {
                     let events = PQflush(handle) == 1 ? POLLIN | POLLOUT : POLLIN
                     try wait(PQsocket(handle), Int16(events), until: deadline, heedsCaller: false)
-                    guard PQconsumeInput(handle) == 1 else { return close() }
+                    guard PQconsumeInput(handle) == 1 else { return abandon() }
                 }
                 guard let result = PQgetResult(handle) else { continue }
                 defer { PQclear(result) }
@@ -289,7 +306,7 @@ final class DatabaseConnection {
                 } catch let failure as DatabaseFailure where failure.state == "57014" {}
             }
         } catch {
-            close()
+            abandon()
         }
     }
 
@@ -303,7 +320,7 @@ final class DatabaseConnection {
         if try pipe.wait(PQsocket(handle), Int16(POLLIN), upTo: limit) {
             guard PQconsumeInput(handle) == 1 else {
                 let failure = lost(handle)
-                close()
+                abandon()
                 throw failure
             }
         }

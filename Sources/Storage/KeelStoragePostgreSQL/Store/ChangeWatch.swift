@@ -94,10 +94,12 @@ final class ChangeWatch: Sendable {
     private func turn(_ follower: inout Follower) -> Duration? {
         let isWaiting = state.withLock { $0.isClosed ? nil : $0.waiterCount > 0 }
         guard let isWaiting else { return nil }
-        if let sequence = follower.sequence(isWanted: isWaiting) {
+        if let (sequence, isOfNewConnection) = follower.sequence(isWanted: isWaiting) {
             let isNew = state.withLock { state in
-                defer { state.sequence = max(state.sequence, sequence) }
-                return sequence > state.sequence
+                // Another server may lack the last changes of the one before.
+                let isNew = isOfNewConnection ? sequence != state.sequence : sequence > state.sequence
+                if isNew { state.sequence = sequence }
+                return isNew
             }
             if isNew {
                 signal.raise()
@@ -123,10 +125,12 @@ final class ChangeWatch: Sendable {
             self.store = store
         }
 
-        /// Returns the sequence of the store's last change; nil if it is unknown at the moment.
-        mutating func sequence(isWanted: Bool) -> Int64? {
+        /// Returns the sequence of the store's last change, and whether it is the first one that a connection has read;
+        /// nil if the sequence is unknown at the moment.
+        mutating func sequence(isWanted: Bool) -> (Int64, isOfNewConnection: Bool)? {
             do {
-                if !connection.isOpen {
+                let isNew = !connection.isOpen
+                if isNew {
                     isListening = false
                     guard isWanted else { return nil }
                     try connection.openIfNeeded()
@@ -141,7 +145,7 @@ final class ChangeWatch: Sendable {
                         $0.add(store)
                     }
                 )
-                return rows.first?.integer(0)
+                return rows.first.map { ($0.integer(0), isNew) }
             } catch {
                 // The next turn connects again.
                 connection.close()

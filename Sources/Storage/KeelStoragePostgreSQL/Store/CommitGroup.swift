@@ -48,7 +48,7 @@ struct CommitGroup {
         self.store = store
         group = number
         writes = GroupWrites(store: store.number)
-        let reading = GroupReading(batches, of: store)
+        let reading = GroupReading(batches, of: store, on: connection)
         let rows = try connection.run(try Self.beginning(on: connection) + reading.statements)
         let first = rows.count - reading.statements.count
         tail = try StoreTail(rows[first])
@@ -244,7 +244,6 @@ struct CommitGroup {
 
     private mutating func number(_ path: CollectionPath, _ known: Int64?) throws -> Int64 {
         if let known = known ?? numbered[path] { return known }
-        if let known = store.catalog.number(of: path) { return known }
         let snapshot = TableSnapshot(connection, store, isCancellable: false, remembers: false)
         if let known = try snapshot.number(of: path) { return known }
         tail.collections += 1

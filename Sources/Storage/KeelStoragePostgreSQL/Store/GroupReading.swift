@@ -4,12 +4,14 @@ internal import KeelStorageAdapting
 /// Reads the documents, receipts and clients that a group of commits needs.
 struct GroupReading {
     private let store: OpenStore
+    private let connection: DatabaseConnection
     private let paths: [DocumentPath]
     private let ids: [String]
     private let names: [String]
 
-    init(_ batches: [WriteBatch], of store: OpenStore) {
+    init(_ batches: [WriteBatch], of store: OpenStore, on connection: DatabaseConnection) {
         self.store = store
+        self.connection = connection
         var paths: [DocumentPath] = []
         var known: Set<DocumentPath> = []
         func add(_ path: DocumentPath) {
@@ -79,7 +81,7 @@ struct GroupReading {
             ) r ON true
             """
         ) {
-            let numbers = paths.map { store.catalog.number(of: $0.collection) }
+            let numbers = paths.map { connection.catalog?.number(of: $0.collection) }
             $0.add(store.number)
             $0.add(numbers)
             // The path of a collection with a known number is not needed.

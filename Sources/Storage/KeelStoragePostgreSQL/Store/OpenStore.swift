@@ -8,7 +8,6 @@ final class OpenStore: Sendable {
     let number: Int64
     let epoch: UInt64
     let sealing: BodySealing
-    let catalog = StoreCatalog()
     /// The adapter, in the rows of `groups`.
     let instance: [UInt8] = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
     /// Whether the store had a history when it was opened.

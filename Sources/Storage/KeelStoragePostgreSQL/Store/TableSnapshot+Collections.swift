@@ -5,7 +5,7 @@ internal import KeelStorageAdapting
 extension TableSnapshot: CollectionDirectory {
     /// Returns the number of a collection; nil if it never had a document.
     func number(of collection: CollectionPath) throws -> Int64? {
-        if let number = store.catalog.number(of: collection) { return number }
+        if let number = catalog.number(of: collection) { return number }
         let rows = try run(
             """
             SELECT cid FROM keel.collections WHERE store = $1
@@ -13,12 +13,12 @@ extension TableSnapshot: CollectionDirectory {
             """
         ) { $0.add(collection.string.utf8) }
         guard let number = rows.first?.integer(0) else { return nil }
-        if remembers { store.catalog.remember(collection, as: number) }
+        if remembers { catalog.remember(collection, as: number) }
         return number
     }
 
     func path(of number: Int64) throws -> CollectionPath {
-        if let path = store.catalog.path(of: number) { return path }
+        if let path = catalog.path(of: number) { return path }
         let rows = try run("SELECT path FROM keel.collections WHERE store = $1 AND cid = $2") {
             $0.add(number)
         }
@@ -26,7 +26,7 @@ extension TableSnapshot: CollectionDirectory {
             throw StorageError(.corrupted, "a document’s collection is missing from the store")
         }
         let path = CollectionPath(trusted: row.text(0))
-        if remembers { store.catalog.remember(path, as: number) }
+        if remembers { catalog.remember(path, as: number) }
         return path
     }
 

@@ -29,6 +29,9 @@ struct TableSnapshot {
 
     var sealing: BodySealing { store.sealing }
 
+    /// The cache of collections and indexes; empty behind a pooler.
+    var catalog: StoreCatalog { connection.catalog ?? StoreCatalog() }
+
     func run(
         _ sql: String,
         _ add: (inout StatementArguments) -> Void = { _ in }
@@ -45,13 +48,13 @@ struct TableSnapshot {
 
     /// Returns the indexes of the snapshot, without dropped ones.
     func indexes(_ tail: StoreTail) throws -> IndexSet {
-        if let known = store.catalog.indexes(of: tail.generation) { return known }
+        if let known = catalog.indexes(of: tail.generation) { return known }
         let indexes = IndexSet(
             generation: tail.generation,
             all: try storedIndexes(),
             historyAge: tail.historyAge.map { .microseconds($0) }
         )
-        if remembers { store.catalog.remember(indexes) }
+        if remembers { catalog.remember(indexes) }
         return indexes
     }
 

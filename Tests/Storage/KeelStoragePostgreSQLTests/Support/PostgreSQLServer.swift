@@ -2,8 +2,9 @@
 import Foundation
 import KeelCore
 import KeelStorage
-import KeelStoragePostgreSQL
 import KeelTestSupport
+
+@testable import KeelStoragePostgreSQL
 
 /// A PostgreSQL server of the tests, on a free port of 127.0.0.1: see `Scripts/postgresql.sh`.
 ///
@@ -26,12 +27,16 @@ final class PostgreSQLServer: Sendable {
     private let input = Pipe()
 
     /// Starts a server and waits until it accepts connections.
-    init(options: [String] = []) async throws {
+    ///
+    /// - Parameters:
+    ///   - primary: The server that the new one copies and follows; nil for a primary of its own.
+    ///   - options: The settings of the server, as `name=value`.
+    init(standbyOf primary: PostgreSQLServer? = nil, options: [String] = []) async throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         process = Process()
         process.executableURL = folder.appending(path: "../../../../Scripts/postgresql.sh")
             .standardizedFileURL
-        process.arguments = options
+        process.arguments = (primary.map { ["--standby-of", "\($0.port)"] } ?? []) + options
         // The server ends when the pipe does, and with it the process of the tests.
         process.standardInput = input
         let output = Pipe()
@@ -59,6 +64,22 @@ final class PostgreSQLServer: Sendable {
         -> String
     {
         "postgres://\(role)@127.0.0.1:\(port)/\(database)\(parameters)"
+    }
+
+    /// Runs a statement as the role that may do everything, also on a standby.
+    ///
+    /// - Returns: The first column of the first row, if it is a number.
+    @discardableResult
+    func run(_ sql: String) async throws -> Int64? {
+        let address = url(Self.role, "?target_session_attrs=any")
+        let settings = try ConnectionSettings(.url(address), allowsUnverifiedServers: false)
+        let thread = try ConnectionThread("test", settings, answerLimit: .seconds(30))
+        let value = try await thread.run { connection in
+            let row = try connection.run(DatabaseStatement(sql)).first
+            return row.flatMap { $0.isNull(0) ? nil : $0.integer(0) }
+        }
+        await thread.close()
+        return value
     }
 
     /// Limits the connections of tests that run at the same time.

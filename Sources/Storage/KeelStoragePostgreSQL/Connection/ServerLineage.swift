@@ -1,0 +1,45 @@
+#if PostgreSQL
+internal import KeelStorageAdapting
+internal import Synchronization
+
+/// What the connections of an adapter know of the history of the server's data.
+///
+/// After a failover, the new primary may lack the last commits of the old one, and give their numbers to other
+/// collections and indexes. So a catalog is shared only by connections that see the same history, and a server that was
+/// left behind by a promotion is not used any more, also over connections that are still open.
+final class ServerLineage: Sendable {
+    private struct State {
+        /// The latest timeline of a server: PostgreSQL begins a new one with each promotion and each restoration.
+        var timeline: Int64 = 0
+        var catalog = StoreCatalog()
+    }
+
+    private let state = Mutex(State())
+
+    /// Returns the catalog for a new connection to a server.
+    ///
+    /// - Throws: ``DatabaseFailure`` if another server has a later timeline.
+    func catalog(on timeline: Int64) throws(DatabaseFailure) -> StoreCatalog {
+        let (catalog, latest) = state.withLock { state -> (StoreCatalog?, Int64) in
+            guard timeline >= state.timeline else { return (nil, state.timeline) }
+            if timeline > state.timeline {
+                state.timeline = timeline
+                state.catalog = StoreCatalog()
+            }
+            return (state.catalog, timeline)
+        }
+        guard let catalog else {
+            throw .lost(
+                "the server is on timeline \(timeline), but another one was promoted to timeline \(latest)"
+            )
+        }
+        return catalog
+    }
+
+    /// Returns whether no server has a later timeline.
+    func isLatest(_ timeline: Int64) -> Bool { state.withLock { $0.timeline <= timeline } }
+
+    /// Gives later connections a new catalog, because the server may have lost commits that it had not flushed.
+    func forgetCatalog() { state.withLock { $0.catalog = StoreCatalog() } }
+}
+#endif

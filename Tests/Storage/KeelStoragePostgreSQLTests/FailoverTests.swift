@@ -1,0 +1,223 @@
+#if PostgreSQL
+import KeelStorage
+import KeelStorageAdapting
+import KeelStoragePostgreSQL
+import KeelTestSupport
+import Synchronization
+import Testing
+
+@Suite("Failovers of PostgreSQL")
+struct FailoverTests {
+    private func adapter(
+        on servers: PostgreSQLServer...
+    ) async throws -> PostgreSQLStorageAdapter {
+        let hosts = servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        return try await PostgreSQLStorageAdapter(at: .url("postgres://keel@\(hosts)/postgres"))
+    }
+
+    private func batch(_ path: DocumentPath, id: String? = nil) -> WriteBatch {
+        WriteBatch(id: id, [DocumentWrite(path, .set(DocumentBody(["id": .string(path.id)])))])
+    }
+
+    /// Commits one document, and repeats a commit that failed because of the failover, under the same id.
+    private func commit(_ path: DocumentPath, to adapter: PostgreSQLStorageAdapter) async throws {
+        let batch = batch(path, id: path.string)
+        while true {
+            do throws(StorageError) {
+                guard let result = try await adapter.commit([batch]).first else { return }
+                _ = try result.get()
+                return
+            } catch {
+                guard [.unavailable, .timeout, .busy].contains(error.code) else { throw error }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+    }
+
+    private func ids(_ paths: [DocumentPath], in adapter: PostgreSQLStorageAdapter) async throws
+        -> [String?]
+    {
+        guard case .documents(let found) = try await adapter.read(ReadRequest(.documents(paths))).payload
+        else { return [] }
+        return found.map { $0?.id }
+    }
+
+    /// Ends the replication to a standby, and waits until the primary knows.
+    private func cut(_ standby: PostgreSQLServer, from primary: PostgreSQLServer) async throws {
+        try await standby.run("ALTER SYSTEM SET primary_conninfo = ''")
+        try await standby.run("SELECT pg_reload_conf()")
+        try await primary.run(
+            """
+            DO $$ BEGIN
+                WHILE EXISTS (SELECT FROM pg_stat_replication) LOOP
+                    PERFORM pg_stat_clear_snapshot();
+                    PERFORM pg_sleep(0.01);
+                END LOOP;
+            END $$
+            """
+        )
+    }
+
+    /// Waits until a standby has everything that the primary has committed.
+    private func catchUp(_ standby: PostgreSQLServer, with primary: PostgreSQLServer) async throws {
+        let position = try await primary.run("SELECT (pg_current_wal_lsn() - '0/0')::bigint") ?? 0
+        try await standby.run(
+            """
+            DO $$ BEGIN
+                WHILE (pg_last_wal_replay_lsn() - '0/0') < \(position) LOOP
+                    PERFORM pg_sleep(0.01);
+                END LOOP;
+            END $$
+            """
+        )
+    }
+
+    // MARK: Synchronous replication
+
+    /// Ends the writers of a test.
+    private final class End: Sendable {
+        private let value = Atomic(false)
+
+        var isReached: Bool { value.load(ordering: .relaxed) }
+
+        func reach() { value.store(true, ordering: .relaxed) }
+    }
+
+    @Test("A synchronous failover loses no acknowledged commit and no change of a listener")
+    func losesNothing() async throws {
+        let primary = try await PostgreSQLServer(options: ["synchronous_standby_names=*"])
+        defer { primary.stop() }
+        let standby = try await PostgreSQLServer(
+            standbyOf: primary,
+            options: ["synchronous_standby_names="]
+        )
+        defer { standby.stop() }
+        let adapter = try await adapter(on: primary, standby)
+        let start = try await adapter.changes(ChangeRequest()).next
+        let listener = Task {
+            var counts: [DocumentPath: Int] = [:]
+            var request = ChangeRequest(after: start, waitTimeout: .seconds(10))
+            while counts["notes/end"] == nil {
+                do throws(StorageError) {
+                    let page = try await adapter.changes(request)
+                    for change in page.changes { counts[change.path, default: 0] += 1 }
+                    request.after = page.next
+                } catch {
+                    guard [.unavailable, .timeout, .busy].contains(error.code) else { throw error }
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            return counts
+        }
+        let (acknowledgements, acknowledging) = AsyncStream<DocumentPath>.makeStream()
+        let end = End()
+        var acknowledged: Set<DocumentPath> = []
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<8 {
+                group.addTask {
+                    var number = 0
+                    while !end.isReached {
+                        let path: DocumentPath = "notes/\(writer)-\(number)"
+                        try await commit(path, to: adapter)
+                        acknowledging.yield(path)
+                        number += 1
+                    }
+                }
+            }
+            let count = TestLength.count(200, thorough: 2_000)
+            for await path in acknowledgements {
+                acknowledged.insert(path)
+                if acknowledged.count == count {
+                    primary.stop()
+                    try await standby.run("SELECT pg_promote()")
+                }
+                if acknowledged.count == 2 * count { break }
+            }
+            end.reach()
+            try await group.waitForAll()
+        }
+        acknowledging.finish()
+        try await commit("notes/end", to: adapter)
+        let counts = try await listener.value
+        #expect(counts.values.allSatisfy { $0 == 1 })
+        #expect(acknowledged.allSatisfy { counts[$0] == 1 })
+        let stored = try await StorageClient(adapter).count(DocumentQuery("notes"))
+        #expect(stored == counts.count)
+        await adapter.close()
+    }
+
+    // MARK: Asynchronous replication
+
+    @Test("What an asynchronous failover has lost is neither shown nor mistaken for anything else")
+    func forgetsTheLost() async throws {
+        let primary = try await PostgreSQLServer()
+        defer { primary.stop() }
+        let standby = try await PostgreSQLServer(standbyOf: primary)
+        defer { standby.stop() }
+        let adapter = try await adapter(on: primary, standby)
+        try await commit("kept/1", to: adapter)
+        let kept = try await adapter.changes(ChangeRequest()).next
+        try await catchUp(standby, with: primary)
+        try await cut(standby, from: primary)
+        // The adapter learns the number of a collection that the standby will give to another one, and an index.
+        try await commit("lost/1", to: adapter)
+        #expect(try await ids(["lost/1"], in: adapter) == ["1"])
+        try await adapter.prepare(
+            StorageSchema(indexes: [IndexDefinition("lost", [.ascending("id")])])
+        )
+        let lost = try await adapter.changes(ChangeRequest()).next
+        primary.stop()
+        try await standby.run("SELECT pg_promote()")
+        #expect(try await ids(["kept/1", "lost/1"], in: adapter) == ["1", nil])
+        try await commit("other/1", to: adapter)
+        #expect(try await ids(["lost/1", "other/1"], in: adapter) == [nil, "1"])
+        try await commit("lost/2", to: adapter)
+        #expect(try await ids(["lost/1", "lost/2", "other/2"], in: adapter) == [nil, "2", nil])
+        let query = DocumentQuery("lost").where(.equal("id", "2"))
+        let found = try await StorageClient(adapter).page(query, size: 10)
+        #expect(found.items.map(\.path) == ["lost/2"])
+        // A listener that has seen the lost commits starts over; one that has not goes on.
+        let error = await #expect(throws: StorageError.self) {
+            try await adapter.changes(ChangeRequest(after: lost))
+        }
+        #expect(error?.code == .cursorExpired)
+        let page = try await adapter.changes(ChangeRequest(after: kept))
+        #expect(page.changes.map(\.path) == ["other/1", "lost/2"])
+        await adapter.close()
+    }
+
+    @Test("A primary that was left behind by a promotion is used neither for commits nor for reads")
+    func avoidsTheOldPrimary() async throws {
+        let old = try await PostgreSQLServer()
+        defer { old.stop() }
+        let new = try await PostgreSQLServer(standbyOf: old)
+        defer { new.stop() }
+        let adapter = try await adapter(on: new, old)
+        try await commit("notes/1", to: adapter)
+        #expect(try await ids(["notes/1"], in: adapter) == ["1"])
+        try await catchUp(new, with: old)
+        try await new.run("SELECT pg_promote()")
+        // The connection that writes finds the new primary; those that read are still open to the old one.
+        try await old.run(
+            """
+            SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
+            WHERE query LIKE '%COMMIT%' AND pid <> pg_backend_pid()
+            """
+        )
+        try await commit("notes/2", to: adapter)
+        #expect(try await new.run("SELECT count(*) FROM keel.documents") == 2)
+        #expect(try await ids(["notes/2"], in: adapter) == ["2"])
+        new.stop()
+        let readError = await #expect(throws: StorageError.self) {
+            try await adapter.read(ReadRequest(.documents(["notes/1"])))
+        }
+        #expect(readError?.code == .unavailable)
+        let writeError = await #expect(throws: StorageError.self) {
+            try await adapter.commit([batch("notes/3")])
+        }
+        #expect(writeError?.code == .unavailable)
+        #expect(writeError?.effect == StorageError.Effect.none)
+        await adapter.close()
+    }
+}
+#endif
