@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeelDocumentTools
 internal import KeelStorage
+internal import KeelStorageAdapting
 internal import KeelStorageSQLite
 internal import KeelToolSupport
 

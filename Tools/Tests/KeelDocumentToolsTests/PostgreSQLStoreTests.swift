@@ -133,8 +133,19 @@ struct PostgreSQLStoreTests {
             for: .creating
         )
         let server = try await PostgreSQLStorageAdapter.opened(at: database, for: .creating)
-        let source: any StorageAdapter = isSource ? server : file
-        let target: any StorageAdapter = isSource ? file : server
+        if isSource {
+            try await resume(from: server, to: file)
+        } else {
+            try await resume(from: file, to: server)
+        }
+        await server.close()
+        try file.close()
+    }
+
+    private func resume(
+        from source: some StorageAdapter,
+        to target: some StorageAdapter
+    ) async throws {
         try await Samples.fill(source, count: 30)
         let check = scratch.file("check")
         await #expect(throws: StorageError.self) {
@@ -154,8 +165,6 @@ struct PostgreSQLStoreTests {
         let (before, after) = (try await source.all("c"), try await target.all("c"))
         #expect(before == after)
         #expect(before.contains { $0.id == "late" })
-        await server.close()
-        try file.close()
     }
 
     @Test("A copy's checkpoint does not contain the password")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import KeelCore
 import KeelDocumentTools
 import KeelStorage
 import KeelStorageSQLite
