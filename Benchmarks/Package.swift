@@ -72,7 +72,11 @@ let package = Package(
         .executable(name: "keel-soak", targets: ["KeelSoak"]),
     ],
     dependencies: [
-        .package(name: "keel", path: "..", traits: [.defaults, "Logging", "PostgreSQL", "WebSocket"]),
+        .package(
+            name: "keel",
+            path: "..",
+            traits: [.defaults, "Logging", "PostgreSQL", "WebSocket"]
+        ),
         // Its program `keel` is started by the server's measures.
         .package(name: "keel-tools", path: "../Tools"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),

@@ -33,7 +33,11 @@ let package = Package(
     dependencies: [
         // The traits of the tools and the benchmarks, so that Keel is compiled once for all three; the example itself
         // needs neither "PostgreSQL" nor "WebSocket".
-        .package(name: "keel", path: "../..", traits: [.defaults, "Logging", "PostgreSQL", "WebSocket"]),
+        .package(
+            name: "keel",
+            path: "../..",
+            traits: [.defaults, "Logging", "PostgreSQL", "WebSocket"]
+        ),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),

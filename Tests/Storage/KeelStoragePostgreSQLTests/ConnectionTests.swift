@@ -213,13 +213,17 @@ struct ConnectionTests {
         let quoted = password.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         let right = try thread(server.url("\(role):\(quoted)"))
         #expect(try await right.run { try $0.run(DatabaseStatement("SELECT 1")).count } == 1)
-        let wrong = try thread(server.url("\(role):wrong"))
-        let error = await #expect(throws: StorageError.self) {
-            try await wrong.run { try $0.run(DatabaseStatement("SELECT 1")).count }
+        // A password that is missing is refused by libpq itself.
+        for refused in ["\(role):wrong", role] {
+            let thread = try thread(server.url(refused))
+            let error = await #expect(throws: StorageError.self) {
+                try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count }
+            }
+            #expect(error?.code == .unauthenticated)
+            #expect(error?.description.contains("wrong") == false)
+            await thread.close()
         }
-        #expect(error?.code == .unauthenticated)
-        #expect(error?.description.contains("wrong") == false)
-        for thread in [owner, right, wrong] { await thread.close() }
+        for thread in [owner, right] { await thread.close() }
     }
 
     @Test("A missing database and a missing server are reported by code")
@@ -237,6 +241,30 @@ struct ConnectionTests {
         }
         #expect(away?.code == .unavailable)
         #expect(away?.resource == "postgres://127.0.0.1:\(port)/postgres")
+    }
+
+    @Test("An adapter that may not create a store opens only one that exists")
+    func opensOnlyWhatExists() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let owner = try thread(server.url())
+        _ = try await owner.run { try $0.run(DatabaseStatement("CREATE DATABASE empty")).count }
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.createsStore = false
+        let location = PostgreSQLStorageLocation.url(server.url(database: "empty"))
+        for _ in 0..<2 {
+            let error = await #expect(throws: StorageError.self) {
+                try await PostgreSQLStorageAdapter(at: location, configuration: configuration)
+            }
+            #expect(error?.code == .invalidArgument)
+            #expect(error?.message.contains("default") == true)
+        }
+        await (try PostgreSQLStorageAdapter(at: location)).close()
+        await (try PostgreSQLStorageAdapter(at: location, configuration: configuration)).close()
+        configuration.store = "other"
+        await #expect(throws: StorageError.self) {
+            try await PostgreSQLStorageAdapter(at: location, configuration: configuration)
+        }
+        await owner.close()
     }
 
     @Test("Of several hosts, the first that answers is used")

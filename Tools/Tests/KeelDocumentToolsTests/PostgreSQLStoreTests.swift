@@ -32,10 +32,15 @@ struct PostgreSQLStoreTests {
         let store = ["--store", database]
         #expect(try documents(["set", "c/a", #"{"v":1}"#] + store).code == 0)
         #expect(try documents(["get", "c/a", "--plain"] + store).output == "{\"v\":1}\n")
-        let file = try scratch.file("in", holding: "{\"id\":\"b\",\"v\":2}\n{\"id\":\"d\",\"v\":3}\n")
+        let file = try scratch.file(
+            "in",
+            holding: "{\"id\":\"b\",\"v\":2}\n{\"id\":\"d\",\"v\":3}\n"
+        )
         let importing = ["import", file.path, "--collection", "c", "--id", "id"]
         #expect(try documents(importing + store).output == "2 documents imported\n")
-        #expect(try documents(["query", "c", "--where", "v >= 2", "--count"] + store).output == "2\n")
+        #expect(
+            try documents(["query", "c", "--where", "v >= 2", "--count"] + store).output == "2\n"
+        )
         let export = try documents(["export", "--collection", "c", "--plain"] + store)
         #expect(export.output.split(separator: "\n").count == 3, "\(export.output)")
         let shell = try KeelProcess(
@@ -118,7 +123,9 @@ struct PostgreSQLStoreTests {
             #expect(before == after)
             #expect(before.map(\.body.bytes) == after.map(\.body.bytes))
         }
-        #expect(try await StorageClient(copied).queryDocuments(DocumentQuery(group: "c")).count == 40)
+        #expect(
+            try await StorageClient(copied).queryDocuments(DocumentQuery(group: "c")).count == 40
+        )
         try source.close()
         try copied.close()
     }

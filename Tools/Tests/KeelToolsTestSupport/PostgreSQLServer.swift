@@ -14,7 +14,8 @@ package final class PostgreSQLServer: Sendable {
 
     package init() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        process.executableURL = folder.appending(path: "../../../Scripts/postgresql.sh")
+        process.executableURL =
+            folder.appending(path: "../../../Scripts/postgresql.sh")
             .standardizedFileURL
         process.standardInput = input
         let output = Pipe()

@@ -34,7 +34,8 @@ final class PostgreSQLServer: Sendable {
     init(standbyOf primary: PostgreSQLServer? = nil, options: [String] = []) async throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         process = Process()
-        process.executableURL = folder.appending(path: "../../../../Scripts/postgresql.sh")
+        process.executableURL =
+            folder.appending(path: "../../../../Scripts/postgresql.sh")
             .standardizedFileURL
         process.arguments = (primary.map { ["--standby-of", "\($0.port)"] } ?? []) + options
         // The server ends when the pipe does, and with it the process of the tests.

@@ -50,11 +50,12 @@ package struct Setting: Hashable, Sendable {
 
     private static let doctor = ["store", "files", "server"].map { Setting("doctor", $0, .list) }
 
-    private static let serve = [
-        "storage", "history", "durability", "host", "port", "max-body", "request-timeout",
-        "max-listeners", "max-connections", "logs", "analytics", "grace", "log-level",
-        "keep-changes", "keep-changes-size", "keep-removals", "keep-removals-size",
-    ].map { Setting("serve", $0) } + [Setting("serve", "unverified-database", .flag)]
+    private static let serve =
+        [
+            "storage", "history", "durability", "host", "port", "max-body", "request-timeout",
+            "max-listeners", "max-connections", "logs", "analytics", "grace", "log-level",
+            "keep-changes", "keep-changes-size", "keep-removals", "keep-removals-size",
+        ].map { Setting("serve", $0) } + [Setting("serve", "unverified-database", .flag)]
 
     private static let proxy = [
         Setting("proxy", "origin"), Setting("proxy", "port"), Setting("proxy", "folder"),

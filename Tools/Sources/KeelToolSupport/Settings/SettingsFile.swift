@@ -113,8 +113,10 @@ package struct SettingsFile: Sendable {
             }
             guard !texts.contains(where: Passwords.isContained) else {
                 throw ToolError(
-                    "\(place): “\(setting.option)” has a password, which a file of settings must not hold",
-                    advice: "Remove it from the URL; for PostgreSQL, set PGPASSWORD or write it into ~/.pgpass."
+                    "\(place): “\(setting.option)” has a password, which a file of settings "
+                        + "must not hold",
+                    advice: "Remove it from the URL; for PostgreSQL, set PGPASSWORD or write it "
+                        + "into ~/.pgpass."
                 )
             }
         }
