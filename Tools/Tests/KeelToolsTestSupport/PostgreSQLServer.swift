@@ -40,6 +40,14 @@ package final class PostgreSQLServer: Sendable {
         "postgres://\(role)@127.0.0.1:\(port)/\(database)"
     }
 
+    /// Ends all connections to a database.
+    package func disconnect(from database: String) throws {
+        let name = database.split(separator: "/").last ?? ""
+        try run(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'"
+        )
+    }
+
     /// Runs a statement as the role that may do everything.
     package func run(_ statement: String) throws {
         let client = Process()

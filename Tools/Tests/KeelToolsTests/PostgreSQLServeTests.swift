@@ -55,6 +55,10 @@ struct PostgreSQLServeTests {
         #expect(try await storage.queryDocuments(query).map(\.id) == ["16", "17", "18", "19"])
         try await storage.updateDocument("notes/7", [.increment("n")])
         #expect(try await snapshots.next()?.document?["n"] == 9)
+        // What a restart of the database does to its connections.
+        try PostgreSQLServer.shared.get().disconnect(from: database)
+        try await storage.updateDocument("notes/7", [.increment("n")])
+        #expect(try await snapshots.next()?.document?["n"] == 10)
         // The store keeps its history without the option.
         let then = try storage.asOf(changed.commitTime)
         #expect(try await then.getDocument("notes/7")["n"] == 8)
