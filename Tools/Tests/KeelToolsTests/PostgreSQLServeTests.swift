@@ -95,6 +95,15 @@ struct PostgreSQLServeTests {
         await transport.shutdown()
     }
 
+    /// The ids of the documents that a listener has seen, in order.
+    private final class Seen: Sendable {
+        private let state = Mutex<[String]>([])
+
+        var ids: [String] { state.withLock { $0 } }
+
+        func add(_ id: String) { state.withLock { $0.append(id) } }
+    }
+
     @Test("A listener misses and doubles nothing while servers are killed and restarted")
     func kills() async throws {
         let database = try PostgreSQLServer.shared.get().database()
@@ -103,17 +112,17 @@ struct PostgreSQLServeTests {
         let listening = adapter(servers[0], over: transport).retrying(Self.patience)
         let writing = StorageClient(adapter(servers[1], over: transport).retrying(Self.patience))
         let count = 600
-        let seen = Mutex<[String]>([])
+        let seen = Seen()
         let start = try await listening.changes(ChangeRequest()).next
         // An element for each document that the listener has seen.
         let (progress, telling) = AsyncStream.makeStream(of: Void.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 var request = ChangeRequest(after: start, waitTimeout: .seconds(10))
-                while seen.withLock(\.count) < count {
+                while seen.ids.count < count {
                     let page = try await listening.changes(request)
                     for change in page.changes where change.path.collection == "load" {
-                        seen.withLock { $0.append(change.path.id) }
+                        seen.add(change.path.id)
                         telling.yield()
                     }
                     request.after = page.next
@@ -137,8 +146,7 @@ struct PostgreSQLServeTests {
             }
             try await group.waitForAll()
         }
-        let ids = seen.withLock { $0 }
-        #expect(ids == (0..<count).map(String.init))
+        #expect(seen.ids == (0..<count).map(String.init))
         #expect(try await writing.count(DocumentQuery("load")) == count)
         for server in servers { server.kill() }
         await transport.shutdown()

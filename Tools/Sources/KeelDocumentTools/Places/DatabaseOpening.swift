@@ -37,7 +37,10 @@ private struct DatabaseFailureReport {
         // The text of libpq and of the server, which names hosts, roles and databases, but has no passwords.
         let text = failure.cause.map { "\($0)" } ?? ""
         func reports(_ state: String) -> Bool { text.contains("SQLSTATE \(state)") }
-        let detail = text.split(separator: "; ").first.map(String.init) ?? failure.message
+        let line = text.split(separator: "; ").first ?? failure.message[...]
+        let detail =
+            line.split(separator: " (SQLSTATE").first?.split(separator: ": ").last.map(String.init)
+            ?? failure.message
         let database = server.split(separator: "/").dropFirst().last.map(String.init) ?? ""
         error =
             switch failure.code {
