@@ -49,7 +49,7 @@ struct PostgreSQLStoreTests {
             in: scratch.folder
         ).wait()
         #expect(shell.code == 0, "\(shell.errors)")
-        #expect(shell.output == "c\n3\n{\"v\":1}\n", "\(shell.output)")
+        #expect(shell.output == "c/\n3\n{\"v\":1}\n", "\(shell.output)")
         #expect(try documents(["delete", "c/a", "--yes"] + store).code == 0)
         #expect(try documents(["get", "c/a"] + store).code == 1)
         let doctor = try KeelProcess(["doctor", "--store", database]).wait()
