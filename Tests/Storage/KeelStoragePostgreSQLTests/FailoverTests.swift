@@ -9,10 +9,14 @@ import Testing
 @Suite("Failovers of PostgreSQL")
 struct FailoverTests {
     private func adapter(
-        on servers: PostgreSQLServer...
+        on servers: PostgreSQLServer...,
+        configuration: PostgreSQLStorageAdapter.Configuration = .init()
     ) async throws -> PostgreSQLStorageAdapter {
         let hosts = servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
-        return try await PostgreSQLStorageAdapter(at: .url("postgres://keel@\(hosts)/postgres"))
+        return try await PostgreSQLStorageAdapter(
+            at: .url("postgres://keel@\(hosts)/postgres"),
+            configuration: configuration
+        )
     }
 
     private func batch(_ path: DocumentPath, id: String? = nil) -> WriteBatch {
@@ -183,6 +187,43 @@ struct FailoverTests {
         #expect(error?.code == .cursorExpired)
         let page = try await adapter.changes(ChangeRequest(after: kept))
         #expect(page.changes.map(\.path) == ["other/1", "lost/2"])
+        await adapter.close()
+    }
+
+    @Test("A revision that an asynchronous failover has lost is not given again")
+    func leavesOutRevisions() async throws {
+        let primary = try await PostgreSQLServer()
+        defer { primary.stop() }
+        let standby = try await PostgreSQLServer(standbyOf: primary)
+        defer { standby.stop() }
+        // A clock that stands still numbers changes without gaps.
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.now = { Timestamp(microseconds: 1_800_000_000_000_000) }
+        let adapter = try await adapter(on: primary, standby, configuration: configuration)
+        func revision() async throws -> Revision? {
+            guard
+                case .documents(let found) = try await adapter.read(
+                    ReadRequest(.documents(["notes/1"]))
+                ).payload
+            else { return nil }
+            return found.first??.revision
+        }
+        try await commit("notes/0", to: adapter)
+        try await catchUp(standby, with: primary)
+        try await cut(standby, from: primary)
+        try await commit("notes/1", to: adapter)
+        let lost = try #require(try await revision())
+        primary.stop()
+        try await standby.run("SELECT pg_promote()")
+        #expect(try await revision() == nil)
+        try await commit("notes/1", to: adapter)
+        let new = try #require(try await revision())
+        #expect(lost < new)
+        try await commit("notes/2", to: adapter)
+        // Only the first change of the timeline leaves numbers out.
+        let ids = try await adapter.changes(ChangeRequest()).changes.map(\.path.id)
+        #expect(ids == ["0", "1", "2"])
+        #expect(try await standby.run("SELECT seq - \(new.number) FROM keel.stores") == 1)
         await adapter.close()
     }
 

@@ -93,21 +93,26 @@ extension DatabaseConnection {
         }
         guard row.integer(0) == Int64(PQbackendPID(handle)) else { return }
         let session = try exchange(
-            [DatabaseStatement(Self.settings(areLocal: false)), DatabaseStatement(Self.timeline)],
+            [DatabaseStatement(Self.settings(areLocal: false)), DatabaseStatement("SELECT \(Self.timeline)")],
             .interruptible
         )
-        if let row = session[1].first, !row.isNull(0) {
-            let found = Int64(row.text(0), radix: 16) ?? 0
+        if let found = Self.timeline(session[1].first, 0) {
             catalog = try settings.lineage.catalog(on: found)
             timeline = found
         }
         isDirect = true
     }
 
-    /// Returns the timeline of a primary, in hexadecimal: that of the checkpoint is still the old one after a promotion.
-    private static let timeline = """
-        SELECT CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
-        """
+    /// The expression for the timeline of a primary, in hexadecimal; `NULL` on a standby.
+    ///
+    /// The timeline of the last checkpoint is still the old one after a promotion.
+    static let timeline =
+        "CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
+
+    /// Returns the number of a timeline in hexadecimal; nil for that of a standby.
+    static func timeline(_ row: DatabaseRow?, _ column: Int32) -> Int64? {
+        row.flatMap { $0.isNull(column) ? nil : Int64($0.text(column), radix: 16) }
+    }
 
     /// Returns a statement that makes the server follow the plans that Keel's statements spell out.
     ///

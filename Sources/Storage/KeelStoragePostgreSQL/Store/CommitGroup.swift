@@ -19,12 +19,17 @@ struct CommitGroup {
         var number: Int64?
     }
 
+    /// The number of sequences that the first change of a timeline leaves out: a minute.
+    private static let leap: Int64 = 60_000_000
+
     private let connection: DatabaseConnection
     private let store: OpenStore
     /// The number of the group among those of the adapter.
     private let group: Int64
     private(set) var tail: StoreTail
     let indexes: IndexSet
+    /// The server's timeline.
+    private let timeline: Int64
     /// Distinguishes this group's changes from others with the same sequences (`LogPoint`).
     private let mark: Int64
     private var places: [DocumentPath: Place]
@@ -53,6 +58,8 @@ struct CommitGroup {
         let first = rows.count - reading.statements.count
         tail = try StoreTail(rows[first])
         try tail.checkFormat()
+        let current = DatabaseConnection.timeline(rows[first].first, StoreTail.currentTimeline)
+        timeline = current ?? tail.timeline
         let snapshot = TableSnapshot(connection, store, isCancellable: false, remembers: false)
         indexes = try snapshot.indexes(tail)
         places = [:]
@@ -101,6 +108,7 @@ struct CommitGroup {
         if draft.changeCount > 0 {
             tail.sequence = time.microseconds + Int64(draft.changeCount) - 1
             tail.mark = mark
+            tail.timeline = timeline
         }
         let receipt = CommitReceipt(
             batchID: batch.id,
@@ -115,7 +123,11 @@ struct CommitGroup {
     /// Computes a batch without writing it.
     private mutating func plan(_ batch: WriteBatch) throws -> CommitDraft {
         if let reads = batch.reads { try check(reads) }
-        let commit = StorageEvaluator.Commit(after: tail.time, clock: store.time(tail))
+        // After a failover, the numbers of lost changes, which may be the next ones, are left out: a revision is never
+        // given to two states of a document.
+        let isContinued = tail.timeline == timeline || tail.timeline == 0
+        let last = Timestamp(microseconds: tail.sequence + (isContinued ? 0 : Self.leap))
+        let commit = StorageEvaluator.Commit(after: last, clock: store.time(tail))
         var draft = CommitDraft(
             at: commit,
             from: commit.storeTime.microseconds,
@@ -311,7 +323,9 @@ struct CommitGroup {
             DatabaseStatement(
                 """
                 UPDATE keel.stores
-                SET seq = $2, mark = $3, floor = $4, documents = $5, collections = $6, clients = $7 WHERE store = $1
+                SET seq = $2, mark = $3, floor = $4, documents = $5, collections = $6, clients = $7,
+                    timeline = $8
+                WHERE store = $1
                 """
             ) {
                 $0.add(store.number)
@@ -321,6 +335,7 @@ struct CommitGroup {
                 $0.add(tail.documents)
                 $0.add(tail.collections)
                 $0.add(tail.clients)
+                $0.add(tail.timeline)
             }
         )
         if let retention { statements += StoreTrimming(retention, store, tail).statements }

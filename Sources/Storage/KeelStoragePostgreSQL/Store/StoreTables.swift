@@ -48,6 +48,7 @@ enum StoreTables {
             collections bigint NOT NULL DEFAULT 0,
             clients bigint NOT NULL DEFAULT 0,
             indexes bigint NOT NULL DEFAULT 0,
+            timeline bigint NOT NULL DEFAULT 0,
             proof bytea,
             history_age bigint,
             history_start bigint

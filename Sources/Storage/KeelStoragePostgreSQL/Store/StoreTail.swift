@@ -22,13 +22,18 @@ struct StoreTail {
     /// How long former states are kept, and since when, in microseconds; nil without a history.
     var historyAge: Int64?
     var historyStart: Int64?
+    /// The server's timeline at the last change; 0 before the first one.
+    var timeline: Int64
     /// The time of the server's clock, in microseconds.
     var clock: Int64
 
     static let columns = """
         seq, mark, generation, floor, trimmed, documents, collections, clients, format, history_age, history_start,
-        (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+        timeline, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
         """
+
+    /// The place of the server's current timeline behind the columns of a row that is locked for a commit.
+    static let currentTimeline: Int32 = 13
 
     /// The commit time of the last change: sequences follow the clock, and continue when it goes back.
     var time: Timestamp { Timestamp(microseconds: sequence) }
@@ -56,7 +61,8 @@ struct StoreTail {
         format = row.integer(first + 8)
         historyAge = row.optional(first + 9)
         historyStart = row.optional(first + 10)
-        clock = row.integer(first + 11)
+        timeline = row.integer(first + 11)
+        clock = row.integer(first + 12)
     }
 }
 #endif
