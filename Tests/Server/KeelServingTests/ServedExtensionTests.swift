@@ -55,7 +55,7 @@ struct ServedExtensionTests {
         #expect(collections.json["keel"]?["position"]?.text == position)
     }
 
-    @Test("A reply ends at the client’s limit of bytes, with the beginning or the end of the result")
+    @Test("A reply has the beginning or the end of the result, up to the client’s limit of bytes")
     func bytes() async throws {
         let text = String(repeating: "x", count: 10_000)
         for number in 1...9 {

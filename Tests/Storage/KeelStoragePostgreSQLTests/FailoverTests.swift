@@ -41,7 +41,9 @@ struct FailoverTests {
     private func ids(_ paths: [DocumentPath], in adapter: PostgreSQLStorageAdapter) async throws
         -> [String?]
     {
-        guard case .documents(let found) = try await adapter.read(ReadRequest(.documents(paths))).payload
+        guard
+            case .documents(let found) = try await adapter.read(ReadRequest(.documents(paths)))
+                .payload
         else { return [] }
         return found.map { $0?.id }
     }

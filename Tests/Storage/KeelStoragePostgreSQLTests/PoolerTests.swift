@@ -23,7 +23,9 @@ private struct Pooler {
     init(_ mode: String) async throws {
         let server = try await PostgreSQLServer.shared.value
         port = try PeerProcess.freePort()
-        let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "keel-\(UUID().uuidString)"
+        )
         try FileManager.default.createDirectory(
             at: folder,
             withIntermediateDirectories: true,

@@ -93,7 +93,10 @@ extension DatabaseConnection {
         }
         guard row.integer(0) == Int64(PQbackendPID(handle)) else { return }
         let session = try exchange(
-            [DatabaseStatement(Self.settings(areLocal: false)), DatabaseStatement("SELECT \(Self.timeline)")],
+            [
+                DatabaseStatement(Self.settings(areLocal: false)),
+                DatabaseStatement("SELECT \(Self.timeline)"),
+            ],
             .interruptible
         )
         if let found = Self.timeline(session[1].first, 0) {

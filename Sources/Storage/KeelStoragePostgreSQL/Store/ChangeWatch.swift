@@ -97,7 +97,8 @@ final class ChangeWatch: Sendable {
         if let (sequence, isOfNewConnection) = follower.sequence(isWanted: isWaiting) {
             let isNew = state.withLock { state in
                 // Another server may lack the last changes of the one before.
-                let isNew = isOfNewConnection ? sequence != state.sequence : sequence > state.sequence
+                let isNew =
+                    isOfNewConnection ? sequence != state.sequence : sequence > state.sequence
                 if isNew { state.sequence = sequence }
                 return isNew
             }

@@ -31,6 +31,7 @@ final class PostgreSQLServer: Sendable {
     /// - Parameters:
     ///   - primary: The server that the new one copies and follows; nil for a primary of its own.
     ///   - options: The settings of the server, as `name=value`.
+    /// - Throws: ``Missing`` if the server does not start.
     init(standbyOf primary: PostgreSQLServer? = nil, options: [String] = []) async throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         process = Process()

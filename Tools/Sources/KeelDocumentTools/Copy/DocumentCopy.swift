@@ -2,7 +2,9 @@ internal import Crypto
 package import Foundation
 package import KeelStorage
 
-/// Copies documents from one store to another, and compares both. An interrupted copy can be resumed.
+/// Copies documents from one store to another, and compares both.
+///
+/// An interrupted copy can be resumed.
 ///
 /// A source with a change log is read through the log, which contains every document of every collection and the
 /// changes made during the copy. Another source is read collection by collection. If the target supports replication,

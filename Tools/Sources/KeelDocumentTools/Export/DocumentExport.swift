@@ -41,7 +41,7 @@ package struct DocumentExport: Sendable {
         return try client.asOf(min(time, present ?? time))
     }
 
-    /// Exports to a file. The file appears once it is complete.
+    /// Exports to a file, which appears once it is complete.
     ///
     /// - Parameters:
     ///   - file: The file.
@@ -91,7 +91,7 @@ package struct DocumentExport: Sendable {
         return report
     }
 
-    /// The report at the start. The past does not change during an export.
+    /// The report at the start: the past does not change during an export.
     private var newReport: ExportReport {
         var report = ExportReport()
         if time != nil { report.consistency = .snapshot }

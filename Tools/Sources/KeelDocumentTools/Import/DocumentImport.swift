@@ -3,11 +3,11 @@ package import KeelStorage
 internal import KeelStorageFirestore
 internal import KeelToolSupport
 
-/// Imports a JSON file into a store in batches. An interrupted import can be resumed.
+/// Imports a JSON file into a store in batches.
 ///
-/// The import writes a checkpoint after each acknowledged call. A killed import resumes after its checkpoint, and
-/// commits the batches after it again with the same ids and documents: a store with idempotent commits applies each
-/// once; any other store overwrites the documents with the same content.
+/// An interrupted import can be resumed: it writes a checkpoint after each acknowledged call. A killed import resumes
+/// after its checkpoint, and commits the batches after it again with the same ids and documents: a store with
+/// idempotent commits applies each once; any other store overwrites the documents with the same content.
 package struct DocumentImport: Sendable {
     /// The settings of an import.
     package struct Settings: Sendable {
@@ -23,7 +23,7 @@ package struct DocumentImport: Sendable {
         package var isExact = false
         /// The number of documents per batch, 1 to 500.
         package var batchSize = 500
-        /// The number of batches per call. A local store waits for its disk once per call.
+        /// The number of batches per call: a local store waits for its disk once per call.
         package var batchesAtOnce = 8
         /// Whether to resume from the checkpoint of an earlier run.
         package var resumes = false
