@@ -147,6 +147,8 @@ step_traits() {
         keel_note "with the trait $trait"
         keel_swift build --package-path "$KEEL_ROOT" --traits "$trait"
     done
+    keel_note "the tools without PostgreSQL"
+    keel_swift build --package-path "$KEEL_ROOT/Tools" --disable-default-traits
 }
 
 # The benchmarks compile and run. One round in debug says nothing about speed.

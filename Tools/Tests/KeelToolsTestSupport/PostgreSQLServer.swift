@@ -28,11 +28,11 @@ package final class PostgreSQLServer: Sendable {
         self.port = port
     }
 
-    /// Creates an empty database and returns its URL.
-    package func database() throws -> String {
+    /// Creates an empty database and returns its URL for a role, which may contain a password.
+    package func database(role: String = "keel") throws -> String {
         let name = "d" + UUID().uuidString.lowercased().filter { $0 != "-" }
         try run("CREATE DATABASE \(name)")
-        return url(name)
+        return url(name, role: role)
     }
 
     /// Returns the URL of a database for a role, which may contain a password.
