@@ -74,20 +74,7 @@ extension SQLiteStorageAdapter {
     }
 
     /// The result of ``checkIntegrity()``.
-    public struct IntegrityReport: Sendable, Hashable {
-        /// The problems, one sentence each and without contents; empty for a sound store.
-        public var problems: [String]
-        /// The number of documents that were checked.
-        public var documentCount: Int
-
-        /// Whether there are no problems.
-        public var isSound: Bool { problems.isEmpty }
-
-        package init(problems: [String], documentCount: Int) {
-            self.problems = problems
-            self.documentCount = documentCount
-        }
-    }
+    public typealias IntegrityReport = KeelStorageAdapting.IntegrityReport
 
     /// Checks the file for damage: SQLite's own check, every document, and every index entry against the documents.
     ///
@@ -96,14 +83,7 @@ extension SQLiteStorageAdapter {
         do throws(StorageError) {
             return try await copying.run { [self] () async throws(StorageError) in
                 try await reading {
-                    try readSnapshot { reader in
-                        var check = IntegrityCheck(FileTables(reader))
-                        try check.run()
-                        return IntegrityReport(
-                            problems: check.problems,
-                            documentCount: check.documentCount
-                        )
-                    }
+                    try readSnapshot { try IntegrityReport(of: FileTables($0)) }
                 }
             }
         } catch {

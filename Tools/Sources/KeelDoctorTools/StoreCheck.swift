@@ -9,7 +9,7 @@ internal import KeelToolSupport
 internal import KeelStoragePostgreSQL
 #endif
 
-/// Checks a store: whether it opens, and whether an SQLite file is corrupt.
+/// Checks a store: whether it opens, and whether it is corrupt.
 package struct StoreCheck: DoctorCheck {
     private let path: String
 
@@ -19,20 +19,37 @@ package struct StoreCheck: DoctorCheck {
     package func findings() async -> [DoctorFinding] {
         let subject = "store \(Passwords.hidden(in: path))"
         do {
+            let report: IntegrityReport
+            let isFile: Bool
             if case .postgreSQL(let url)? = DocumentPlace(path) {
-                return [try await database(url, subject)]
+                isFile = false
+                #if PostgreSQL
+                report = try await Self.report(onDatabase: url)
+                #else
+                return [
+                    .warning(
+                        subject,
+                        "This keel was built without PostgreSQL.",
+                        advice: "Build keel without --disable-default-traits."
+                    )
+                ]
+                #endif
+            } else {
+                isFile = true
+                let adapter = try SQLiteStorageAdapter.opened(at: path, for: .reading)
+                defer { try? adapter.close() }
+                report = try await adapter.checkIntegrity()
             }
-            let adapter = try SQLiteStorageAdapter.opened(at: path, for: .reading)
-            defer { try? adapter.close() }
-            let report = try await adapter.checkIntegrity()
             guard report.isSound else {
                 let problems = report.problems.prefix(3).joined(separator: "; ")
+                let kept =
+                    isFile ? "Keep a copy of the file and of those beside it" : "Dump the database"
                 return [
                     .problem(
                         subject,
                         "It is corrupt: \(problems)",
-                        advice: "Keep a copy of the file and of those beside it, then restore a "
-                            + "backup, or save what can be read: `keel documents export`."
+                        advice: "\(kept), then restore a backup, or save what can be read: "
+                            + "`keel documents export`."
                     )
                 ]
             }
@@ -45,26 +62,19 @@ package struct StoreCheck: DoctorCheck {
         }
     }
 
-    /// Checks whether a database can be reached and read.
-    private func database(_ url: String, _ subject: String) async throws -> DoctorFinding {
-        #if PostgreSQL
+    #if PostgreSQL
+    private static func report(onDatabase url: String) async throws -> IntegrityReport {
         let adapter = try await PostgreSQLStorageAdapter.opened(at: url, for: .reading)
         do {
-            _ = try await adapter.changes(ChangeRequest(limit: 1))
+            let report = try await adapter.checkIntegrity()
             await adapter.close()
+            return report
         } catch {
             await adapter.close()
             throw error
         }
-        return .good(subject, "It can be read; its integrity is not checked.")
-        #else
-        return .warning(
-            subject,
-            "This keel was built without PostgreSQL.",
-            advice: "Build keel without --disable-default-traits."
-        )
-        #endif
     }
+    #endif
 
     private var size: String {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)

@@ -13,6 +13,20 @@ package struct CheckedDocument {
     }
 }
 
+/// An entry that an index should contain.
+package struct CheckedEntry {
+    package let index: StoredIndex
+    package let key: [UInt8]
+    package let path: DocumentPath
+    package let collection: Int64
+    package let row: Int64
+
+    /// Returns the key as stored.
+    package func storedKey(sealedBy sealing: BodySealing) throws -> [UInt8] {
+        try index.entryKey(key, of: path, sealedBy: sealing)
+    }
+}
+
 /// The tables of a store, as an integrity check reads them.
 package protocol CheckedTables {
     /// Returns the damage that the database itself detects.
@@ -23,12 +37,8 @@ package protocol CheckedTables {
     func hasChanges() throws -> Bool
     /// Calls `take` with each document, or with the error of reading it.
     func eachDocument(_ take: (Result<CheckedDocument, StorageError>) throws -> Void) throws
-    /// Returns whether an index contains the entry of a document with a key.
-    func hasEntry(
-        _ key: [UInt8],
-        of document: CheckedDocument,
-        in index: StoredIndex
-    ) throws -> Bool
+    /// Returns which of some entries the indexes lack, by their positions in ascending order.
+    func missing(_ entries: [CheckedEntry]) throws -> [Int]
     /// Returns the number of entries, or texts, in an index.
     func entryCount(of index: StoredIndex) throws -> Int
     /// Returns the numbers of dangling rows, by a description of the rows.
@@ -39,6 +49,38 @@ package protocol CheckedTables {
     func eachImage(_ take: (Result<Document?, StorageError>, _ time: Int64) throws -> Void) throws
 }
 
+extension CheckedTables {
+    /// Returns the value or the storage error of a read; an error of the database itself ends the check.
+    package func result<Value>(_ read: () throws -> Value) throws -> Result<Value, StorageError> {
+        do { return .success(try read()) } catch let error as StorageError {
+            return .failure(error)
+        }
+    }
+}
+
+/// The result of a check of a store's integrity.
+public struct IntegrityReport: Sendable, Hashable {
+    /// The problems, one sentence each and without contents; empty for a sound store.
+    public var problems: [String]
+    /// The number of documents that were checked.
+    public var documentCount: Int
+
+    /// Whether there are no problems.
+    public var isSound: Bool { problems.isEmpty }
+
+    package init(problems: [String], documentCount: Int) {
+        self.problems = problems
+        self.documentCount = documentCount
+    }
+
+    /// Checks tables.
+    package init(of tables: some CheckedTables) throws {
+        var check = IntegrityCheck(tables)
+        try check.run()
+        self.init(problems: check.problems, documentCount: check.documentCount)
+    }
+}
+
 /// A check that compares the tables of a store with their expected contents.
 package struct IntegrityCheck {
     private let tables: any CheckedTables
@@ -46,6 +88,11 @@ package struct IntegrityCheck {
     package private(set) var problems: [String] = []
     /// The number of documents, including unreadable ones.
     package private(set) var documentCount = 0
+    /// The entries that are not looked up yet.
+    private var pending: [CheckedEntry] = []
+
+    /// The number of entries that are looked up at a time.
+    private static let mostPending = 500
 
     package init(_ tables: any CheckedTables) { self.tables = tables }
 
@@ -85,6 +132,7 @@ package struct IntegrityCheck {
                 expected[position] += try entries(of: found, in: index)
             }
         }
+        try lookUp()
     }
 
     /// Checks that a document's entries exist, and returns their expected number.
@@ -98,10 +146,26 @@ package struct IntegrityCheck {
         }
         let keys = index.keys(of: body)
         for key in keys where index.built == nil {
-            guard try !tables.hasEntry(key, of: found, in: index) else { continue }
-            problems.append("the index \(index.number) lacks an entry of “\(found.document.path)”")
+            pending.append(
+                CheckedEntry(
+                    index: index,
+                    key: key,
+                    path: found.document.path,
+                    collection: found.collection,
+                    row: found.row
+                )
+            )
+            if pending.count == Self.mostPending { try lookUp() }
         }
         return keys.count
+    }
+
+    private mutating func lookUp() throws {
+        for position in try tables.missing(pending) {
+            let entry = pending[position]
+            problems.append("the index \(entry.index.number) lacks an entry of “\(entry.path)”")
+        }
+        pending = []
     }
 
     private mutating func checkCount(of index: StoredIndex, _ expected: Int) throws {

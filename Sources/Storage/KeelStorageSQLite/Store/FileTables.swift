@@ -32,7 +32,7 @@ struct FileTables: CheckedTables {
         )
         try statement.eachRow { row in
             try take(
-                Self.result {
+                result {
                     CheckedDocument(
                         try reader.document(row),
                         collection: row.collection,
@@ -44,29 +44,19 @@ struct FileTables: CheckedTables {
         }
     }
 
-    /// Returns the value or the storage error of a read; an error of the database itself ends the check.
-    private static func result<Value>(
-        _ read: () throws -> Value
-    ) throws -> Result<Value, StorageError> {
-        do { return .success(try read()) } catch let error as StorageError {
-            return .failure(error)
-        }
+    func missing(_ entries: [CheckedEntry]) throws -> [Int] {
+        try entries.indices.filter { try !contains(entries[$0]) }
     }
 
-    func hasEntry(
-        _ key: [UInt8],
-        of document: CheckedDocument,
-        in index: StoredIndex
-    ) throws -> Bool {
-        let entry = try index.entryKey(key, of: document.document.path, sealedBy: reader.sealing)
+    private func contains(_ entry: CheckedEntry) throws -> Bool {
         let statement = try RawStatement(
             database,
             "SELECT 1 FROM entries WHERE ix = ? AND cid = ? AND key = ? AND rid = ?"
         )
-        try statement.bind(1, index.number)
-        try statement.bind(2, index.entryCollection(document.collection))
-        try statement.bind(3, entry)
-        try statement.bind(4, document.row)
+        try statement.bind(1, entry.index.number)
+        try statement.bind(2, entry.index.entryCollection(entry.collection))
+        try statement.bind(3, entry.storedKey(sealedBy: reader.sealing))
+        try statement.bind(4, entry.row)
         return try statement.first { _ in true } ?? false
     }
 
@@ -110,7 +100,7 @@ struct FileTables: CheckedTables {
         )
         try statement.each { row in
             let time = row.integer(8)
-            try take(Self.result { try row.isNull(7) ? nil : reader.document(row.row()) }, time)
+            try take(result { try row.isNull(7) ? nil : reader.document(row.row()) }, time)
             return true
         }
     }

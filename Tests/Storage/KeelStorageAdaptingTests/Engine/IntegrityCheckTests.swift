@@ -24,12 +24,11 @@ struct IntegrityCheckTests {
             for document in documents { try take(document) }
         }
 
-        func hasEntry(
-            _ key: [UInt8],
-            of document: CheckedDocument,
-            in index: StoredIndex
-        ) -> Bool {
-            entries[index.number]?.contains(key) ?? false
+        func missing(_ wanted: [CheckedEntry]) -> [Int] {
+            wanted.indices.filter { position in
+                let entry = wanted[position]
+                return entries[entry.index.number]?.contains(entry.key) != true
+            }
         }
 
         func entryCount(of index: StoredIndex) -> Int { entries[index.number]?.count ?? 0 }
