@@ -206,6 +206,22 @@ struct DirectiveTests {
         }
     }
 
+    @Test("A date of the preferred form means the same as when it is matched with every form")
+    func readsDatesInOnePass() {
+        var random = SeededRandom(seed: 9_110)
+        let scraps = Array("SunmoJafEB 0123456789,:-GMTgmt\té".utf8)
+        for _ in 0..<20_000 {
+            let seconds = Int64.random(in: -62_135_596_800...253_402_300_799, using: &random)
+            var text = Array(HTTPDate.text(seconds).utf8)
+            for _ in 0..<Int.random(in: 0...2, using: &random) {
+                let place = Int.random(in: text.indices, using: &random)
+                text[place] = scraps[Int.random(in: scraps.indices, using: &random)]
+            }
+            let date = String(decoding: text, as: UTF8.self)
+            #expect(CacheDate.seconds(date, now: 0) == CacheDate.anyForm(date, now: 0), "\(date)")
+        }
+    }
+
     @Test("Keys are hashed with SHA-256")
     func hashes() {
         func hex(_ text: String) -> String {

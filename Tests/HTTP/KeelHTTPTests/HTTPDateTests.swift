@@ -1,3 +1,4 @@
+import KeelTestKit
 import Testing
 
 @testable import KeelHTTP
@@ -40,5 +41,32 @@ struct HTTPDateTests {
         let now: Int64 = 1_767_225_600  // 2026
         #expect(HTTPDate("Sunday, 06-Nov-76 08:49:37 GMT", reference: now)?.seconds ?? 0 > now)
         #expect(HTTPDate("Sunday, 06-Nov-77 08:49:37 GMT", reference: now)?.seconds ?? 0 < now)
+    }
+
+    @Test("The preferred form is parsed in one pass as it is word by word, whole and damaged")
+    func readsInOnePass() {
+        var random = SeededRandom(seed: 5_322)
+        let scraps = Array("SunMoJaFeb 0123456789,:-GMTUC\té".utf8)
+        for _ in 0..<20_000 {
+            let seconds = Int64.random(in: -62_135_596_800...253_402_300_799, using: &random)
+            let text = HTTPDate.text(seconds)
+            #expect(HTTPDate(fixdate: text)?.seconds == seconds)
+            #expect(HTTPDate.anyForm(text, nil) == seconds)
+            var damaged = Array(text.utf8)
+            for _ in 0..<Int.random(in: 1...2, using: &random) {
+                let place = Int.random(in: damaged.indices, using: &random)
+                let scrap = scraps[Int.random(in: scraps.indices, using: &random)]
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0: damaged.insert(scrap, at: place)
+                case 1: damaged.remove(at: place)
+                default: damaged[place] = scrap
+                }
+            }
+            let junk = String(decoding: damaged, as: UTF8.self)
+            #expect(HTTPDate(junk)?.seconds == HTTPDate.anyForm(junk, nil), "\(junk)")
+            if let date = HTTPDate(fixdate: junk) {
+                #expect(date.seconds == HTTPDate.anyForm(junk, nil), "\(junk)")
+            }
+        }
     }
 }

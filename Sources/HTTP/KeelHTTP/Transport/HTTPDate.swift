@@ -16,6 +16,57 @@ package struct HTTPDate: Sendable, Hashable {
     /// A two-digit year is the one at most 50 years after `reference`, in seconds since 1970; without a reference, 70
     /// to 99 belong to the 20th century. The weekday is not checked against the date.
     package init?(_ text: String, reference: Int64? = nil) {
+        guard let seconds = Self.fixdate(text) ?? Self.anyForm(text, reference) else { return nil }
+        self.seconds = seconds
+    }
+
+    /// Parses a date exactly as ``text(_:)`` writes it, as nearly all servers do, and no other.
+    package init?(fixdate text: String) {
+        guard let seconds = Self.fixdate(text) else { return nil }
+        self.seconds = seconds
+    }
+
+    private static func fixdate(_ text: String) -> Int64? {
+        // One pass over the bytes: a client reads the date of each response, and a cache of each hit.
+        var text = text
+        return text.withUTF8 { bytes in
+            guard bytes.count == pattern.count, zip(bytes, pattern).allSatisfy(matches),
+                weekdays.contains(where: { $0.utf8.elementsEqual(bytes[0..<3]) }),
+                let month = months.firstIndex(where: { $0.utf8.elementsEqual(bytes[8..<11]) })
+            else { return nil }
+            func number(_ digits: Range<Int>) -> Int64 {
+                bytes[digits].reduce(0) { $0 * 10 + Int64($1 & 0xF) }
+            }
+            let date = CivilDate(number(12..<16), Int64(month) + 1, number(5..<7))
+            guard date.year > 0 else { return nil }
+            return seconds(date, number(17..<19), number(20..<22), number(23..<25))
+        }
+    }
+
+    private static let pattern = Array("aaa, 00 aaa 0000 00:00:00 GMT".utf8)
+
+    private static func matches(_ byte: UInt8, _ expected: UInt8) -> Bool {
+        switch expected {
+        case UInt8(ascii: "0"): (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        // A letter of a name, which is looked up.
+        case UInt8(ascii: "a"): true
+        default: byte == expected
+        }
+    }
+
+    /// Returns the seconds since 1970, or nil if there is no such date or time.
+    private static func seconds(
+        _ date: CivilDate,
+        _ hour: Int64,
+        _ minute: Int64,
+        _ second: Int64
+    ) -> Int64? {
+        guard date.exists, hour < 24, minute < 60, second <= 60 else { return nil }
+        return date.days * 86400 + hour * 3600 + minute * 60 + min(second, 59)
+    }
+
+    /// Parses one of the three forms, word by word.
+    static func anyForm(_ text: String, _ reference: Int64?) -> Int64? {
         let words = text.split { $0 == " " || $0 == "," }.map(String.init)
         let parts: (day: String, month: String, year: String, time: String)
         switch words.count {
@@ -40,9 +91,7 @@ package struct HTTPDate: Sendable, Hashable {
             let minute = Self.number(String(clock[1]), 0...59, digits: 2...2),
             let second = Self.number(String(clock[2]), 0...60, digits: 2...2)
         else { return nil }
-        let date = CivilDate(year, Int64(month) + 1, day)
-        guard date.exists else { return nil }
-        seconds = date.days * 86400 + hour * 3600 + minute * 60 + min(second, 59)
+        return seconds(CivilDate(year, Int64(month) + 1, day), hour, minute, second)
     }
 
     private static let months = [

@@ -9,6 +9,11 @@ enum CacheDate {
     ///
     /// Years with two digits are those closest to `now`, in seconds since 1970.
     static func seconds(_ text: String, now: Int64) -> Int64? {
+        HTTPDate(fixdate: text)?.seconds ?? anyForm(text, now: now)
+    }
+
+    /// Matches a date with each of the formats.
+    static func anyForm(_ text: String, now: Int64) -> Int64? {
         let bytes = Array(text.utf8)
         guard let form = forms.first(where: { fits(bytes, $0) }) else { return nil }
         let names = form.names.map { String(decoding: bytes[$0], as: UTF8.self).capitalized() }
