@@ -107,6 +107,16 @@ struct DirectiveTests {
         #expect(CacheGroups.membership([.cacheGroups: "\"a\", \"c"]) == [])
     }
 
+    @Test("A list is split at commas outside quoted strings, and its members are trimmed")
+    func splitsLists() {
+        #expect(
+            FieldList.members(#"a, "b, c" ,\#té ,, d\,e , "x\", y",,"#)
+                == ["a", #""b, c""#, "é", #"d\"#, "e", #""x\", y""#]
+        )
+        #expect(FieldList.members([" \t", "", "ä é ", #"a, "b, c"#]) == ["ä é", "a", #""b, c"#])
+        #expect(FieldList.split("; a;b ;", at: UInt8(ascii: ";")) == ["", " a", "b ", ""])
+    }
+
     @Test("Junk never crashes the parsers and never makes a response fresh")
     func survivesJunk() {
         var random = SeededRandom(seed: 20_260_101)

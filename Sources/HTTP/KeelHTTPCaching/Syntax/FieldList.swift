@@ -15,10 +15,11 @@ enum FieldList {
     /// Returns the parts of a text between separators outside quoted strings.
     static func split(_ text: String, at separator: UInt8) -> [String] {
         var parts: [String] = []
-        var part: [UInt8] = []
+        var start = text.startIndex
         var isQuoted = false
         var isEscaped = false
-        for byte in text.utf8 {
+        for index in text.utf8.indices {
+            let byte = text.utf8[index]
             if isEscaped {
                 isEscaped = false
             } else if isQuoted, byte == UInt8(ascii: "\\") {
@@ -26,13 +27,11 @@ enum FieldList {
             } else if byte == UInt8(ascii: "\"") {
                 isQuoted.toggle()
             } else if byte == separator, !isQuoted {
-                parts.append(String(decoding: part, as: UTF8.self))
-                part = []
-                continue
+                parts.append(String(text[start..<index]))
+                start = text.utf8.index(after: index)
             }
-            part.append(byte)
         }
-        parts.append(String(decoding: part, as: UTF8.self))
+        parts.append(String(text[start...]))
         return parts
     }
 
@@ -41,7 +40,7 @@ enum FieldList {
         let bytes = text.utf8.drop { isSpace($0) }
         let end = bytes.lastIndex { !isSpace($0) }
         guard let end else { return "" }
-        return String(decoding: bytes[...end], as: UTF8.self)
+        return String(Substring(bytes[...end]))
     }
 
     /// Returns whether a text is a token (RFC 9110 section 5.6.2).
