@@ -1,8 +1,10 @@
 package enum Hexadecimal {
+    private static let digits = Array("0123456789abcdef".utf8)
+
     /// Returns two lowercase digits per byte.
     package static func text(of bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
+        text.reserveCapacity(2 * bytes.underestimatedCount)
         for byte in bytes {
             text.append(digits[Int(byte >> 4)])
             text.append(digits[Int(byte & 15)])

@@ -17,9 +17,12 @@ package enum SecureHash {
         for start in stride(from: 0, to: padded.count, by: 64) {
             compress(padded[start..<(start + 64)], into: &state)
         }
-        return state.flatMap { word in
-            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
+        var digest: [UInt8] = []
+        digest.reserveCapacity(32)
+        for word in state {
+            withUnsafeBytes(of: word.bigEndian) { digest.append(contentsOf: $0) }
         }
+        return digest
     }
 
     private static func compress(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
