@@ -43,7 +43,8 @@ struct ResourceAddress: Hashable, Sendable {
 
     private init(_ origin: HTTPOrigin, _ path: String) {
         self.origin = origin
-        let target = path.prefix { $0 != "#" }
+        let end = path.utf8.firstIndex(of: UInt8(ascii: "#")) ?? path.endIndex
+        let target = path[..<end]
         text = origin.description + (target.hasPrefix("/") ? "" : "/") + target
     }
 }

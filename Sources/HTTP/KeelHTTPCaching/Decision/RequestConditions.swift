@@ -23,7 +23,7 @@ struct RequestConditions: Hashable, Sendable {
     /// Returns whether a stored response equals the client's copy, so that the answer is 304 (RFC
     /// 9111 section 4.3.2).
     func areMet(by response: StoredResponse, now: CacheInstant) -> Bool {
-        guard response.status.code == 200, response.part == nil else { return false }
+        guard isPresent, response.status.code == 200, response.part == nil else { return false }
         let validators = Validators(response.fields)
         if let unlike {
             if unlike == ["*"] { return true }

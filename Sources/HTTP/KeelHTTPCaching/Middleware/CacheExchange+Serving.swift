@@ -25,7 +25,7 @@ extension CacheExchange {
         } else {
             status.hit = true
         }
-        return reply(choice.response, body, result, status)
+        return reply(choice.response, choice.directives, body, result, status)
     }
 
     /// Returns the body of a stored response, or nil if it is gone or damaged.
@@ -50,11 +50,11 @@ extension CacheExchange {
     /// Makes the reply from a stored response and its body.
     func reply(
         _ response: StoredResponse,
+        _ directives: ResponseDirectives,
         _ body: CacheBody,
         _ result: HTTPCacheResult,
         _ status: CacheStatus
     ) -> HTTPReply {
-        let directives = ResponseDirectives(response.fields, rules)
         let freshness = Freshness(response, directives, at: store.clock.now, rules)
         var head = HTTPResponse(status: response.status, headerFields: response.fields)
         if result != .revalidated {

@@ -60,7 +60,7 @@ extension CacheExchange {
         switch subject {
         case .stored:
             let fresh = await renewed(choice.response, by: arrival)
-            var reply = reply(fresh, body, .revalidated, validationStatus(forward))
+            var reply = revalidated(fresh, body, validationStatus(forward))
             if rules.dropsCookies { reply.addCookies(of: arrival.reply) }
             return reply
         case .client:
@@ -70,6 +70,14 @@ extension CacheExchange {
             await store.drop(choice.response, at: key)
             return nil
         }
+    }
+
+    private func revalidated(
+        _ fresh: StoredResponse,
+        _ body: CacheBody,
+        _ status: CacheStatus
+    ) -> HTTPReply {
+        reply(fresh, ResponseDirectives(fresh.fields, rules), body, .revalidated, status)
     }
 
     private func validationStatus(_ forward: CacheStatus.Forward) -> CacheStatus {
@@ -135,7 +143,7 @@ extension CacheExchange {
         case .stored(let fresh):
             var status = validationStatus(forward)
             status.isCollapsed = isFollower
-            return reply(fresh, body, .revalidated, status)
+            return revalidated(fresh, body, status)
         case .replied(let reply, let bytes, let isForAll):
             guard !isFollower || isForAll else {
                 return try await fetched(.stale, fallback: choice)

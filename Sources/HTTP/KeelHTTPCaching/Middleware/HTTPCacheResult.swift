@@ -42,10 +42,9 @@ extension HTTPReply {
     /// The source of the reply; nil if no cache was asked.
     public var cacheResult: HTTPCacheResult? { notes[CacheResultKey.self] }
 
-    func noting(_ result: HTTPCacheResult) -> HTTPReply {
-        var reply = self
-        reply.notes[CacheResultKey.self] = result
-        return reply
+    consuming func noting(_ result: HTTPCacheResult) -> HTTPReply {
+        notes[CacheResultKey.self] = result
+        return self
     }
 }
 

@@ -89,11 +89,10 @@ extension HTTPReply {
     }
 
     /// Returns the reply with a member added to its `Cache-Status` field.
-    func adding(_ status: CacheStatus, by name: String?) -> Self {
+    consuming func adding(_ status: CacheStatus, by name: String?) -> Self {
         guard let name else { return self }
-        var reply = self
-        reply.head.headerFields.append(HTTPField(name: .cacheStatus, value: status.text(name)))
-        return reply
+        head.headerFields.append(HTTPField(name: .cacheStatus, value: status.text(name)))
+        return self
     }
 }
 

@@ -31,7 +31,10 @@ extension ResponseStore {
     /// Returns whether entries with these tags are usable: no removal of theirs is pending.
     ///
     /// A pending removal is retried; entries are unusable this time in any case.
-    func isUsable(_ tags: [String]) async -> Bool {
+    func isUsable(_ tags: @autoclosure () -> [String]) async -> Bool {
+        // No hit hashes its groups and writes tags for this.
+        guard state.withLock(\.isRemovalPending) else { return true }
+        let tags = tags()
         let (pending, isEverything) = state.withLock { state in
             (tags.filter(state.pending.contains), state.isEverythingPending)
         }

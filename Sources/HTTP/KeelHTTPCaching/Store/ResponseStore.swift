@@ -32,6 +32,8 @@ final class ResponseStore: Sendable {
         /// Tags whose removal failed; their entries still exist and must not be used.
         var pending: Set<String> = []
         var isEverythingPending = false
+
+        var isRemovalPending: Bool { isEverythingPending || !pending.isEmpty }
     }
 
     init(_ configuration: HTTPCache.Configuration, tier: any CacheTier, clock: CacheClock) {

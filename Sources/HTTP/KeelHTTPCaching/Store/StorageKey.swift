@@ -8,18 +8,19 @@ struct StorageKey: Hashable, Sendable {
 
     /// The key of the list of the address's responses.
     let list: [UInt8]
-    /// The tag of all responses of the address, of all users.
-    let tag: String
     let origin: HTTPOrigin
+    private let hash: [UInt8]
 
     /// Creates the key of an address and a user, or nil for responses shared by all users.
     init(_ address: ResourceAddress, partition: String?) {
         origin = address.origin
-        let hash = Self.hash(of: address)
-        tag = Self.tag(hash)
+        hash = Self.hash(of: address)
         let user = partition.map { SecureHash.short("user:=" + $0) } ?? Self.everybody
         list = [Self.version, UInt8(ascii: "l")] + user + hash
     }
+
+    /// The tag of all responses of the address, of all users.
+    var tag: String { Self.tag(hash) }
 
     private static let everybody = SecureHash.short("user:")
 
