@@ -32,7 +32,7 @@ extension ResponseStore {
     ///
     /// A pending removal is retried; entries are unusable this time in any case.
     func isUsable(_ tags: @autoclosure () -> [String]) async -> Bool {
-        // No hit hashes its groups and writes tags for this.
+        // Nearly always, and a hit then need not compute tags, which are hashes.
         guard state.withLock(\.isRemovalPending) else { return true }
         let tags = tags()
         let (pending, isEverything) = state.withLock { state in
