@@ -57,6 +57,8 @@ extension CacheExchange {
     ) -> HTTPReply {
         let freshness = Freshness(response, directives, at: store.clock.now, rules)
         var head = HTTPResponse(status: response.status, headerFields: response.fields)
+        // Room for `Age` and `Cache-Status`, which would otherwise copy all fields a second time.
+        head.headerFields.reserveCapacity(response.fields.count + 2)
         if result != .revalidated {
             // Named fields must not be used without revalidation (RFC 9111 section 5.2.2.4).
             for field in directives.noCache.fields {
@@ -69,8 +71,9 @@ extension CacheExchange {
         }
         var status = status
         status.timeToLive = freshness.remaining
+        head.add(status, by: name)
         count(result)
-        return observed(answer(response, head, body)).adding(status, by: name).noting(result)
+        return observed(answer(response, head, body)).noting(result)
     }
 
     /// Reports the bytes to the download observer, which otherwise observes the layers below.

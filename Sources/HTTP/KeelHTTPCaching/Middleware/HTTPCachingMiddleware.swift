@@ -90,9 +90,16 @@ extension HTTPReply {
 
     /// Returns the reply with a member added to its `Cache-Status` field.
     consuming func adding(_ status: CacheStatus, by name: String?) -> Self {
-        guard let name else { return self }
-        head.headerFields.append(HTTPField(name: .cacheStatus, value: status.text(name)))
+        head.add(status, by: name)
         return self
+    }
+}
+
+extension HTTPResponse {
+    /// Adds a member to the `Cache-Status` field; a cache without a name adds none.
+    mutating func add(_ status: CacheStatus, by name: String?) {
+        guard let name else { return }
+        headerFields.append(HTTPField(name: .cacheStatus, value: status.text(name)))
     }
 }
 
