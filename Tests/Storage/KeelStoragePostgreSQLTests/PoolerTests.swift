@@ -46,11 +46,20 @@ private struct Pooler {
             default_pool_size = 40
             """
         try Data(configuration.utf8).write(to: file)
-        // pgbouncer refuses to run as root.
+        let program = try #require(
+            Self.program,
+            "pgbouncer is missing: run Scripts/setup.sh test"
+        )
+        // pgbouncer refuses to run as root. It ends with the process of the tests, however that ends.
         let user = getuid() == 0 ? ["-u", "nobody"] : []
+        // The signals that a thread of Swift's blocks stay blocked in its processes, except SIGKILL.
+        let loop = """
+            tests=$1; shift; "$@" & while kill -0 $tests && kill -0 $!; do sleep 0.2; done 2>/dev/null
+            kill -KILL $! 2>/dev/null
+            """
         process = try await PeerProcess(
-            try #require(Self.program, "pgbouncer is missing: run Scripts/setup.sh test"),
-            ["-q"] + user + [file.path],
+            "/bin/sh",
+            ["-c", loop, "sh", "\(getpid())", program, "-q"] + user + [file.path],
             port: port
         )
     }
