@@ -55,7 +55,7 @@ struct PostgreSQLServeTests {
         #expect(try await storage.queryDocuments(query).map(\.id) == ["16", "17", "18", "19"])
         try await storage.updateDocument("notes/7", [.increment("n")])
         #expect(try await snapshots.next()?.document?["n"] == 9)
-        // What a restart of the database does to its connections.
+        // A restart of the database ends its connections in the same way.
         try PostgreSQLServer.shared.get().disconnect(from: database)
         try await storage.updateDocument("notes/7", [.increment("n")])
         #expect(try await snapshots.next()?.document?["n"] == 10)

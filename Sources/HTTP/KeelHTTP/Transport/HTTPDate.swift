@@ -54,7 +54,7 @@ package struct HTTPDate: Sendable, Hashable {
         }
     }
 
-    /// Returns the seconds since 1970, or nil if there is no such date or time.
+    /// Returns the seconds since 1970; nil for a date or time that does not exist.
     private static func seconds(
         _ date: CivilDate,
         _ hour: Int64,

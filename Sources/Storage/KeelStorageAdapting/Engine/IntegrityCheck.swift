@@ -65,7 +65,7 @@ public struct IntegrityReport: Sendable, Hashable {
     /// The number of documents that were checked.
     public var documentCount: Int
 
-    /// Whether there are no problems.
+    /// Whether the check found nothing.
     public var isSound: Bool { problems.isEmpty }
 
     package init(problems: [String], documentCount: Int) {
@@ -73,7 +73,7 @@ public struct IntegrityReport: Sendable, Hashable {
         self.documentCount = documentCount
     }
 
-    /// Checks tables.
+    /// Checks the tables of a store.
     package init(of tables: some CheckedTables) throws {
         var check = IntegrityCheck(tables)
         try check.run()

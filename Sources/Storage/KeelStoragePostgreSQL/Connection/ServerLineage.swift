@@ -2,7 +2,7 @@
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// What the connections of an adapter know of the history of the server's data.
+/// Tells an adapter's connections which of the servers they reach share one history of the data.
 ///
 /// After a failover, the new primary may lack the last commits of the old one, and give their numbers to other
 /// collections and indexes. So a catalog is shared only by connections that see the same history, and a server that was

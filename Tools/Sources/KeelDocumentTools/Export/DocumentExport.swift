@@ -116,7 +116,9 @@ package struct DocumentExport: Sendable {
         }
     }
 
-    /// Returns the position of the change log before the first page; nil if there is no log, or none is needed.
+    /// Returns the position of the change log before the first page is read.
+    ///
+    /// It is nil for a store without a change log, and for an export of the past.
     private func position() async throws(StorageError) -> ChangeCursor? {
         // The client rejects an invalid scope; the adapter alone would not.
         _ = try await client().page(scope.query, size: 1)

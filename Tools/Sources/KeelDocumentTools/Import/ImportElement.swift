@@ -6,6 +6,6 @@ package struct ImportElement: Sendable {
     package let range: Range<Int>
     /// The text without surrounding white space; empty if ``flaw`` is set.
     package let text: [UInt8]
-    /// The reason why there is no text.
+    /// The reason why the text cannot be read; nil for a readable element.
     package let flaw: String?
 }
