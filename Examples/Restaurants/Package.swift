@@ -32,11 +32,15 @@ let package = Package(
     ],
     dependencies: [
         // The traits of the tools and the benchmarks, so that Keel is compiled once for all three; the example itself
-        // needs neither "PostgreSQL" nor "WebSocket".
+        // needs neither "PostgreSQL" nor "WebSocket". The condition always holds: SwiftPM passes a trait with a
+        // condition, as the tools have it, to the compiler in another place.
         .package(
             name: "keel",
             path: "../..",
-            traits: [.defaults, "Logging", "PostgreSQL", "WebSocket"]
+            traits: [
+                .defaults, "Logging", "WebSocket",
+                .trait(name: "PostgreSQL", condition: .when(traits: ["default"])),
+            ]
         ),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
