@@ -55,7 +55,7 @@ has() { [[ "$1" == *"$2"* ]] || keel_die "this lacks “$2”:" "$1"; }
 lacks() { [[ "$1" != *"$2"* ]] || keel_die "this has “$2”:" "$1"; }
 
 building="libpq-dev libsqlite3-dev zlib1g-dev git ca-certificates curl"
-testing="argon2 dbus gnome-keyring gpsd libsecret-tools nginx-light postgresql python3 python3-venv tmux"
+testing="argon2 dbus gnome-keyring gpsd libsecret-tools nginx-light pgbouncer postgresql python3 python3-venv tmux"
 
 keel_note "Debian: installs what is missing, nothing of the benchmarks, and leaves no service on"
 machine Linux dpkg-query apt-get systemctl
@@ -66,6 +66,7 @@ lacks "$calls" " git"
 lacks "$calls" "valgrind"
 has "$calls" "systemctl disable --now --quiet nginx.service"
 has "$calls" "systemctl disable --now --quiet postgresql.service"
+has "$calls" "systemctl disable --now --quiet pgbouncer.service"
 has "$calls" "systemctl disable --now --quiet gpsd.socket"
 machine Linux dpkg-query apt-get systemctl
 setup 0 "$building" build
@@ -94,7 +95,7 @@ has "$calls" "dnf install -y -q --setopt=install_weak_deps=False libpq-devel sql
 machine Darwin xcode-select brew
 stand_in xcode-select 'exit 0'
 setup 0 "argon2"
-has "$calls" "brew install libpq nginx postgresql@17"
+has "$calls" "brew install libpq nginx pgbouncer postgresql@17"
 machine Darwin
 stand_in xcode-select 'exit 0'
 setup 1 ""
