@@ -48,7 +48,7 @@ public final class StorageServer: ServingHandler {
     public init(adapter: any StorageAdapter, configuration: Configuration = Configuration()) {
         self.adapter = adapter
         self.configuration = configuration
-        transactions = TransactionTable(configuration)
+        transactions = TransactionTable(adapter, configuration)
         guard adapter.capabilities.contains(.changeLog) else {
             changes = nil
             return

@@ -52,6 +52,8 @@ public struct ObservedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
 
     public var capabilities: StorageCapabilities { upstream.capabilities }
 
+    public var sharedRecords: (any SharedRecords)? { upstream.sharedRecords }
+
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
         try await observer.observe(ObservedCall("prepare")) { () async throws(StorageError) in
             try await upstream.prepare(schema)

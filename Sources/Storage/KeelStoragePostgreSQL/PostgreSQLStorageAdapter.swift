@@ -37,6 +37,8 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     let held: HeldStates<ConnectionThread>
     /// The number of the last group of commits.
     let groups = Atomic<Int64>(0)
+    /// The number of shared records that the adapter has added.
+    let addedRecords = Atomic<Int64>(0)
 
     /// Connects to a database, and opens or creates the store in it.
     ///

@@ -52,7 +52,7 @@ struct ServedTransactionTests {
         }
         let missing = try await served.send(.get, "/a/2")
         #expect(missing.status == 404)
-        #expect(served.server.transactions.count == 0)
+        #expect(served.transactionCount == 0)
     }
 
     @Test("Gets, queries, listings and aggregations count as reads")
@@ -181,7 +181,7 @@ struct ServedTransactionTests {
         await served.clock.advance(by: .seconds(1))
         let old = try await read(served, "a/1", in: busy)
         #expect(old.error == "ABORTED")
-        #expect(served.server.transactions.count == 0)
+        #expect(served.transactionCount == 0)
     }
 
     @Test("Excess transactions evict the least recently used ones")
@@ -192,7 +192,7 @@ struct ServedTransactionTests {
             tokens.append(try await served.begin())
             await served.clock.advance(by: .seconds(1))
         }
-        #expect(served.server.transactions.count == 3)
+        #expect(served.transactionCount == 3)
         let first = try await read(served, "a/1", in: tokens[0])
         #expect(first.error == "ABORTED")
         let last = try await read(served, "a/1", in: tokens[3])
@@ -212,7 +212,7 @@ struct ServedTransactionTests {
         let answer = try await served.send(.post, ":runQuery", body)
         #expect(answer.error == "INVALID_ARGUMENT")
         #expect(answer.reason == "tooLarge")
-        #expect(served.server.transactions.count == 0)
+        #expect(served.transactionCount == 0)
         var tokens: [String] = []
         for _ in 0..<3 {
             let token = try await served.begin()
@@ -220,7 +220,7 @@ struct ServedTransactionTests {
             tokens.append(token)
             await served.clock.advance(by: .seconds(1))
         }
-        #expect(served.server.transactions.count == 2)
+        #expect(served.transactionCount == 2)
         let pushedOut = try await read(served, "a/1", in: tokens[0])
         #expect(pushedOut.error == "ABORTED")
     }

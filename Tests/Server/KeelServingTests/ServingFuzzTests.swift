@@ -155,7 +155,7 @@ struct ServingFuzzTests {
             if isRefusal { try #require(answer.error != nil, "seed \(seed), round \(round)") }
         }
         #expect((statuses[400] ?? 0) > 5000, "seed \(seed): \(statuses)")
-        let isUnchanged = served.server.transactions.count <= begun
+        let isUnchanged = served.transactionCount <= begun
         #expect(isUnchanged, "seed \(seed)")
         let found = try await served.send(.get, path: "/health")
         #expect(found.status == 200)
@@ -189,6 +189,6 @@ struct ServingFuzzTests {
             let answer = try await served.send(method, path: start + tail, Array("{}".utf8))
             try #require(answer.status < 500, "seed \(seed), round \(round): \(start)\(tail)")
         }
-        #expect(served.server.transactions.count == 0)
+        #expect(served.transactionCount == 0)
     }
 }

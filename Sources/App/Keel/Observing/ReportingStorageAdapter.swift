@@ -17,6 +17,8 @@ struct ReportingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
 
     var capabilities: StorageCapabilities { upstream.capabilities }
 
+    var sharedRecords: (any SharedRecords)? { upstream.sharedRecords }
+
     func prepare(_ schema: StorageSchema) async throws(StorageError) {
         try await report("prepare") { () async throws(StorageError) in
             try await upstream.prepare(schema)

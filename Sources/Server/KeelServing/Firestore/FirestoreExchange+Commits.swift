@@ -19,8 +19,13 @@ extension FirestoreExchange {
         _ batch: WriteBatch,
         of token: TransactionToken
     ) async throws(StorageError) -> [UInt8] {
-        let transaction = try transactions.startCommit(of: token, batch.writes)
         let isRepeatable = adapter.capabilities.contains(.idempotentCommits)
+        let writes = try WritesHash(batch.writes)
+        let transaction = try await transactions.startCommit(
+            of: token,
+            writes,
+            isRepeatable: isRepeatable
+        )
         do throws(StorageError) {
             guard transaction.kind == .readWrite || batch.writes.isEmpty else {
                 throw FirestoreDecoding.flaw("the transaction is read-only and has writes")
@@ -33,18 +38,18 @@ extension FirestoreExchange {
             whole.reads?.queries += reads.queries
             let reply = try await commit(whole)
             if isRepeatable {
-                transactions.endCommit(of: token, in: .committed(batch.writes.hashValue))
+                await transactions.endCommit(of: token, in: .committed(writes))
             } else {
-                transactions.forget(token)
+                try? await transactions.forget(token)
             }
             return reply
         } catch {
-            // If the client may retry the commit, the transaction must remain.
-            if error.code.isTransient {
-                transactions.endCommit(of: token, in: .open)
-            } else {
-                transactions.forget(token)
+            if !error.code.isTransient {
+                try? await transactions.forget(token)
+            } else if !isRepeatable {
+                await transactions.endCommit(of: token, in: .open)
             }
+            // Otherwise the client may repeat the commit, but not replace it: it may have taken effect.
             throw error
         }
     }

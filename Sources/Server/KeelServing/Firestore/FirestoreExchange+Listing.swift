@@ -40,7 +40,7 @@ extension FirestoreExchange {
             position = page?.result.position
             found = documents
         }
-        _ = try record(reads, at: position, in: snapshot)
+        _ = try await record(reads, at: position, in: snapshot)
         let missing =
             showsMissing
             ? try await missingDocuments(

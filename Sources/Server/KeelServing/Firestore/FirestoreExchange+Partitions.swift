@@ -170,12 +170,5 @@ struct NameSample {
         names = names.filter { Self.mixed($0) <= highest }
     }
 
-    /// Returns a deterministic hash: FNV-1a, with the high bits mixed by the steps of SplitMix64.
-    private static func mixed(_ path: DocumentPath) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in path.string.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        hash = (hash ^ (hash >> 27)) &* 0x94D0_49BB_1331_11EB
-        return hash ^ (hash >> 31)
-    }
+    private static func mixed(_ path: DocumentPath) -> UInt64 { StableHash.of(path.string.utf8) }
 }

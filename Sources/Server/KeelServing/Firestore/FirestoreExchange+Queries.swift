@@ -37,7 +37,7 @@ extension FirestoreExchange {
             return try await self.explanation(explanation, of: query, in: snapshot)
         }
         let (values, result, reads) = try await values(of: aggregations, over: query, in: snapshot)
-        let token = try record(reads, at: result.position, in: snapshot)
+        let token = try await record(reads, at: result.position, in: snapshot)
         var fields = DocumentFields()
         for ((alias, _), value) in zip(wanted, values) { fields[alias] = value }
         let time = readTime(of: result)
@@ -126,7 +126,7 @@ extension FirestoreExchange {
             asOf: snapshot.time,
             needsTime: true
         )
-        let token = try record(TransactionReads(), in: snapshot)
+        let token = try await record(TransactionReads(), in: snapshot)
         var reply = ReplyList(first: token)
         return reply.finish(
             at: readTime(of: result),

@@ -191,7 +191,7 @@ extension FirestoreExchange {
             asOf: snapshot.time,
             after: snapshot.earlierReads
         )
-        _ = try record(reads(of: [path], documents), at: result.position, in: snapshot)
+        _ = try await record(reads(of: [path], documents), at: result.position, in: snapshot)
         guard let document = documents[0] else {
             throw StorageError(
                 .documentNotFound,

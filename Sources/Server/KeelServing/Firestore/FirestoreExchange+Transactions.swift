@@ -44,21 +44,21 @@ extension FirestoreExchange {
     }
 
     /// `beginTransaction`: starts a transaction.
-    func beginTransaction() throws(StorageError) -> [UInt8] {
+    func beginTransaction() async throws(StorageError) -> [UInt8] {
         try checkDatabase()
-        let token = transactions.begin(try kind(of: try body.object("options")))
+        let token = try await transactions.begin(try await kind(of: try body.object("options")))
         return FirestoreJSON.object([.init("transaction", .string(token.text))]).bytes
     }
 
     /// `rollback`: ends a transaction.
     ///
     /// An unknown transaction is not an error, because it has ended already.
-    func rollback() throws(StorageError) -> [UInt8] {
+    func rollback() async throws(StorageError) -> [UInt8] {
         try checkDatabase()
         guard let token = try token(of: body) else {
             throw FirestoreDecoding.flaw("“transaction” is missing")
         }
-        transactions.forget(token)
+        try await transactions.forget(token)
         return Self.nothing
     }
 
@@ -78,9 +78,9 @@ extension FirestoreExchange {
                 "“transaction”, “newTransaction” and “readTime” exclude each other"
             )
         }
-        let kind = try kind(of: options)
+        let kind = try await kind(of: options)
         guard kind == .readOnly(asOf: nil) else { return .newTransaction(kind, nil) }
-        return .newTransaction(kind, try await ReadMoment.present(of: adapter, configuration))
+        return .newTransaction(kind, try await transactions.presentMoment())
     }
 
     /// Returns the snapshot of the query of the request's target.
@@ -96,7 +96,7 @@ extension FirestoreExchange {
         guard time == nil else {
             throw FirestoreDecoding.flaw("“transaction” and “readTime” exclude each other")
         }
-        let transaction = try transactions.transaction(of: token)
+        let transaction = try await transactions.transaction(of: token)
         if let moment = transaction.moment {
             do throws(StorageError) {
                 try await moment.renew()
@@ -105,9 +105,9 @@ extension FirestoreExchange {
             }
         }
         guard transaction.needsMoment,
-            let moment = try await ReadMoment.present(of: adapter, configuration)
+            let moment = try await transactions.presentMoment()
         else { return .transaction(token, asOf: transaction.time, earlier: transaction.reads) }
-        let begun = try transactions.transaction(of: token, at: moment)
+        let begun = try await transactions.transaction(of: token, at: moment)
         return .transaction(token, asOf: begun.time, earlier: begun.reads)
     }
 
@@ -134,7 +134,7 @@ extension FirestoreExchange {
         _ reads: TransactionReads,
         at position: ChangeCursor? = nil,
         in snapshot: Snapshot
-    ) throws(StorageError) -> TransactionToken? {
+    ) async throws(StorageError) -> TransactionToken? {
         var reads = snapshot.notesReads ? reads : TransactionReads()
         if snapshot.notesReads, adapter.capabilities.contains(.checkedReads) {
             reads.position = position
@@ -142,12 +142,10 @@ extension FirestoreExchange {
         switch snapshot {
         case .current, .past: return nil
         case .transaction(let token, _, let earlier):
-            try transactions.record(reads, for: token, after: earlier.position)
+            try await transactions.record(reads, for: token, after: earlier.position)
             return nil
         case .newTransaction(let kind, let moment):
-            let token = transactions.begin(kind, at: moment)
-            try transactions.record(reads, for: token)
-            return token
+            return try await transactions.begin(kind, at: moment, reads: reads)
         }
     }
 
@@ -168,13 +166,13 @@ extension FirestoreExchange {
 
     private func kind(
         of options: FirestoreJSON?
-    ) throws(StorageError) -> OpenTransaction.Kind {
+    ) async throws(StorageError) -> OpenTransaction.Kind {
         try require(.transactions, for: "a transaction")
         guard let readOnly = try options?.object("readOnly") else {
             let readWrite = try options?.object("readWrite")
             // The previous attempt is over, whatever its outcome.
             let last = try token(try readWrite?.text("retryTransaction"))
-            if let last { transactions.forget(last) }
+            if let last { try await transactions.forget(last) }
             return .readWrite
         }
         return .readOnly(asOf: try time(try readOnly.text("readTime")))

@@ -97,11 +97,11 @@ struct FirestoreExchange {
         switch call {
         case .batchGet: return try await batchGet()
         case .batchWrite: return .whole(try await batchWrite())
-        case .beginTransaction: return .whole(try beginTransaction())
+        case .beginTransaction: return .whole(try await beginTransaction())
         case .commit: return .whole(try await commit())
         case .listCollectionIds: return .whole(try await listCollectionIDs(under: parent))
         case .partitionQuery: return .whole(try await partitionQuery(under: parent))
-        case .rollback: return .whole(try rollback())
+        case .rollback: return .whole(try await rollback())
         case .runAggregationQuery:
             return .whole(try await runAggregationQuery(under: parent))
         case .runQuery: return try await runQuery(under: parent)

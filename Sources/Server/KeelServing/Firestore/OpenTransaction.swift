@@ -1,15 +1,16 @@
 import KeelStorage
 internal import KeelStorageAdapting
+internal import KeelStorageFirestore
 
 /// The state of an open or recently committed transaction.
 struct OpenTransaction: Sendable {
     enum Phase: Sendable, Hashable {
         /// The transaction can read and commit.
         case open
-        /// A commit is in progress; all other operations fail.
-        case isBeingCommitted
+        /// A commit of writes with this hash has begun; no other operation is possible.
+        case isBeingCommitted(WritesHash)
         /// A commit of writes with this hash has taken effect.
-        case committed(Int)
+        case committed(WritesHash)
     }
 
     enum Kind: Sendable, Hashable {
@@ -21,9 +22,7 @@ struct OpenTransaction: Sendable {
     }
 
     let kind: Kind
-    let begin: Duration
-    var lastUse: Duration
-    private(set) var phase = Phase.open
+    private(set) var phase: Phase
     private(set) var readCount = 0
     /// The moment of a read-only transaction without a given time, chosen by its first read.
     private(set) var moment: ReadMoment?
@@ -32,11 +31,10 @@ struct OpenTransaction: Sendable {
     private var documents: [DocumentPath: Revision?] = [:]
     private var queries: [TransactionReads.QueryRead] = []
 
-    init(_ kind: Kind, at moment: ReadMoment? = nil, now: Duration) {
+    init(_ kind: Kind, in phase: Phase = .open, at moment: ReadMoment? = nil) {
         self.kind = kind
+        self.phase = phase
         self.moment = moment
-        begin = now
-        lastUse = now
     }
 
     /// The time of the state to read; nil for the present.
@@ -84,5 +82,16 @@ struct OpenTransaction: Sendable {
             queries: queries,
             position: position
         )
+    }
+}
+
+/// A hash by which a repeated commit is recognized, the same on every server.
+struct WritesHash: Sendable, Hashable {
+    let value: UInt64
+
+    init(value: UInt64) { self.value = value }
+
+    init(_ writes: [DocumentWrite]) throws(StorageError) {
+        value = StableHash.of(try RecordedTransaction.encoding.commit(writes).bytes)
     }
 }

@@ -2,46 +2,52 @@ internal import KeelCore
 internal import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
-internal import Synchronization
 
 /// The open transactions and their reads.
-final class TransactionTable: Sendable {
+struct TransactionTable: Sendable {
     /// The operation of errors that abort a transaction.
     static let operation = "transaction"
 
     /// The operation of the error for a read that was overtaken by a concurrent read of the transaction.
     static let overtaken = "overtaken read"
 
-    private struct State {
-        var open: [String: OpenTransaction] = [:]
-        /// The number of recorded reads of all transactions.
-        var readCount = 0
-    }
-
+    let records: any TransactionRecords
+    private let adapter: any StorageAdapter
     private let configuration: StorageServer.Configuration
-    private let timeline: Timeline
-    private let state = Mutex(State())
 
-    init(_ configuration: StorageServer.Configuration) {
+    init(_ adapter: any StorageAdapter, _ configuration: StorageServer.Configuration) {
+        self.adapter = adapter
         self.configuration = configuration
-        timeline = Timeline(configuration.clock)
+        records =
+            adapter.sharedRecords.map {
+                SharedTransactions(adapter: adapter, records: $0, configuration: configuration)
+            } ?? LocalTransactions(configuration)
     }
-
-    var count: Int { state.withLock { $0.open.count } }
 
     /// Starts a transaction and returns its token.
+    ///
+    /// - Throws: `StorageError/Code/tooLarge` if `reads` are too many.
     func begin(
         _ kind: OpenTransaction.Kind,
-        at moment: ReadMoment? = nil
-    ) -> TransactionToken {
+        at moment: ReadMoment? = nil,
+        reads: TransactionReads = TransactionReads()
+    ) async throws(StorageError) -> TransactionToken {
         let token = TransactionToken(id: configuration.makeID())
-        let now = timeline.now
-        state.withLock { state in
-            state.open[token.id] = OpenTransaction(kind, at: moment, now: now)
-            guard state.open.count > configuration.maximumTransactions else { return }
-            makeRoom(&state, now)
-        }
+        var transaction = OpenTransaction(kind, at: moment)
+        transaction.add(reads)
+        try checkSize(of: transaction)
+        try await records.insert(transaction, as: token.id)
         return token
+    }
+
+    /// Returns the present moment for a read-only transaction.
+    ///
+    /// - Returns: The moment; nil if the store has neither a history nor a state that all of its servers can read. The
+    ///   commit then checks the reads.
+    func presentMoment() async throws(StorageError) -> ReadMoment? {
+        let isShared = adapter.sharedRecords != nil
+        guard !isShared || adapter.capabilities.contains(.pointInTimeReads) else { return nil }
+        return try await ReadMoment.present(of: adapter, configuration)
     }
 
     /// Returns the transaction of a token, and sets its moment if one is given.
@@ -50,8 +56,9 @@ final class TransactionTable: Sendable {
     func transaction(
         of token: TransactionToken,
         at moment: ReadMoment? = nil
-    ) throws(StorageError) -> OpenTransaction {
-        try use(token) { transaction in
+    ) async throws(StorageError) -> OpenTransaction {
+        try await records.change(token.id) { transaction throws(StorageError) in
+            guard transaction.phase == .open else { throw Self.ended }
             if let moment { transaction.read(at: moment) }
             return transaction
         }
@@ -64,29 +71,36 @@ final class TransactionTable: Sendable {
     ///   - token: The transaction.
     ///   - position: The position of the earlier reads that were still current at the position of `reads`.
     /// - Throws: `StorageError/Code/conflict` if a concurrent read showed another moment; its operation is
-    ///   ``overtaken``, and nothing is recorded. `StorageError/Code/tooLarge` if the transaction has read too much.
+    ///   ``overtaken``, and nothing is recorded. `StorageError/Code/tooLarge` if the transaction has read too much,
+    ///   which ends it.
     func record(
         _ reads: TransactionReads,
         for token: TransactionToken,
         after position: ChangeCursor? = nil
-    ) throws(StorageError) {
+    ) async throws(StorageError) {
+        do throws(StorageError) {
+            try await records.change(token.id) { transaction throws(StorageError) in
+                guard transaction.phase == .open else { throw Self.ended }
+                let known = transaction.position
+                guard reads.position == nil || known == position || known == reads.position else {
+                    throw StorageError(
+                        .conflict,
+                        "documents have changed between reads of the transaction; begin it again",
+                        operation: Self.overtaken
+                    )
+                }
+                transaction.add(reads)
+                try checkSize(of: transaction)
+            }
+        } catch {
+            if error.code == .tooLarge { try await forget(token) }
+            throw error
+        }
+    }
+
+    private func checkSize(of transaction: OpenTransaction) throws(StorageError) {
         let most = configuration.maximumReadsPerTransaction
-        let (isOfOneMoment, isTooMuch) = try use(token) { transaction in
-            let known = transaction.position
-            let isOfOneMoment =
-                reads.position == nil || known == position || known == reads.position
-            if isOfOneMoment { transaction.add(reads) }
-            return (isOfOneMoment, transaction.readCount > most)
-        }
-        guard isOfOneMoment else {
-            throw StorageError(
-                .conflict,
-                "documents have changed between reads of the transaction; begin it again",
-                operation: Self.overtaken
-            )
-        }
-        guard isTooMuch else { return }
-        forget(token)
+        guard transaction.readCount > most else { return }
         throw StorageError(.tooLarge, "a transaction has read more than \(most) documents")
     }
 
@@ -94,60 +108,38 @@ final class TransactionTable: Sendable {
     ///
     /// - Parameters:
     ///   - token: The transaction.
-    ///   - writes: The writes. If a commit of the same writes has taken effect, whose reply may have been lost, the
-    ///     transaction is returned as well.
-    /// - Returns: The transaction.
-    /// - Throws: `StorageError/Code/conflict` if the transaction is unknown or is being committed.
+    ///   - writes: The hash of the writes.
+    ///   - isRepeatable: Whether a repeated commit takes effect once. The transaction is then also returned for a
+    ///     commit of the same writes that has begun or taken effect: its reply, or its server, may have been lost.
+    /// - Returns: The transaction as it was.
+    /// - Throws: `StorageError/Code/conflict` if the transaction is unknown or other writes of it are being committed.
     func startCommit(
         of token: TransactionToken,
-        _ writes: [DocumentWrite]
-    ) throws(StorageError) -> OpenTransaction {
-        try use(token, inPhases: [.open, .committed(writes.hashValue)]) { transaction in
-            defer {
-                if transaction.phase == .open { transaction.enter(.isBeingCommitted) }
+        _ writes: WritesHash,
+        isRepeatable: Bool
+    ) async throws(StorageError) -> OpenTransaction {
+        try await records.change(token.id) { transaction throws(StorageError) in
+            let before = transaction
+            switch before.phase {
+            case .open: transaction.enter(.isBeingCommitted(writes))
+            case .isBeingCommitted(writes), .committed(writes):
+                guard isRepeatable else { throw Self.ended }
+            case .isBeingCommitted, .committed: throw Self.ended
             }
-            return transaction
+            return before
         }
     }
 
-    /// Records the outcome of a commit, so that a commit without effect can be repeated.
-    func endCommit(of token: TransactionToken, in phase: OpenTransaction.Phase) {
-        state.withLock { state in
-            guard var transaction = state.open[token.id] else { return }
-            state.readCount -= transaction.readCount
-            transaction.enter(phase)
-            state.readCount += transaction.readCount
-            state.open[token.id] = transaction
-        }
+    /// Records the outcome of a commit, so that it can be repeated.
+    ///
+    /// The outcome stands also if it cannot be recorded: the transaction then ends when it expires.
+    func endCommit(of token: TransactionToken, in phase: OpenTransaction.Phase) async {
+        try? await records.change(token.id) { $0.enter(phase) }
     }
 
-    func forget(_ token: TransactionToken) {
-        state.withLock { state in Self.remove(token.id, from: &state) }
-    }
-
-    private func use<Value>(
-        _ token: TransactionToken,
-        inPhases phases: Set<OpenTransaction.Phase> = [.open],
-        _ body: (inout OpenTransaction) -> Value
-    ) throws(StorageError) -> Value {
-        let now = timeline.now
-        let value = state.withLock { state -> Value? in
-            guard var transaction = state.open[token.id] else { return nil }
-            guard !isExpired(transaction, now) else {
-                Self.remove(token.id, from: &state)
-                return nil
-            }
-            guard phases.contains(transaction.phase) else { return nil }
-            let before = transaction.readCount
-            transaction.lastUse = now
-            let value = body(&transaction)
-            state.readCount += transaction.readCount - before
-            state.open[token.id] = transaction
-            if state.readCount > configuration.maximumReads { makeRoom(&state, now) }
-            return value
-        }
-        guard let value else { throw Self.ended }
-        return value
+    /// Ends a transaction.
+    func forget(_ token: TransactionToken) async throws(StorageError) {
+        try await records.remove(token.id)
     }
 
     /// Returns the error of a transaction whose reads are outdated and whose client has to start over.
@@ -163,36 +155,6 @@ final class TransactionTable: Sendable {
         "the transaction has ended, or was open for too long; begin it again",
         operation: operation
     )
-
-    private func isExpired(_ transaction: OpenTransaction, _ now: Duration) -> Bool {
-        now - transaction.begin > configuration.transactionLifetime
-            || now - transaction.lastUse > configuration.transactionIdleTime
-    }
-
-    /// Removes expired transactions, and then the least recently used ones.
-    private func makeRoom(_ state: inout State, _ now: Duration) {
-        for (id, transaction) in state.open where isExpired(transaction, now) {
-            Self.remove(id, from: &state)
-        }
-        guard !isWithinLimits(state) else { return }
-        // Removes some more than necessary, to avoid sorting each time.
-        let oldest = state.open.sorted { $0.value.lastUse < $1.value.lastUse }.map(\.key)
-        let spare = oldest.count / 16
-        for (position, id) in oldest.dropLast().enumerated() {
-            guard position < spare || !isWithinLimits(state) else { return }
-            Self.remove(id, from: &state)
-        }
-    }
-
-    private func isWithinLimits(_ state: State) -> Bool {
-        state.open.count <= configuration.maximumTransactions
-            && state.readCount <= configuration.maximumReads
-    }
-
-    private static func remove(_ id: String, from state: inout State) {
-        guard let removed = state.open.removeValue(forKey: id) else { return }
-        state.readCount -= removed.readCount
-    }
 }
 
 /// The identifier of a transaction for clients.

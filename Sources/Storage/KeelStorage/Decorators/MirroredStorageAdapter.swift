@@ -60,6 +60,8 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
 
     public var capabilities: StorageCapabilities { primary.capabilities }
 
+    public var sharedRecords: (any SharedRecords)? { primary.sharedRecords }
+
     /// The number of named documents whose last state is missing from the mirror.
     ///
     /// If more than 10,000 documents wait for the mirror, those in the first store's change log are not counted.

@@ -36,6 +36,8 @@ public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
 
     public var capabilities: StorageCapabilities { upstream.capabilities }
 
+    public var sharedRecords: (any SharedRecords)? { upstream.sharedRecords }
+
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
         try await withRetry(policy, clock: clock, shouldRetry: \.isTransient) {
             (_: Int) async throws(StorageError) in

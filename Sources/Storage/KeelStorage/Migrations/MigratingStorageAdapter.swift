@@ -18,6 +18,8 @@ public struct MigratingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter 
 
     public var capabilities: StorageCapabilities { upstream.capabilities }
 
+    public var sharedRecords: (any SharedRecords)? { upstream.sharedRecords }
+
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
         try await upstream.prepare(schema)
     }

@@ -40,6 +40,11 @@ package final class ReadMoment: Sendable {
         lastHold = Mutex(timeline == nil ? nil : begin)
     }
 
+    /// Returns a moment that the store's history reaches.
+    package convenience init(ofHistory time: Timestamp, in adapter: any StorageAdapter) {
+        self.init(time, in: adapter, nil, nil)
+    }
+
     /// Takes the present moment, held for at most `longest`.
     ///
     /// - Returns: The moment; nil if the store can neither read the past nor hold a state, or already holds as many

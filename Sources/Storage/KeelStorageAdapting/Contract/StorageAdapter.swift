@@ -22,6 +22,11 @@ public protocol StorageAdapter: Sendable {
     /// The operations that this adapter offers beyond reading and writing documents.
     var capabilities: StorageCapabilities { get }
 
+    /// The records that all servers of the store share; nil, the default, if each server keeps its own.
+    ///
+    /// A decorator returns those of the adapter that it decorates.
+    var sharedRecords: (any SharedRecords)? { get }
+
     /// Declares the indexes of a schema and starts building those that the store lacks.
     ///
     /// An adapter may continue building after the call returns; until an index is complete, even strict queries scan.
@@ -41,4 +46,8 @@ public protocol StorageAdapter: Sendable {
 
     /// Returns the next changes after a cursor, waiting for a change if requested.
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage
+}
+
+extension StorageAdapter {
+    public var sharedRecords: (any SharedRecords)? { nil }
 }

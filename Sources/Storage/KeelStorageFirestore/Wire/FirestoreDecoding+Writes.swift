@@ -221,7 +221,7 @@ extension FirestoreDecoding {
 
     // MARK: Transaction reads
 
-    private func reads(_ json: FirestoreJSON) throws(StorageError) -> TransactionReads {
+    package func reads(_ json: FirestoreJSON) throws(StorageError) -> TransactionReads {
         var reads = TransactionReads()
         reads.documents = try documentReads(try json.list("documents"))
         for element in try json.list("queries") {

@@ -138,7 +138,8 @@ extension FirestoreEncoding {
 
     // MARK: Transaction reads
 
-    private func reads(_ reads: TransactionReads) throws(StorageError) -> FirestoreJSON {
+    /// Encodes the reads of a transaction, without their position.
+    package func reads(_ reads: TransactionReads) throws(StorageError) -> FirestoreJSON {
         var queries: [FirestoreJSON] = []
         for read in reads.queries {
             queries.append([

@@ -17,6 +17,7 @@ internal import KeelStorageAdapting
 /// - `groups`: the last group of commits of each adapter, by which an unknown outcome is found out.
 /// - `receipts`: the receipts of batches with an id.
 /// - `history`: former states of documents, each until the time of the commit that replaced it, if the store keeps them.
+/// - `records`: the short-lived records of the servers of a store (`SharedRecords`).
 ///
 /// Names, ids and keys are `bytea`: a document id may contain U+0000, which `text` refuses, and bytes have no collation
 /// that an update of the operating system changes. The tables need neither foreign keys nor triggers, because only Keel
@@ -189,24 +190,47 @@ enum StoreTables {
         """,
     ]
 
-    /// Creates the tables in a database that lacks them.
+    /// The tables that a database of an earlier version lacks, and earlier versions ignore.
+    private static let additions = [
+        // Without a write-ahead log, because losing all records is allowed.
+        """
+        CREATE UNLOGGED TABLE keel.records(
+            store bigint NOT NULL,
+            key bytea NOT NULL,
+            content bytea NOT NULL,
+            expires bigint NOT NULL,
+            version bigint NOT NULL,
+            created bigint NOT NULL,
+            PRIMARY KEY (store, key)
+        ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0)
+        """
+    ]
+
+    /// Creates the tables that a database lacks.
     static func create(_ connection: DatabaseConnection) throws {
-        guard try !exist(connection) else { return }
+        try create(creation, unless: "keel.history", connection)
+        try create(additions, unless: "keel.records", connection)
+    }
+
+    /// Runs statements unless a table exists, which they create last.
+    private static func create(
+        _ statements: [String],
+        unless table: String,
+        _ connection: DatabaseConnection
+    ) throws {
+        func exists() throws -> Bool {
+            let statement = DatabaseStatement("SELECT to_regclass('\(table)') IS NOT NULL")
+            return try connection.run(statement).first?.boolean(0) ?? false
+        }
+        guard try !exists() else { return }
         do {
-            let statements = ["BEGIN"] + creation + ["COMMIT"]
-            try connection.run(statements.map { DatabaseStatement($0) })
+            let all = ["BEGIN"] + statements + ["COMMIT"]
+            try connection.run(all.map { DatabaseStatement($0) })
         } catch let failure as DatabaseFailure where !failure.isConnectionLost {
             try connection.run(DatabaseStatement("ROLLBACK"))
             // Another program may have created them at the same time.
-            guard try exist(connection) else { throw failure }
+            guard try exists() else { throw failure }
         }
-    }
-
-    private static func exist(_ connection: DatabaseConnection) throws -> Bool {
-        let rows = try connection.run(
-            DatabaseStatement("SELECT to_regclass('keel.history') IS NOT NULL")
-        )
-        return rows.first?.boolean(0) ?? false
     }
 }
 #endif

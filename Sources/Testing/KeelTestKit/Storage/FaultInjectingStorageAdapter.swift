@@ -43,6 +43,8 @@ public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAda
 
     public var capabilities: StorageCapabilities { upstream.capabilities }
 
+    public var sharedRecords: (any SharedRecords)? { upstream.sharedRecords }
+
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
         let fault = try await beginning(.prepare(schema))
         try await upstream.prepare(schema)

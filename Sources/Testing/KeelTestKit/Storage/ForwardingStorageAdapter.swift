@@ -8,6 +8,8 @@ package protocol ForwardingStorageAdapter: StorageAdapter {
 extension ForwardingStorageAdapter {
     package var capabilities: StorageCapabilities { upstream.capabilities }
 
+    package var sharedRecords: (any SharedRecords)? { upstream.sharedRecords }
+
     package func prepare(_ schema: StorageSchema) async throws(StorageError) {
         try await upstream.prepare(schema)
     }

@@ -80,6 +80,8 @@ public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
 
     public var capabilities: StorageCapabilities { upstream.capabilities }
 
+    public var sharedRecords: (any SharedRecords)? { upstream.sharedRecords }
+
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
         memory.add(.prepare(schema))
         try await upstream.prepare(schema)

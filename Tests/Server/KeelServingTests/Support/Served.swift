@@ -1,10 +1,11 @@
 import HTTPTypes
 import KeelHTTP
-import KeelServing
 import KeelStorage
 import KeelStorageFirestore
 import KeelTestKit
 import Testing
+
+@testable import KeelServing
 
 /// A server in the same process, with methods to send it requests.
 struct Served {
@@ -47,6 +48,9 @@ struct Served {
         self.clock = clock
         server = StorageServer(adapter: adapter, configuration: configuration)
     }
+
+    /// The number of the transactions that the server keeps in its memory; -1 if it does not.
+    var transactionCount: Int { (server.transactions.records as? LocalTransactions)?.count ?? -1 }
 
     /// Returns the name of a document in messages.
     static func name(_ path: String) -> String { "\(database)/documents/\(path)" }

@@ -97,7 +97,7 @@ struct BatchReply: ReplyPieces {
     private mutating func begin() async throws(StorageError) {
         hasBegun = true
         let reads = try await readOn()
-        let token = try exchange.record(reads, at: result?.position, in: snapshot)
+        let token = try await exchange.record(reads, at: result?.position, in: snapshot)
         list = ReplyList(first: token)
     }
 

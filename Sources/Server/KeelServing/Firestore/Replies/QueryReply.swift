@@ -88,7 +88,7 @@ struct QueryReply: ReplyPieces {
         result.plan?.examined = 0
         try take(page)
         let reads = exchange.reads(of: query, page.documents)
-        let token = try exchange.record(reads, at: result.position, in: snapshot)
+        let token = try await exchange.record(reads, at: result.position, in: snapshot)
         list = ReplyList(first: token)
     }
 

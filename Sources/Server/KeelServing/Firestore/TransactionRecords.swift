@@ -1,0 +1,163 @@
+internal import KeelCore
+internal import KeelStorage
+internal import KeelStorageAdapting
+internal import Synchronization
+
+/// Where a server keeps its transactions.
+protocol TransactionRecords: Sendable {
+    /// Adds a transaction.
+    func insert(_ transaction: OpenTransaction, as id: String) async throws(StorageError)
+
+    /// Changes a transaction in one step, and returns the result of the change.
+    ///
+    /// - Parameters:
+    ///   - id: The id of the transaction.
+    ///   - body: The change, which may be repeated if another one came first.
+    /// - Throws: ``TransactionTable/ended`` if the transaction is unknown or expired; the error of the change, which
+    ///   then has no effect.
+    func change<Value: Sendable>(
+        _ id: String,
+        _ body: @Sendable (inout OpenTransaction) throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value
+
+    /// Removes a transaction, if it exists.
+    func remove(_ id: String) async throws(StorageError)
+}
+
+/// Transactions in the memory of one server.
+final class LocalTransactions: TransactionRecords {
+    private struct Entry {
+        var transaction: OpenTransaction
+        let begin: Duration
+        var lastUse: Duration
+    }
+
+    private struct State {
+        var entries: [String: Entry] = [:]
+        /// The number of recorded reads of all transactions.
+        var readCount = 0
+    }
+
+    private let configuration: StorageServer.Configuration
+    private let timeline: Timeline
+    private let state = Mutex(State())
+
+    init(_ configuration: StorageServer.Configuration) {
+        self.configuration = configuration
+        timeline = Timeline(configuration.clock)
+    }
+
+    var count: Int { state.withLock { $0.entries.count } }
+
+    func insert(_ transaction: OpenTransaction, as id: String) {
+        let now = timeline.now
+        state.withLock { state in
+            state.entries[id] = Entry(transaction: transaction, begin: now, lastUse: now)
+            state.readCount += transaction.readCount
+            makeRoom(&state, now)
+        }
+    }
+
+    func change<Value: Sendable>(
+        _ id: String,
+        _ body: @Sendable (inout OpenTransaction) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        let now = timeline.now
+        return try state.withLock { state throws(StorageError) in
+            guard var entry = state.entries[id] else { throw TransactionTable.ended }
+            guard !isExpired(entry, now) else {
+                Self.remove(id, from: &state)
+                throw TransactionTable.ended
+            }
+            let before = entry.transaction.readCount
+            let value = try body(&entry.transaction)
+            entry.lastUse = now
+            state.readCount += entry.transaction.readCount - before
+            state.entries[id] = entry
+            makeRoom(&state, now)
+            return value
+        }
+    }
+
+    func remove(_ id: String) { state.withLock { Self.remove(id, from: &$0) } }
+
+    private static func remove(_ id: String, from state: inout State) {
+        guard let removed = state.entries.removeValue(forKey: id) else { return }
+        state.readCount -= removed.transaction.readCount
+    }
+
+    private func isExpired(_ entry: Entry, _ now: Duration) -> Bool {
+        now - entry.begin > configuration.transactionLifetime
+            || now - entry.lastUse > configuration.transactionIdleTime
+    }
+
+    private func isWithinLimits(_ state: State) -> Bool {
+        state.entries.count <= configuration.maximumTransactions
+            && state.readCount <= configuration.maximumReads
+    }
+
+    /// Above the limits, removes expired transactions, and then the least recently used ones.
+    private func makeRoom(_ state: inout State, _ now: Duration) {
+        guard !isWithinLimits(state) else { return }
+        for (id, entry) in state.entries where isExpired(entry, now) {
+            Self.remove(id, from: &state)
+        }
+        guard !isWithinLimits(state) else { return }
+        // Removes some more than necessary, to avoid sorting each time.
+        let oldest = state.entries.sorted { $0.value.lastUse < $1.value.lastUse }.map(\.key)
+        let spare = oldest.count / 16
+        for (position, id) in oldest.dropLast().enumerated() {
+            guard position < spare || !isWithinLimits(state) else { return }
+            Self.remove(id, from: &state)
+        }
+    }
+}
+
+/// Transactions in the store, which any of its servers can continue.
+struct SharedTransactions: TransactionRecords {
+    /// The number of times that a change is repeated because another one came first.
+    private static let mostAttempts = 20
+
+    let adapter: any StorageAdapter
+    let records: any SharedRecords
+    let configuration: StorageServer.Configuration
+
+    func insert(_ transaction: OpenTransaction, as id: String) async throws(StorageError) {
+        let isAdded = try await records.replaceSharedRecord(
+            key(id),
+            at: nil,
+            with: try RecordedTransaction.encoded(transaction),
+            keptFor: min(configuration.transactionIdleTime, configuration.transactionLifetime)
+        )
+        guard isAdded else {
+            throw StorageError(.alreadyExists, "the id of a transaction is in use")
+        }
+    }
+
+    func change<Value: Sendable>(
+        _ id: String,
+        _ body: @Sendable (inout OpenTransaction) throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        for _ in 0..<Self.mostAttempts {
+            guard let record = try await records.sharedRecord(key(id)) else { break }
+            let left = configuration.transactionLifetime - record.age
+            guard left > .zero else { break }
+            var transaction = try RecordedTransaction.decoded(record.content, from: adapter)
+            let value = try body(&transaction)
+            let isReplaced = try await records.replaceSharedRecord(
+                key(id),
+                at: record.version,
+                with: try RecordedTransaction.encoded(transaction),
+                keptFor: min(configuration.transactionIdleTime, left)
+            )
+            if isReplaced { return value }
+        }
+        throw TransactionTable.ended
+    }
+
+    func remove(_ id: String) async throws(StorageError) {
+        try await records.removeSharedRecord(key(id))
+    }
+
+    private func key(_ id: String) -> String { "transaction/" + id }
+}

@@ -1,0 +1,46 @@
+/// Short-lived records that all servers of a store share.
+///
+/// In them, a server leaves what the next request of a client needs, so that any other server can answer that request.
+/// They are not part of the store's data: no read, change, copy or backup contains them. A store may lose all records
+/// at once, for example when its database crashes, or remove the least recently used ones when they exceed its limits;
+/// it never returns an outdated record.
+public protocol SharedRecords: Sendable {
+    /// Returns a record; nil if it is unknown or expired.
+    func sharedRecord(_ key: String) async throws(StorageError) -> SharedRecord?
+
+    /// Adds a record, or replaces it if it is still at a version.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the record.
+    ///   - version: The version to replace; nil to add a record whose key is unused.
+    ///   - content: The new content.
+    ///   - duration: The time after which the record expires.
+    /// - Returns: Whether the record has the new content; false if the record is at another version, is gone, or is to
+    ///   be added and exists.
+    func replaceSharedRecord(
+        _ key: String,
+        at version: Int64?,
+        with content: [UInt8],
+        keptFor duration: Duration
+    ) async throws(StorageError) -> Bool
+
+    /// Removes a record, if it exists.
+    func removeSharedRecord(_ key: String) async throws(StorageError)
+}
+
+/// A record of ``SharedRecords``.
+public struct SharedRecord: Sendable, Hashable {
+    /// The content.
+    public var content: [UInt8]
+    /// A number that each replacement changes.
+    public var version: Int64
+    /// The time since the record was added.
+    public var age: Duration
+
+    /// Creates a record.
+    public init(content: [UInt8], version: Int64, age: Duration) {
+        self.content = content
+        self.version = version
+        self.age = age
+    }
+}

@@ -1,0 +1,116 @@
+#if PostgreSQL
+public import KeelStorageAdapting
+internal import Synchronization
+
+/// The records are in a table without a write-ahead log: writing one waits for no disk and no standby, and a crash of
+/// the database server or a promotion removes all of them.
+extension PostgreSQLStorageAdapter: SharedRecords {
+    /// The limits of the records of a store: their number, and their total size in bytes.
+    private static var mostRecords: Int { 10_000 }
+    private static var mostRecordBytes: Int { 256 << 20 }
+    /// The number of added records after which an adapter checks the limits.
+    private static var recordsBetweenChecks: Int64 { 64 }
+
+    private static var now: String { "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint" }
+
+    public var sharedRecords: (any SharedRecords)? { self }
+
+    public func sharedRecord(_ key: String) async throws(StorageError) -> SharedRecord? {
+        let sql = """
+            SELECT content, version, \(Self.now) - created FROM keel.records
+            WHERE store = $1 AND key = $2 AND expires > \(Self.now)
+            """
+        return try await onRecords { [store] connection in
+            let statement = DatabaseStatement(sql) {
+                $0.add(store.number)
+                $0.add(key.utf8)
+            }
+            return try connection.run(statement).first.map { row in
+                SharedRecord(
+                    content: row.bytes(0),
+                    version: row.integer(1),
+                    age: .microseconds(max(0, row.integer(2)))
+                )
+            }
+        }
+    }
+
+    public func replaceSharedRecord(
+        _ key: String,
+        at version: Int64?,
+        with content: [UInt8],
+        keptFor duration: Duration
+    ) async throws(StorageError) -> Bool {
+        if version == nil { try await removeSurplusRecords() }
+        let sql =
+            if version == nil {
+                // An expired record of the same key no longer exists for its readers.
+                """
+                INSERT INTO keel.records AS r(store, key, content, expires, version, created)
+                VALUES ($1, $2, $3, \(Self.now) + $4, 1, \(Self.now))
+                ON CONFLICT (store, key) DO UPDATE SET content = excluded.content,
+                    expires = excluded.expires, version = r.version + 1, created = excluded.created
+                WHERE r.expires <= \(Self.now)
+                RETURNING 1
+                """
+            } else {
+                """
+                UPDATE keel.records SET content = $3, expires = \(Self.now) + $4, version = version + 1
+                WHERE store = $1 AND key = $2 AND version = $5 AND expires > \(Self.now)
+                RETURNING 1
+                """
+            }
+        return try await onRecords { [store] connection in
+            let statement = DatabaseStatement(sql) {
+                $0.add(store.number)
+                $0.add(key.utf8)
+                $0.add(content)
+                $0.add(duration.microseconds)
+                if let version { $0.add(version) }
+            }
+            return try connection.run(statement).first != nil
+        }
+    }
+
+    public func removeSharedRecord(_ key: String) async throws(StorageError) {
+        try await onRecords { [store] connection in
+            _ = try connection.run(
+                DatabaseStatement("DELETE FROM keel.records WHERE store = $1 AND key = $2") {
+                    $0.add(store.number)
+                    $0.add(key.utf8)
+                }
+            )
+        }
+    }
+
+    /// Now and then, removes the expired records, and above the limits those that expire first.
+    private func removeSurplusRecords() async throws(StorageError) {
+        let count = addedRecords.add(1, ordering: .relaxed).oldValue
+        guard count % Self.recordsBetweenChecks == 0 else { return }
+        let sql = """
+            DELETE FROM keel.records WHERE store = $1 AND key = ANY (ARRAY(
+                SELECT key FROM (
+                    SELECT key, expires, row_number() OVER latest AS place,
+                        sum(octet_length(content)) OVER latest AS size
+                    FROM keel.records WHERE store = $1
+                    WINDOW latest AS (ORDER BY expires DESC ROWS UNBOUNDED PRECEDING)
+                ) r
+                WHERE expires <= \(Self.now) OR place > \(Self.mostRecords)
+                    OR size > \(Self.mostRecordBytes)))
+            """
+        try await onRecords { [store] connection in
+            _ = try connection.run(DatabaseStatement(sql) { $0.add(store.number) })
+        }
+    }
+
+    private func onRecords<Value: Sendable>(
+        _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
+    ) async throws(StorageError) -> Value {
+        do throws(StorageError) {
+            return try await pool.reading(work)
+        } catch {
+            throw error.during("shared record")
+        }
+    }
+}
+#endif

@@ -1,0 +1,182 @@
+#if PostgreSQL
+import Foundation
+import KeelStorage
+import KeelStorageAdapting
+import KeelTestSupport
+import Testing
+
+@testable import KeelStoragePostgreSQL
+
+@Suite("Records that servers of a PostgreSQL store share")
+struct SharedRecordTests {
+    private static func twin(of adapter: PostgreSQLStorageAdapter) async throws
+        -> PostgreSQLStorageAdapter
+    {
+        try await PostgreSQLStorageAdapter(
+            at: adapter.location,
+            configuration: adapter.configuration
+        )
+    }
+
+    @Test("A record is seen by all adapters of its store, and changed at the version that was read")
+    func replaces() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            let twin = try await Self.twin(of: adapter)
+            let key = "a/\u{0}ü"
+            #expect(try await adapter.sharedRecord(key) == nil)
+            #expect(
+                try await adapter.replaceSharedRecord(key, at: nil, with: [1], keptFor: .seconds(60))
+            )
+            #expect(
+                try await !twin.replaceSharedRecord(key, at: nil, with: [2], keptFor: .seconds(60))
+            )
+            let first = try #require(try await twin.sharedRecord(key))
+            #expect(first.content == [1])
+            #expect(first.age < .seconds(60))
+            #expect(
+                try await twin.replaceSharedRecord(
+                    key,
+                    at: first.version,
+                    with: [],
+                    keptFor: .seconds(60)
+                )
+            )
+            #expect(
+                try await !adapter.replaceSharedRecord(
+                    key,
+                    at: first.version,
+                    with: [3],
+                    keptFor: .seconds(60)
+                )
+            )
+            #expect(try await adapter.sharedRecord(key)?.content == [])
+            try await adapter.removeSharedRecord(key)
+            try await adapter.removeSharedRecord(key)
+            #expect(try await twin.sharedRecord(key) == nil)
+            await twin.close()
+        }
+    }
+
+    @Test("Stores of one database have records of their own")
+    func stores() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            try await PostgreSQLServer.withStore { other in
+                _ = try await adapter.replaceSharedRecord(
+                    "a",
+                    at: nil,
+                    with: [1],
+                    keptFor: .seconds(60)
+                )
+                #expect(try await other.sharedRecord("a") == nil)
+                try await other.removeSharedRecord("a")
+                #expect(try await adapter.sharedRecord("a") != nil)
+            }
+        }
+    }
+
+    @Test("Of changes at the same version, one takes effect")
+    func concurrent() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            _ = try await adapter.replaceSharedRecord("a", at: nil, with: [], keptFor: .seconds(60))
+            let version = try #require(try await adapter.sharedRecord("a")).version
+            let count = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in UInt8(0)..<16 {
+                    group.addTask {
+                        try await adapter.replaceSharedRecord(
+                            "a",
+                            at: version,
+                            with: [number],
+                            keptFor: .seconds(60)
+                        )
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(count == 1)
+        }
+    }
+
+    @Test("An expired record is gone, and its key can be used again")
+    func expires() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            _ = try await adapter.replaceSharedRecord("a", at: nil, with: [1], keptFor: .zero)
+            #expect(try await adapter.sharedRecord("a") == nil)
+            #expect(
+                try await !adapter.replaceSharedRecord("a", at: 1, with: [2], keptFor: .seconds(60))
+            )
+            #expect(
+                try await adapter.replaceSharedRecord("a", at: nil, with: [3], keptFor: .seconds(60))
+            )
+            let record = try #require(try await adapter.sharedRecord("a"))
+            #expect(record.content == [3])
+            #expect(record.version == 2)
+        }
+    }
+
+    @Test("Above its limits, a store drops the records that expire first")
+    func limits() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        try await PostgreSQLServer.withStore { adapter in
+            let store = adapter.store.number
+            func count() async throws -> Int64? {
+                try await server.run("SELECT count(*) FROM keel.records WHERE store = \(store)")
+            }
+            _ = try await server.run(
+                """
+                WITH added AS (
+                    INSERT INTO keel.records
+                    SELECT \(store), convert_to(n::text, 'UTF8'), '', 5000000000000000 + n, 1, 0
+                    FROM generate_series(1, 10100) n RETURNING 1
+                ) SELECT count(*) FROM added
+                """
+            )
+            _ = try await adapter.replaceSharedRecord("new", at: nil, with: [], keptFor: .seconds(1))
+            #expect(try await count() == 10_001)
+            #expect(try await adapter.sharedRecord("100") == nil)
+            #expect(try await adapter.sharedRecord("101") != nil)
+            // By size: each of the next ones has 100 MiB.
+            _ = try await server.run(
+                """
+                WITH changed AS (
+                    UPDATE keel.records SET content = decode(repeat('00', 100 << 20), 'hex')
+                    WHERE store = \(store) AND expires > 5000000000010097 RETURNING 1
+                ) SELECT count(*) FROM changed
+                """
+            )
+            for number in 0..<64 {
+                _ = try await adapter.replaceSharedRecord(
+                    "new \(number)",
+                    at: nil,
+                    with: [],
+                    keptFor: .seconds(1)
+                )
+            }
+            #expect(try await adapter.sharedRecord("10098") == nil)
+            #expect(try await adapter.sharedRecord("10099")?.content.count == 100 << 20)
+        }
+    }
+
+    @Test("A database of an earlier version gets the table")
+    func upgrade() async throws {
+        // A server of its own, because other tests use the tables of the shared one.
+        let server = try await PostgreSQLServer()
+        let location = PostgreSQLStorageLocation.url(server.url())
+        let first = try await PostgreSQLStorageAdapter(at: location)
+        _ = try await first.commit([WriteBatch([DocumentWrite("a/1", .set(DocumentBody(["n": 1])))])])
+        await first.close()
+        _ = try await server.run("DROP TABLE keel.records")
+        // Several programs may open it at once.
+        let adapters = try await withThrowingTaskGroup(of: PostgreSQLStorageAdapter.self) { group in
+            for _ in 0..<4 {
+                group.addTask { try await PostgreSQLStorageAdapter(at: location) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        for adapter in adapters {
+            #expect(try await adapter.sharedRecord("a") == nil)
+            await adapter.close()
+        }
+        server.stop()
+    }
+}
+#endif
