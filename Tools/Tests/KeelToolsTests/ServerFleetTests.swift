@@ -1,0 +1,205 @@
+#if PostgreSQL && (os(Linux) || os(macOS))
+import Foundation
+import HTTPTypes
+import KeelAsyncHTTPClient
+import KeelCore
+import KeelHTTP
+import KeelStorage
+import KeelStorageAdapting
+import KeelStorageFirestore
+import KeelToolsTestSupport
+import Synchronization
+import Testing
+
+/// Three servers of one database behind a proxy that sends each request to the next one, while one server after the
+/// other is killed and started again.
+@Suite(
+    "Several keel serve behind nginx",
+    .serialized,
+    .timeLimit(.minutes(30)),
+    .enabled(if: NginxProxy.program != nil, NginxProxy.absence)
+)
+struct ServerFleetTests {
+    /// A run for a change is brief; the nightly run sets `KEEL_THOROUGH`.
+    private static let isThorough =
+        !(ProcessInfo.processInfo.environment["KEEL_THOROUGH"] ?? "").isEmpty
+
+    private static let patience = RetryPolicy(
+        attempts: 1_000_000,
+        baseDelay: .milliseconds(5),
+        maximumDelay: .milliseconds(50)
+    )
+
+    private final class End: Sendable {
+        let hasCome = Atomic(false)
+    }
+
+    /// Runs work at a proxy, and kills a server each second until it ends.
+    private func withFleet<Value: Sendable>(
+        _ work: @escaping @Sendable (_ port: Int, AsyncHTTPClientTransport) async throws -> Value
+    ) async throws -> (value: Value, kills: Int) {
+        let database = try PostgreSQLServer.shared.get().database()
+        var servers = try (0..<3).map { _ in try ServedProcess(storage: database, port: 0) }
+        let proxy = try await NginxProxy(before: servers.map(\.port))
+        let transport = AsyncHTTPClientTransport()
+        let port = proxy.port
+        let end = End()
+        let running = Task {
+            defer { end.hasCome.store(true, ordering: .releasing) }
+            return try await work(port, transport)
+        }
+        var kills = 0
+        while !end.hasCome.load(ordering: .acquiring) {
+            try await Task.sleep(for: .seconds(1))
+            let victim = kills % servers.count
+            servers[victim].kill()
+            servers[victim] = try ServedProcess(storage: database, port: servers[victim].port)
+            kills += 1
+        }
+        let result = await running.result
+        for server in servers { server.kill() }
+        proxy.stop()
+        await transport.shutdown()
+        return (try result.get(), kills)
+    }
+
+    @Test("A listener misses and doubles nothing")
+    func listener() async throws {
+        let writers = 4
+        let each = Self.isThorough ? 25_000 : 400
+        let (seen, kills) = try await withFleet { port, transport in
+            let address = try #require(URL(string: "http://127.0.0.1:\(port)"))
+            var configuration = FirestoreStorageAdapter.Configuration.keel(address)
+            // Tests that wait for a process occupy the threads that this one needs.
+            configuration.timeout = .seconds(600)
+            let adapter = FirestoreStorageAdapter(configuration, transport: transport)
+                .retrying(Self.patience)
+            let storage = StorageClient(adapter)
+            let start = try await adapter.changes(ChangeRequest()).next
+            return try await withThrowingTaskGroup(of: [String].self) { group in
+                group.addTask {
+                    var seen: [String] = []
+                    var request = ChangeRequest(after: start, waitTimeout: .seconds(10))
+                    while seen.count < writers * each {
+                        let page = try await adapter.changes(request)
+                        seen += page.changes.map(\.path).filter { $0.collection == "load" }.map(\.id)
+                        request.after = page.next
+                    }
+                    return seen
+                }
+                for writer in 0..<writers {
+                    group.addTask {
+                        for number in 0..<each {
+                            try await storage.createDocument(
+                                DocumentPath("load/\(writer)-\(number)"),
+                                ["n": .integer(Int64(number))]
+                            )
+                        }
+                        return []
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+        }
+        print("\(writers * each) commits and \(kills) kills")
+        for writer in 0..<writers {
+            let own = seen.filter { $0.hasPrefix("\(writer)-") }
+            #expect(own == (0..<each).map { "\(writer)-\($0)" })
+        }
+        #expect(seen.count == writers * each)
+        #expect(kills > 0)
+    }
+
+    /// A client that repeats a request until a server answers it, as Google's client libraries do.
+    private struct Client {
+        static let database = "projects/p/databases/(default)"
+        static let documents = "/v1/\(database)/documents"
+
+        let port: Int
+        let transport: AsyncHTTPClientTransport
+
+        /// What the test needs of a response.
+        struct Answer: Decodable {
+            struct Value: Decodable { let integerValue: String }
+
+            let transaction: String?
+            let fields: [String: Value]?
+        }
+
+        func send(
+            _ method: HTTPRequest.Method,
+            _ place: String,
+            _ body: String? = nil
+        ) async throws -> (status: Int, answer: Answer) {
+            let head = HTTPRequest(
+                method: method,
+                scheme: "http",
+                authority: "127.0.0.1:\(port)",
+                path: Self.documents + place,
+                headerFields: [.contentType: "application/json"]
+            )
+            while true {
+                let call = HTTPCall(head, body: body.map { HTTPBody(Array($0.utf8)) })
+                // The proxy closes a connection whose server ends in the middle of a response.
+                if let reply = try? await transport.send(call),
+                    let bytes = try? await reply.body.collect(upTo: 1 << 20),
+                    // 502 and 504 are the proxy's.
+                    ![502, 503, 504].contains(reply.head.status.code)
+                {
+                    let answer = try JSONDecoder().decode(Answer.self, from: Data(bytes))
+                    return (reply.head.status.code, answer)
+                }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+
+        func number(_ path: String, in token: String? = nil) async throws -> Int? {
+            let items = token.map { "?transaction=\($0)" } ?? ""
+            let (status, answer) = try await send(.get, "/\(path)\(items)")
+            if status == 404 { return 0 }
+            return answer.fields?["n"].flatMap { Int($0.integerValue) }
+        }
+
+        /// Adds one to a number in a transaction, and returns whether it was committed.
+        func increment(_ path: String) async throws -> Bool {
+            let begun = try await send(.post, ":beginTransaction", "{}")
+            let token = try #require(begun.answer.transaction)
+            guard let number = try await number(path, in: token) else { return false }
+            let name = Self.database + "/documents/" + path
+            let fields = #"{"n":{"integerValue":"\#(number + 1)"}}"#
+            let write = #"{"update":{"name":"\#(name)","fields":\#(fields)}}"#
+            let body = #"{"writes":[\#(write)],"transaction":"\#(token)"}"#
+            let commit = try await send(.post, ":commit", body)
+            #expect([200, 409].contains(commit.status))
+            return commit.status == 200
+        }
+    }
+
+    @Test("A transaction by token takes effect once, whichever servers its requests reach")
+    func transactions() async throws {
+        let (writers, each) = (4, Self.isThorough ? 2_000 : 60)
+        let (result, kills) = try await withFleet { port, transport in
+            let client = Client(port: port, transport: transport)
+            let committed = try await withThrowingTaskGroup(of: Int.self) { group in
+                for writer in 0..<writers {
+                    group.addTask {
+                        var committed = 0
+                        for _ in 0..<each where try await client.increment("a/\(writer / 2)") {
+                            committed += 1
+                        }
+                        return committed
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            let numbers = try await [client.number("a/0"), client.number("a/1")]
+            return (committed, numbers)
+        }
+        print("\(result.0) of \(writers * each) transactions committed, \(kills) kills")
+        #expect(result.1.reduce(0) { $0 + ($1 ?? 0) } == result.0)
+        // Two writers of each document conflict now and then.
+        #expect(result.0 >= writers * each / 4)
+        #expect(kills > 0)
+    }
+}
+#endif
