@@ -14,11 +14,15 @@ import Synchronization
 /// by the same rules as in `StorageClient`. Clients cannot access the server's own collection, and only clients that
 /// use the extensions can access the collections of Keel's libraries.
 ///
-/// Transactions are optimistic and never wait for each other. The server records the reads of a transaction in memory;
-/// a commit takes effect only if they are still current, and otherwise fails with `ABORTED`, after which clients start
-/// over. The records are limited: a token that is too old, or was evicted, is also answered with `ABORTED`. With
-/// several instances on one store, all requests of a transaction must reach the same instance; other requests may
-/// reach any. Reads of one transaction may show different moments; its commit detects this, even without writes.
+/// Transactions are optimistic and never wait for each other. The server records the reads of a transaction; a commit
+/// takes effect only if they are still current, and otherwise fails with `ABORTED`, after which clients start over. The
+/// records are limited: a token that is too old, or was evicted, is also answered with `ABORTED`. Reads of one
+/// transaction may show different moments; its commit detects this, even without writes.
+///
+/// Several servers can share a store, and each request may reach any of them. Within a transaction, this needs an
+/// adapter with `StorageAdapter/sharedRecords`, such as that of PostgreSQL: the records are then in the store, and a
+/// client can repeat a commit at another server if the first one was lost. Otherwise the records are in memory, and all
+/// requests of a transaction must reach the same server.
 ///
 /// Long replies of `runQuery`, `batchGet` and `list` are read page by page while they are sent. If the store keeps a
 /// history or can hold a state, all pages show the same moment. Otherwise each page shows its own moment: the first has
