@@ -20,9 +20,13 @@ import Testing
     .enabled(if: NginxProxy.program != nil, NginxProxy.absence)
 )
 struct ServerFleetTests {
-    /// A run for a change is brief; the nightly run sets `KEEL_THOROUGH`.
-    private static let isThorough =
-        !(ProcessInfo.processInfo.environment["KEEL_THOROUGH"] ?? "").isEmpty
+    /// The number of commits: a run for a change is brief, the nightly run sets `KEEL_THOROUGH`, and
+    /// `KEEL_FLEET_COMMITS` comes before both.
+    private static let commits: Int = {
+        let variables = ProcessInfo.processInfo.environment
+        if let given = variables["KEEL_FLEET_COMMITS"].flatMap({ Int($0) }) { return given }
+        return (variables["KEEL_THOROUGH"] ?? "").isEmpty ? 1_600 : 20_000
+    }()
 
     private static let patience = RetryPolicy(
         attempts: 1_000_000,
@@ -66,7 +70,7 @@ struct ServerFleetTests {
     @Test("A listener misses and doubles nothing")
     func listener() async throws {
         let writers = 4
-        let each = Self.isThorough ? 25_000 : 400
+        let each = Self.commits / writers
         let (seen, kills) = try await withFleet { port, transport in
             let address = try #require(URL(string: "http://127.0.0.1:\(port)"))
             var configuration = FirestoreStorageAdapter.Configuration.keel(address)
@@ -177,7 +181,7 @@ struct ServerFleetTests {
 
     @Test("A transaction by token takes effect once, whichever servers its requests reach")
     func transactions() async throws {
-        let (writers, each) = (4, Self.isThorough ? 2_000 : 60)
+        let (writers, each) = (4, Self.commits / 26)
         let (result, kills) = try await withFleet { port, transport in
             let client = Client(port: port, transport: transport)
             let committed = try await withThrowingTaskGroup(of: Int.self) { group in

@@ -1,0 +1,214 @@
+#if PostgreSQL
+import Foundation
+import KeelCore
+import KeelStorage
+import KeelStorageAdapting
+import KeelTestKit
+import KeelTestSupport
+import Testing
+
+@testable import KeelStoragePostgreSQL
+
+@Suite("Connections to PostgreSQL that are cut at each step of a commit")
+struct CutConnectionTests {
+    private func adapter(
+        _ ports: [Int],
+        _ configuration: PostgreSQLStorageAdapter.Configuration
+    ) async throws -> PostgreSQLStorageAdapter {
+        let hosts = ports.map { "127.0.0.1:\($0)" }.joined(separator: ",")
+        return try await PostgreSQLStorageAdapter(
+            at: .url("postgres://keel@\(hosts)/postgres"),
+            configuration: configuration
+        )
+    }
+
+    /// A batch that adds one to a number, and leaves a document as proof.
+    private func batch(_ name: String) -> WriteBatch {
+        WriteBatch([
+            DocumentWrite(
+                "counters/all",
+                .update([FieldChange("n", .transform(.increment(1)))])
+            ),
+            DocumentWrite(
+                DocumentPath("notes/\(name)"),
+                .set(DocumentBody(["id": .string(name)]))
+            ),
+        ])
+    }
+
+    private func commit(
+        _ batch: WriteBatch,
+        to adapter: some StorageAdapter
+    ) async -> Result<CommitReceipt, StorageError> {
+        do throws(StorageError) {
+            return try await adapter.commit([batch])[0]
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Returns how many changes of each note there are after a cursor.
+    private func counts(
+        after start: ChangeCursor,
+        in adapter: some StorageAdapter
+    ) async throws -> [String: Int] {
+        var counts: [String: Int] = [:]
+        var request = ChangeRequest(after: start)
+        while true {
+            let page = try await adapter.changes(request)
+            for change in page.changes where change.path.collection == "notes" {
+                counts[change.path.id, default: 0] += 1
+            }
+            guard !page.isCaughtUp else { return counts }
+            request.after = page.next
+        }
+    }
+
+    @Test("Each commit has the effect that its caller is told")
+    func eachStep() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let relay = try CuttingRelay(to: server.port)
+        defer { relay.stop() }
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.store = UUID().uuidString
+        let adapter = try await adapter([relay.port], configuration)
+        let observer = try await self.adapter([server.port], configuration)
+        _ = try await commit(batch("first"), to: adapter).get()
+        let start = try await observer.changes(ChangeRequest()).next
+        relay.arm(nil)
+        _ = try await commit(batch("counted"), to: adapter).get()
+        let steps = relay.steps
+        // At least a request and an answer, twice.
+        #expect(steps >= 4)
+        var acknowledged: Set<String> = ["counted"]
+        for step in 0..<steps {
+            for part in CuttingRelay.Cut.Part.allCases {
+                let name = "\(step)-\(part)"
+                relay.arm(.init(step: step, part: part))
+                switch await commit(batch(name), to: adapter) {
+                case .success: acknowledged.insert(name)
+                case .failure(let error):
+                    #expect(error.effect == StorageError.Effect.none, "\(name): \(error)")
+                    #expect(error.code.isTransient, "\(name): \(error)")
+                }
+                #expect(!relay.isArmed, "\(name) was not cut")
+                relay.arm(nil)
+                let next = await commit(batch(name + "-next"), to: adapter)
+                #expect(throws: Never.self, "\(name)") { try next.get() }
+                acknowledged.insert(name + "-next")
+            }
+        }
+        let counts = try await counts(after: start, in: observer)
+        #expect(counts == Dictionary(uniqueKeysWithValues: acknowledged.map { ($0, 1) }))
+        let total = try await StorageClient(observer).getDocument("counters/all")["n"]
+        #expect(total == .integer(Int64(acknowledged.count + 1)))
+        await adapter.close()
+        await observer.close()
+    }
+
+    @Test("Commits that are repeated over cut connections take effect once")
+    func randomSteps() async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SeededRandom(seed: seed)
+        let server = try await PostgreSQLServer.shared.value
+        let relay = try CuttingRelay(to: server.port)
+        defer { relay.stop() }
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.store = UUID().uuidString
+        let adapter = try await adapter([relay.port], configuration)
+        let observer = try await self.adapter([server.port], configuration)
+        _ = try await commit(batch("first"), to: adapter).get()
+        let start = try await observer.changes(ChangeRequest()).next
+        let writers = 8
+        let each = TestLength.count(40, thorough: 500)
+        let (progress, telling) = AsyncStream.makeStream(of: Void.self)
+        let cuts = try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<writers {
+                group.addTask {
+                    let retrying = adapter.retrying(.attempts(100))
+                    for number in 0..<each {
+                        _ = try await commit(batch("\(writer)-\(number)"), to: retrying).get()
+                        telling.yield()
+                    }
+                }
+            }
+            var (count, cuts) = (0, 0)
+            for await _ in progress {
+                count += 1
+                guard count < writers * each else { break }
+                guard count.isMultiple(of: 4) else { continue }
+                let part = CuttingRelay.Cut.Part.allCases.randomElement(using: &random)
+                relay.arm(.init(step: Int.random(in: 0..<6, using: &random), part: part ?? .half))
+                cuts += 1
+            }
+            try await group.waitForAll()
+            return cuts
+        }
+        let counts = try await counts(after: start, in: observer)
+        #expect(counts.count == writers * each, "seed \(seed), \(cuts) cuts")
+        #expect(counts.values.allSatisfy { $0 == 1 }, "seed \(seed)")
+        let total = try await StorageClient(observer).getDocument("counters/all")["n"]
+        #expect(total == .integer(Int64(writers * each + 1)), "seed \(seed)")
+        await adapter.close()
+        await observer.close()
+    }
+
+    /// The steps at which a primary is killed: all of a group's in the nightly run, and those around its `COMMIT`, which
+    /// is in the second request, for a change.
+    static let kills = TestLength.isThorough ? Array(0..<6) : [2, 3]
+
+    @Test(
+        "A primary is killed at a step of a commit, and its synchronous standby promoted",
+        arguments: kills,
+        CuttingRelay.Cut.Part.allCases
+    )
+    func kill(step: Int, part: CuttingRelay.Cut.Part) async throws {
+        let primary = try await PostgreSQLServer(options: ["synchronous_standby_names=*"])
+        defer { primary.stop() }
+        let standby = try await PostgreSQLServer(
+            standbyOf: primary,
+            options: ["synchronous_standby_names="]
+        )
+        defer { standby.stop() }
+        let relay = try CuttingRelay(to: primary.port)
+        defer { relay.stop() }
+        let adapter = try await adapter([relay.port, standby.port], .init())
+        _ = try await commit(batch("first"), to: adapter).get()
+        let start = try await adapter.changes(ChangeRequest()).next
+        let (kills, killing) = AsyncStream.makeStream(of: ContinuousClock.Instant.self)
+        relay.arm(
+            .init(step: step, part: part) {
+                primary.stop()
+                killing.yield(.now)
+            }
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    let retrying = adapter.retrying(.attempts(100))
+                    for number in 0..<5 {
+                        _ = try await commit(batch("\(writer)-\(number)"), to: retrying).get()
+                    }
+                }
+            }
+            for await killed in kills {
+                try await standby.run("SELECT pg_promote()")
+                let promoted = ContinuousClock.now
+                let retrying = adapter.retrying(.attempts(100))
+                _ = try await commit(batch("promoted"), to: retrying).get()
+                print("step \(step), \(part): promoted after \(promoted - killed),",
+                    "first commit \(ContinuousClock.now - promoted) later")
+                break
+            }
+            try await group.waitForAll()
+        }
+        #expect(!relay.isArmed)
+        let counts = try await counts(after: start, in: adapter)
+        #expect(counts.count == 21)
+        #expect(counts.values.allSatisfy { $0 == 1 })
+        let total = try await StorageClient(adapter).getDocument("counters/all")["n"]
+        #expect(total == 22)
+        await adapter.close()
+    }
+}
+#endif
