@@ -12,6 +12,8 @@
 #                                    each by a kill and by a power failure
 #     Scripts/soak.sh passwords      hashes 200 passwords at the usual cost, in release, with Keel, with
 #                                    argon2-cffi and with the reference's own program
+#     Scripts/soak.sh postgresql     1,000,000 changes of eight racing writers, 100,000 commits at three servers
+#                                    behind nginx, one of which is killed each second, and failovers
 #     Scripts/soak.sh sanitizers     the suites whose tasks share state, with ThreadSanitizer and with
 #                                    AddressSanitizer; not a part of "every soak run"
 #     Scripts/soak.sh secrets        kills 2,000 writers of an encrypted file of secrets
@@ -29,7 +31,7 @@
 # KEEL_AUTH_SEEDS, KEEL_USER_SCHEDULES and KEEL_STACK_SCHEDULES change the numbers of "http", KEEL_SEED and
 # KEEL_SSE_SEED repeat a run.
 # KEEL_FILES_CRASHES and KEEL_KILLS change the numbers of "files"; KEEL_CROWD_ROUNDS and KEEL_POWER_POINTS
-# those of "storage".
+# those of "storage"; KEEL_RACED_CHANGES and KEEL_FLEET_COMMITS those of "postgresql".
 # KEEL_THOROUGH is set, for what has no variable of its own.
 # KEEL_TRANSFER_KILLS, KEEL_TRANSFER_SERVER_KILLS, KEEL_TRANSFER_CUTS, KEEL_TRANSFER_SEEDS and
 # KEEL_TRANSFER_MIB change the numbers of "transfers".
@@ -177,6 +179,16 @@ soak_server() {
         --filter '^KeelToolsTests\.ServerKillTests/'
 }
 
+# As with "http"; the servers are in the package of the tools.
+soak_postgresql() {
+    keel_say "Racing writers of PostgreSQL and killing its servers for a long time"
+    KEEL_RACED_CHANGES="${KEEL_RACED_CHANGES:-1000000}" \
+        keel_test . \
+        --filter '^KeelStoragePostgreSQLTests\.(CommitTests|CutConnectionTests|FailoverTests)/'
+    KEEL_FLEET_COMMITS="${KEEL_FLEET_COMMITS:-100000}" \
+        keel_test Tools --filter '^KeelToolsTests\.ServerFleetTests/'
+}
+
 "$KEEL_ROOT/Scripts/setup.sh" build test
 [ "${1:-}" = sanitizers ] || export KEEL_THOROUGH=1
 case "${1:-}" in
@@ -188,6 +200,7 @@ case "${1:-}" in
         soak_files
         soak_journal
         soak_passwords
+        soak_postgresql
         soak_secrets
         soak_server
         soak_transfers
@@ -201,6 +214,7 @@ case "${1:-}" in
         shift
         soak_passwords "$@"
         ;;
+    postgresql) soak_postgresql ;;
     sanitizers) soak_sanitizers ;;
     secrets) soak_secrets ;;
     server) soak_server ;;
@@ -209,5 +223,5 @@ case "${1:-}" in
         soak_storage "$@"
         ;;
     transfers) soak_transfers ;;
-    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, files, http, journal, passwords, sanitizers, secrets, server, storage, transfers." ;;
+    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, files, http, journal, passwords, postgresql, sanitizers, secrets, server, storage, transfers." ;;
 esac
