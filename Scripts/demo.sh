@@ -44,6 +44,12 @@ set -m
 ) &
 server_build="$!"
 set +m
+postgresql=()
+if "$KEEL_ROOT/Scripts/postgresql.sh" --find >/dev/null 2>&1; then
+    postgresql=(--postgresql "$KEEL_ROOT/Scripts/postgresql.sh")
+else
+    keel_note "PostgreSQL is not installed (Scripts/setup.sh test): the step with it is left out."
+fi
 code=0
-"$programs/restaurants-demo" --server "$folder/server" "$@" || code="$?"
+"$programs/restaurants-demo" --server "$folder/server" ${postgresql[@]+"${postgresql[@]}"} "$@" || code="$?"
 exit "$code"

@@ -2,6 +2,7 @@
 # Runs a PostgreSQL server of its own on a free port of 127.0.0.1, for tests and to try things out.
 #
 #     Scripts/postgresql.sh [--standby-of PORT] [name=value…]
+#     Scripts/postgresql.sh --find     prints the folder of PostgreSQL's programs, if it is installed
 #
 # The options are settings of the server, such as fsync=on. A standby copies the server on another port and follows it.
 #
@@ -28,6 +29,11 @@ done
 if [ ! -x "$programs/initdb" ]; then
     echo "error: PostgreSQL is not installed (initdb, postgres): run Scripts/setup.sh test" >&2
     exit 1
+fi
+
+if [ "${1:-}" = --find ]; then
+    echo "$programs"
+    exit
 fi
 
 for variable in $(env | sed -n 's/^\(PG[A-Z]*\)=.*/\1/p'); do unset "$variable"; done

@@ -18,5 +18,17 @@ enum PostgreSQLExamples {
         let store = StorageClient(adapter)
         _ = store
     }
+
+    static func moving(_ sqlite: some StorageAdapter, _ postgreSQL: PostgreSQLStorageAdapter) {
+        let logger = Log()
+        let store = StorageClient(
+            sqlite.mirrored(to: postgreSQL) { event in logger.warning("\(event)") }
+        )
+        _ = store
+    }
+
+    private struct Log: Sendable {
+        func warning(_ text: String) {}
+    }
 }
 #endif

@@ -8,6 +8,7 @@ import KeelStorageSQLite
 import KeelTestKit
 import KeelToolSupport
 import KeelToolsTestSupport
+import Synchronization
 import Testing
 
 @Suite("Documents in PostgreSQL", .timeLimit(.minutes(30)))
@@ -176,6 +177,53 @@ struct PostgreSQLStoreTests {
         let (before, after) = (try await source.all("c"), try await target.all("c"))
         #expect(before == after)
         #expect(before.contains { $0.id == "late" })
+    }
+
+    @Test("An app moves to PostgreSQL while it writes: a mirror, a copy, and the same documents")
+    func moving() async throws {
+        let file = scratch.file("notes.sqlite").path
+        let sqlite = try SQLiteStorageAdapter.opened(at: file, for: .creating)
+        try await Samples.fill(sqlite, count: 200)
+        let server = try await PostgreSQLStorageAdapter.opened(at: database, for: .creating)
+        let events = EventCount()
+        let mirrored = sqlite.mirrored(to: server) { _ in events.add() }
+        let app = StorageClient(mirrored)
+        let isCopied = EventCount()
+        let writer = Task {
+            // Existing documents, new ones, and removed ones, until the copy has ended.
+            var number = 0
+            while isCopied.count == 0 || number < 100 {
+                try await app.setDocument(
+                    DocumentPath("c/d\(number % 300)"),
+                    ["n": .integer(Int64(number))]
+                )
+                if number % 7 == 0 { try await app.deleteDocument(DocumentPath("c/d\(number % 200)")) }
+                number += 1
+            }
+            return number
+        }
+        let copy = try documents(["copy", file, database, "--quiet"])
+        isCopied.add()
+        let writes = try await writer.value
+        #expect(writes >= 100)
+        #expect(copy.code == 0, "\(copy.output)")
+        #expect(mirrored.waitingCount == 0)
+        #expect(events.count == 0)
+        let difference = try documents(["diff", file, database])
+        #expect(difference.code == 0, "\(difference.output)")
+        let (before, after) = (try await sqlite.all("c"), try await server.all("c"))
+        #expect(before == after)
+        #expect(before.count > 200)
+        await server.close()
+        try sqlite.close()
+    }
+
+    private final class EventCount: Sendable {
+        private let value = Atomic(0)
+
+        var count: Int { value.load(ordering: .sequentiallyConsistent) }
+
+        func add() { value.add(1, ordering: .sequentiallyConsistent) }
     }
 
     @Test("A place is described without its password")

@@ -8,7 +8,7 @@ extension Demonstration {
 
     func startServer() async throws {
         try await awaitServer()
-        try await startServer(port: "0")
+        try await startServer(on: "sqlite:\(serverFile)", port: "0")
     }
 
     /// Waits until the server's program is compiled.
@@ -27,11 +27,8 @@ extension Demonstration {
         throw DemoFailure(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    private func startServer(port: String) async throws {
-        let server = try start(
-            "keel",
-            ["serve", "--storage", "sqlite:\(serverFile)", "--port", port]
-        )
+    private func startServer(on storage: String, port: String) async throws {
+        let server = try start("keel", ["serve", "--storage", storage, "--port", port])
         self.server = server
         store = try await server.line(within: .seconds(30), "the address of the server") {
             $0.hasPrefix("http://127.0.0.1:")
@@ -70,7 +67,7 @@ extension Demonstration {
 
     func restartServer() async throws {
         guard let port = store.split(separator: ":").last else { return }
-        try await startServer(port: String(port))
+        try await startServer(on: "sqlite:\(serverFile)", port: String(port))
         let own = try await app(.a, "favourites").output
         try expect(Output.ids(own) == [chosen.id], "the favourite is there")
         try await app(.a, "rate", chosen.id, "4")
@@ -83,5 +80,26 @@ extension Demonstration {
         await server.stop()
         let outcome = try await server.outcome(within: .seconds(30))
         try expect(outcome.status == 0, "SIGTERM ended it, and nothing was cut off")
+    }
+
+    func moveToPostgreSQL() async throws {
+        guard let script = setting.postgreSQL else { throw DemoFailure("PostgreSQL is missing") }
+        let database = try start(script)
+        let port = try await database.line(within: .seconds(60), "the port") { Int($0) != nil }
+        let url = "postgres://keel@127.0.0.1:\(port)/postgres"
+        note("a PostgreSQL server of its own, process \(database.identifier): \(url)")
+        let copy = try start("keel", ["documents", "copy", serverFile, url, "--quiet"])
+        let outcome = try await copy.outcome(within: .seconds(300))
+        for line in outcome.output { note("keel documents copy: \(line)") }
+        try expect(outcome.status == 0, "both stores have the same documents")
+        try await startServer(on: url, port: "0")
+        let own = try await app(.a, "favourites").output
+        try expect(Output.ids(own) == [chosen.id], "the favourite is there")
+        try expect(own.contains { $0.contains("★★★★☆") }, "and so is the rating")
+        try await app(.a, "rate", chosen.id, "5")
+        let shown = try await app(.b, "favourites").output
+        try expect(shown.contains { $0.contains("★★★★★") }, "B sees what A does now")
+        await server?.stop()
+        await database.stop()
     }
 }

@@ -1,9 +1,12 @@
 import Foundation
 
 extension Demonstration {
-    /// The steps in order.
+    /// The steps in order; the last one only where PostgreSQL is installed.
     var steps: [Step] {
-        [
+        let last: [Step] =
+            setting.postgreSQL == nil
+            ? [] : [("The documents move to PostgreSQL, and the app with them", moveToPostgreSQL)]
+        return [
             ("The service starts", startService),
             ("A signs in by e-mail", signIn),
             ("A’s tokens are sealed: no file of the app tells them", checkSecrets),
@@ -37,7 +40,7 @@ extension Demonstration {
             ("What A does is noted here, and nothing leaves without consent", noteUsage),
             ("With consent all of it arrives, once, also after a kill", sendUsage),
             ("The server ends when it is asked to", endServer),
-        ]
+        ] + last
     }
 
     var stepTitles: [String] { steps.map(\.title) }

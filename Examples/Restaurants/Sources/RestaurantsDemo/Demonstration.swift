@@ -33,7 +33,7 @@ actor Demonstration {
             \(Terminal.bold("Restaurants, an app on Keel"))
             Two instances of the app, A and B, work on one file. Their restaurants come from a
             service on this machine, which will go away and come back. At the end the same app works
-            on a server instead of the file.
+            on a server instead of the file\(setting.postgreSQL == nil ? "" : ", and on PostgreSQL").
 
               data   \(setting.data.relativePath) (\(setting.restaurants.count) restaurants)
               store  \(setting.store)
@@ -80,6 +80,13 @@ actor Demonstration {
             password: password,
             in: setting.folder
         )
+        processes.append(process)
+        return process
+    }
+
+    /// Starts a program that runs until its input ends.
+    func start(_ program: URL) throws -> RunningProcess {
+        let process = try RunningProcess(program, [], holdsInput: true, in: setting.folder)
         processes.append(process)
         return process
     }

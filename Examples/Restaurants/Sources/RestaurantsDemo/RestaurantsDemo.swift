@@ -8,11 +8,14 @@ struct RestaurantsDemo {
         who signs in, live changes between the two, and what works when the service is gone: reading,
         and writing, which the service learns of when it is back.
 
-        USAGE: restaurants-demo [--data FILE] [--server FILE] [--interactive]
+        USAGE: restaurants-demo [--data FILE] [--server FILE] [--postgresql FILE] [--interactive]
 
           --data FILE      The restaurants to serve, as JSON Lines; without it, the example's own.
           --server FILE    The file to which the path of `keel`, the server, is written when it is
                            compiled; without it, `keel` stands beside this program.
+          --postgresql FILE
+                           A script that runs a PostgreSQL server and prints its port, such as
+                           Scripts/postgresql.sh; without it, the last step is left out.
           --interactive    Leaves everything running at the end, for you to use.
 
         Exits with 0 only if every step held, with 64 when it was not understood.
@@ -21,6 +24,7 @@ struct RestaurantsDemo {
     static func main() async {
         var arguments = CommandLine.arguments.dropFirst()
         var (data, server, isInteractive): (String?, String?, Bool) = (nil, nil, false)
+        var postgreSQL: String?
         while let option = arguments.popFirst() {
             switch option {
             case "--help", "-h":
@@ -33,11 +37,14 @@ struct RestaurantsDemo {
             case "--server":
                 guard let file = arguments.popFirst() else { fail("--server needs a file.") }
                 server = file
+            case "--postgresql":
+                guard let file = arguments.popFirst() else { fail("--postgresql needs a file.") }
+                postgreSQL = file
             default: fail("“\(option)” is not understood. See restaurants-demo --help.")
             }
         }
         do {
-            let setting = try Setting(data: data, server: server)
+            let setting = try Setting(data: data, server: server, postgreSQL: postgreSQL)
             let hasHeld = await run(setting, isInteractive: isInteractive)
             setting.cleanUp()
             exit(hasHeld ? 0 : 1)

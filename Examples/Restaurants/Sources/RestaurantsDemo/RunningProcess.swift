@@ -5,6 +5,8 @@ final class RunningProcess: Sendable {
     private let process = Process()
     private let output: Lines
     private let errors: Lines
+    /// The input, for a program that runs until it ends.
+    private let input: Pipe?
 
     /// The command line of the program, for the reader.
     let call: String
@@ -17,12 +19,14 @@ final class RunningProcess: Sendable {
     ///   - program: The path of the program.
     ///   - arguments: The arguments.
     ///   - password: The password in the app's environment.
+    ///   - holdsInput: Whether the program's input lasts until ``stop()``, or ends at once.
     ///   - folder: An existing folder of this process for the program's output.
     /// - Throws: The system's error if the program cannot be started.
     init(
         _ program: URL,
         _ arguments: [String],
         password: String? = nil,
+        holdsInput: Bool = false,
         in folder: URL
     ) throws {
         call = ([program.lastPathComponent] + arguments).joined(separator: " ")
@@ -40,7 +44,8 @@ final class RunningProcess: Sendable {
         environment["RESTAURANTS_SECRETS"] =
             folder.appending(path: "secrets").path(percentEncoded: false)
         process.environment = environment
-        process.standardInput = FileHandle.nullDevice
+        input = holdsInput ? Pipe() : nil
+        process.standardInput = input ?? FileHandle.nullDevice
         let files = (output: try output.open(), errors: try errors.open())
         process.standardOutput = files.output
         process.standardError = files.errors
@@ -93,7 +98,11 @@ final class RunningProcess: Sendable {
     /// Ends the program, by force if necessary.
     func stop() async {
         guard process.isRunning else { return }
-        process.terminate()
+        if let input {
+            try? input.fileHandleForWriting.close()
+        } else {
+            process.terminate()
+        }
         // A separate task, because the caller may be canceled and must still wait.
         let ending = Task {
             try await wait(.seconds(2), for: "the end") { process.isRunning ? nil : true }

@@ -38,14 +38,17 @@ struct Setting: Sendable {
 
     /// The file with the path of the server's program, which appears when that is compiled.
     let serverPath: URL?
+    /// The script that runs a PostgreSQL server; nil where none is installed.
+    let postgreSQL: URL?
 
-    init(data file: String?, server: String? = nil) throws {
+    init(data file: String?, server: String? = nil, postgreSQL: String? = nil) throws {
         guard let program = Bundle.main.executableURL else {
             throw DemoFailure("cannot tell where this program is")
         }
         programs = program.resolvingSymlinksInPath().deletingLastPathComponent()
         data = file.map { URL(fileURLWithPath: $0) } ?? Self.ownData
         serverPath = server.map { URL(fileURLWithPath: $0) }
+        self.postgreSQL = postgreSQL.map { URL(fileURLWithPath: $0) }
         restaurants = try Self.read(data)
         folder = FileManager.default.temporaryDirectory
             .appending(path: "restaurants-demo-\(ProcessInfo.processInfo.processIdentifier)")
