@@ -106,6 +106,32 @@ struct DocumentCopyTests {
         }
     }
 
+    @Test("A copy leaves no older state of what a mirror writes meanwhile", arguments: 1...3)
+    func mirrored(page: Int) async throws {
+        let scratch = try Scratch()
+        let (source, target) = (InMemoryStorageAdapter(), InMemoryStorageAdapter())
+        for number in 0..<25 {
+            try await StorageClient(source).setDocument("c/\(number)", ["n": 0])
+        }
+        let app = StorageClient(source.mirrored(to: target) { event in Issue.record("\(event)") })
+        // Between the reading of a page and its arrival, the last page included.
+        let late = MeddlingAdapter(target, beforeCommit: page) {
+            for number in 0..<25 {
+                let path = DocumentPath("c/\(number)")
+                if number % 2 == 0 {
+                    try await app.setDocument(path, ["n": 1])
+                } else {
+                    try await app.deleteDocument(path)
+                }
+            }
+        }
+        let report = try await DocumentCopy(from: source, to: late, pageSize: 10)
+            .run(from: CopyCheckpoint(subject: "x"), checkpoint: scratch.file("check"))
+        #expect(report.isVerified)
+        #expect(try await source.all("c") == target.all("c"))
+        #expect(try await target.all("c").count == 13)
+    }
+
     @Test("An extra document, a different field and a different time are reported")
     func differences() async throws {
         let scratch = try Scratch()

@@ -2,20 +2,24 @@ import KeelStorage
 import KeelStorageAdapting
 import Synchronization
 
-/// An adapter behind which something happens between two reads.
+/// An adapter behind which something happens once, after a read or before a commit.
 final class MeddlingAdapter: StorageAdapter {
     private let upstream: any StorageAdapter
     private let reads = Mutex(0)
-    private let after: Int
+    private let commits = Mutex(0)
+    private let after: Int?
+    private let before: Int?
     private let meddle: @Sendable () async throws -> Void
 
     init(
         _ upstream: any StorageAdapter,
-        afterReads count: Int,
+        afterReads count: Int? = nil,
+        beforeCommit number: Int? = nil,
         _ meddle: @escaping @Sendable () async throws -> Void
     ) {
         self.upstream = upstream
         after = count
+        before = number
         self.meddle = meddle
     }
 
@@ -31,19 +35,27 @@ final class MeddlingAdapter: StorageAdapter {
             count += 1
             return count
         }
-        guard count == after else { return result }
+        if count == after { try await act() }
+        return result
+    }
+
+    private func act() async throws(StorageError) {
         do {
             try await meddle()
         } catch {
             throw StorageError(.unknown, "the meddling failed", cause: error)
         }
-        return result
     }
 
     func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await upstream.commit(batches)
+        let number = commits.withLock { count in
+            count += 1
+            return count
+        }
+        if number == before { try await act() }
+        return try await upstream.commit(batches)
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {

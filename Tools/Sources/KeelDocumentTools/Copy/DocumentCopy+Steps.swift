@@ -3,9 +3,35 @@ internal import KeelStorageAdapting
 internal import KeelToolSupport
 
 extension DocumentCopy {
+    /// The documents of the last page of the change log.
+    struct LastPage {
+        /// The largest number of times that the end of the log is read because of them.
+        static let mostReadings = 1_000
+
+        /// The documents, if the page reached the end of the log.
+        var paths: Set<DocumentPath>?
+        var readings = 0
+
+        /// Whether the copy need not write a page: it reaches the end of the log, and has none of these documents.
+        func isFollowed(by page: ChangePage) -> Bool {
+            guard let paths, page.isCaughtUp else { return false }
+            return readings >= Self.mostReadings || !page.changes.contains { paths.contains($0.path) }
+        }
+    }
+
     /// Copies a page of the change log.
-    func copyChanges(_ state: inout CopyCheckpoint) async throws(StorageError) {
+    ///
+    /// A page has the states at the moment at which it was read, and they may be outdated when they are written. The
+    /// changes behind the page tell.
+    func copyChanges(
+        _ state: inout CopyCheckpoint,
+        after last: inout LastPage
+    ) async throws(StorageError) {
         let page = try await source.changes(request(state))
+        guard !last.isFollowed(by: page) else {
+            state.isRead = true
+            return
+        }
         var writes: [DocumentWrite] = []
         for change in page.changes where !change.path.isKeelsOwn {
             switch change {
@@ -21,7 +47,8 @@ extension DocumentCopy {
         }
         try await commit(writes)
         state.cursor = page.next.bytes
-        state.isRead = page.isCaughtUp
+        last.paths = page.isCaughtUp ? Set(writes.map(\.path)) : nil
+        last.readings += page.isCaughtUp ? 1 : 0
     }
 
     /// Allows the source to trim its change log again.

@@ -10,6 +10,10 @@ package import KeelStorage
 /// changes made during the copy. Another source is read collection by collection. If the target supports replication,
 /// the documents keep their times and revisions; otherwise the target assigns new times.
 ///
+/// Another program, such as a mirror, may write newer states to the target during the copy. The copy ends only when none
+/// of the documents that it has written last has changed in the source meanwhile, so that it leaves no older state
+/// behind. This needs a source with a change log.
+///
 /// A document that cannot be read does not prevent the copy of others: the report has its path, and the target keeps
 /// its own state of it.
 package struct DocumentCopy: Sendable {
@@ -69,9 +73,10 @@ package struct DocumentCopy: Sendable {
             _ = try await StorageClient(source).page(DocumentQuery(collection), size: 1)
         }
         var state = start
+        var last = LastPage()
         while !state.isRead {
             if source.capabilities.contains(.changeLog) {
-                try await copyChanges(&state)
+                try await copyChanges(&state, after: &last)
             } else {
                 try await copyCollection(&state)
             }
