@@ -41,6 +41,13 @@ let storage: [Target.Dependency] = [
     .product(name: "KeelStorageSQLite", package: "keel"),
 ]
 
+/// The adapter of PostgreSQL, unless `--disable-default-traits` builds without libpq.
+let postgreSQL = Target.Dependency.product(
+    name: "KeelStoragePostgreSQL",
+    package: "keel",
+    condition: .when(traits: ["PostgreSQL"])
+)
+
 // KeelCache and NIOPosix come with `cache` and `server`.
 let http: [Target.Dependency] = [
     ("KeelAsyncHTTPClient", "keel"), ("KeelHTTP", "keel"), ("KeelHTTPCaching", "keel"),
@@ -71,14 +78,25 @@ let package = Package(
         .executable(name: "keel-bench-server", targets: ["KeelBenchServer"]),
         .executable(name: "keel-soak", targets: ["KeelSoak"]),
     ],
+    traits: [
+        .trait(name: "PostgreSQL", description: "Measures stores in PostgreSQL, on libpq."),
+        .default(enabledTraits: ["PostgreSQL"]),
+    ],
     dependencies: [
         .package(
             name: "keel",
             path: "..",
-            traits: [.defaults, "Logging", "PostgreSQL", "WebSocket"]
+            traits: [
+                .defaults, "Logging", "WebSocket",
+                .trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ]
         ),
         // Its program `keel` is started by the server's measures.
-        .package(name: "keel-tools", path: "../Tools"),
+        .package(
+            name: "keel-tools",
+            path: "../Tools",
+            traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))]
+        ),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -97,11 +115,11 @@ let package = Package(
             name: "KeelBench",
             dependencies: analytics + cache + files + http + logging + repositories + security
                 + server + storage + [
-                    .product(name: "GRDB", package: "GRDB.swift")
+                    .product(name: "GRDB", package: "GRDB.swift"), postgreSQL,
                 ],
             exclude: [
                 "Files/Peers/files-peer.py", "HTTP/Peers/websocket-echo-client.py",
-                "Logging/Peers/spdlog-records.cpp",
+                "Logging/Peers/spdlog-records.cpp", "PostgreSQL/Peers/postgresql-peer.c",
                 "Security/Peers/security-peer.py",
             ]
         ),

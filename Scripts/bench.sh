@@ -3,7 +3,7 @@
 #
 #     Scripts/bench.sh                            every group
 #     Scripts/bench.sh storage                    one group: analytics, cache, files, http, lint, logging,
-#                                                 repositories, security, server or storage
+#                                                 postgresql, repositories, security, server or storage
 #     Scripts/bench.sh storage --json FILE        also writes the numbers to a file
 #
 # The arguments are those of keel-bench; exits with its code. A measure that lacks something on

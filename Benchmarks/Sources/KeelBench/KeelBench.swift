@@ -10,6 +10,7 @@ struct KeelBench {
         "files": { try await FilesGroup.measures($0) + ResumableDownloadMeasures.measures($0) },
         "http": HTTPGroup.measures,
         "logging": LoggingGroup.measures,
+        "postgresql": PostgreSQLGroup.measures,
         "repositories": RepositoriesGroup.measures,
         "security": SecurityGroup.measures,
         "server": ServerGroup.measures,
@@ -41,6 +42,12 @@ struct KeelBench {
                 try StreamWork(arguments.dropFirst()).run()
                 return 0
             }
+            #if PostgreSQL
+            if arguments.first == DatabaseWriter.command {
+                try await DatabaseWriter(arguments.dropFirst()).run()
+                return 0
+            }
+            #endif
             if arguments.count == 2, arguments[0] == PeerServer.command {
                 try await PeerServer(arguments[1]).run()
                 return 0
