@@ -14,6 +14,7 @@ import sys
 GROUPS = [
     ("Start here", ["YourFirstWeek", "Architecture", "Checklists", "CommandLine"]),
     ("Coming from elsewhere", ["ComingFromFirebase", "ComingFromTheDocuments"]),
+    ("Servers", ["PostgreSQL", "Scaling"]),
     ("Logs and analytics", ["Logging", "Analytics", "AnalyticsDestinations"]),
     ("Facts", ["Benchmarks", "Cost", "Conformance", "Platforms", "Coverage", "Lint"]),
 ]

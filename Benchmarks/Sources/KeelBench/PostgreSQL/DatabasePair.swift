@@ -1,6 +1,7 @@
 #if PostgreSQL
 import Foundation
 import KeelStorage
+import KeelStorageAdapting
 import KeelStoragePostgreSQL
 
 /// The server and the peer of the group, each started on first use.
@@ -72,8 +73,10 @@ final class DatabasePair: Sendable {
         client = StorageClient(adapter, schema: schema)
         try await client.prepare()
         start = try await Self.position(adapter)
-        try await client.collection("places", as: Place.self)
-            .saveAll((0..<count).lazy.map(Place.init))
+        for first in stride(from: 0, to: count, by: 10_000) {
+            try await client.collection("places", as: Place.self)
+                .saveAll((first..<min(first + 10_000, count)).map(Place.init))
+        }
         try await peer.run(url, ["create"])
         try await bench.settle(url)
     }

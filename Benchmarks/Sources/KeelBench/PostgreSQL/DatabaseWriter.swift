@@ -63,8 +63,8 @@ struct DatabaseWriter: Sendable {
 ///
 /// Signals hold them, which needs no rights. It is harsher than a slower processor: a stopped process may hold the line
 /// of commits.
-final class HeldWriters {
-    private struct Child {
+final class HeldWriters: Sendable {
+    private struct Child: Sendable {
         let process: Process
         let input: Pipe
         let output: Pipe
@@ -107,7 +107,7 @@ final class HeldWriters {
         let processes = children.map(\.process.processIdentifier)
         let isOver = Atomic(false)
         for process in processes { kill(process, SIGSTOP) }
-        for child in children { try child.input.fileHandleForWriting.write(contentsOf: [10]) }
+        for child in children { try child.input.fileHandleForWriting.write(contentsOf: Data([10])) }
         let start = ContinuousClock.now
         let thread = Thread {
             var next = ContinuousClock.now

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import Foundation
 import KeelStorage
+import KeelStorageAdapting
 import KeelStoragePostgreSQL
 
 extension PostgreSQLGroup {
