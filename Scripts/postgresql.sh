@@ -7,8 +7,9 @@
 # The options are settings of the server, such as fsync=on. A standby copies the server on another port and follows it.
 #
 # Prints the port once the server accepts connections, and runs until its standard input ends; then the server is
-# ended at once, as by a crash, and its data is removed. The role `keel` may do everything without a password; the
-# role `cautious`, which does not exist at first, needs one.
+# ended at once, as by a crash, and its data is removed. KEEL_DATABASE_FOLDER names the folder for the data, /tmp if it
+# is not set. The role `keel` may do everything without a password; the role `cautious`, which does not exist at first,
+# needs one.
 #
 # PostgreSQL refuses to run as root, so root hands over to nobody.
 
@@ -38,7 +39,7 @@ fi
 
 for variable in $(env | sed -n 's/^\(PG[A-Z]*\)=.*/\1/p'); do unset "$variable"; done
 port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
-folder="$(mktemp -d /tmp/keel-postgresql.XXXXXX)"
+folder="$(mktemp -d "${KEEL_DATABASE_FOLDER:-/tmp}/keel-postgresql.XXXXXX")"
 trap 'rm -rf "$folder"' EXIT
 if [ "${1:-}" = --standby-of ]; then
     "$programs/pg_basebackup" -h 127.0.0.1 -p "$2" -U keel -D "$folder/data" -R -X stream -c fast --no-sync \

@@ -2,7 +2,7 @@ import Foundation
 
 /// A PostgreSQL server of the benchmarks, on a free port of 127.0.0.1, which ends with this value or the process.
 ///
-/// Its data is in the temporary folder of the system, as `Scripts/postgresql.sh` makes it.
+/// Its data is in `/tmp`, or in the folder that `KEEL_DATABASE_FOLDER` names: see `Scripts/postgresql.sh`.
 final class DatabaseServer: Sendable {
     /// The settings, for both sides; the others are PostgreSQL's defaults.
     ///
