@@ -87,8 +87,9 @@ let package = Package(
             name: "keel",
             path: "..",
             traits: [
-                .defaults, "Logging", "WebSocket",
+                .defaults, "Logging",
                 .trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                "WebSocket",
             ]
         ),
         // Its program `keel` is started by the server's measures.
