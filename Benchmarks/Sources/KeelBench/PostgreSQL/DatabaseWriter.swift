@@ -14,6 +14,11 @@ struct DatabaseWriter: Sendable {
     /// The number of clients, each of which waits for its write.
     static let clientCount = 16
 
+    private final class Progress: Sendable {
+        let isOver = Atomic(false)
+        let written = Atomic(0)
+    }
+
     private let url: String
     private let count: Int
 
@@ -28,8 +33,7 @@ struct DatabaseWriter: Sendable {
     @concurrent
     func run() async throws {
         let client = StorageClient(try await PostgreSQLStorageAdapter(at: .url(url)))
-        let isOver = Atomic(false)
-        let written = Atomic(0)
+        let progress = Progress()
         let requests = try (0..<min(count, 2_000)).map { _ in
             try JSONEncoder().encode(Place(Int.random(in: 0..<count)))
         }
@@ -38,24 +42,27 @@ struct DatabaseWriter: Sendable {
         guard readLine() != nil else { return }
         let thread = Thread {
             while readLine() != nil {}
-            isOver.store(true, ordering: .relaxed)
+            progress.isOver.store(true, ordering: .relaxed)
         }
         thread.start()
         let before = Timing.processorTime()
         try await withThrowingDiscardingTaskGroup { group in
             for _ in 0..<Self.clientCount {
                 group.addTask { @concurrent in
-                    while !isOver.load(ordering: .relaxed) {
+                    while !progress.isOver.load(ordering: .relaxed) {
                         let request = requests[Int.random(in: 0..<requests.count)]
                         var place = try JSONDecoder().decode(Place.self, from: request)
                         place.score = Int.random(in: 0..<1_000_000_000)
                         try await client.setDocument(DocumentPath("places", place.id), place)
-                        written.add(1, ordering: .relaxed)
+                        progress.written.add(1, ordering: .relaxed)
                     }
                 }
             }
         }
-        print(written.load(ordering: .relaxed), Int(Timing.processorTime() - before))
+        print(
+            progress.written.load(ordering: .relaxed),
+            Int(Timing.processorTime() - before)
+        )
     }
 }
 
