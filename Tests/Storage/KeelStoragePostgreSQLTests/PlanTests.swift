@@ -135,5 +135,59 @@ struct PlanTests {
         #expect(after.filter { before[$0.key] != $0.value } == [:])
         await owner.close()
     }
+
+    @Test("Commits and reads look up their rows, even before the server has statistics")
+    func looksUpRows() async throws {
+        let server = try await PostgreSQLServer(options: ["autovacuum=off"])
+        defer { server.stop() }
+        let settings = try ConnectionSettings(.url(server.url()), allowsUnverifiedServers: false)
+        let owner = try ConnectionThread("test", settings, answerLimit: .seconds(10))
+        func rowsRead() async throws -> Int64 {
+            try await waitForSessions(owner)
+            return try await server.run(
+                """
+                SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes
+                WHERE relname IN ('changes', 'documents', 'entries', 'words')
+                """
+            ) ?? 0
+        }
+        func write(_ number: Int, _ value: Int) -> DocumentWrite {
+            DocumentWrite(
+                DocumentPath("notes/\(number)"),
+                .set(
+                    DocumentBody([
+                        "n": .integer(Int64(value)), "text": .string("word\(value)"),
+                    ])
+                )
+            )
+        }
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
+        try await adapter.prepare(
+            StorageSchema(
+                indexes: [IndexDefinition("notes", [.ascending("n")])],
+                searches: [SearchDefinition("notes", fields: ["text"])]
+            )
+        )
+        for first in stride(from: 0, to: 2_000, by: 500) {
+            let batch = WriteBatch((first..<first + 500).map { write($0, $0) })
+            for result in try await adapter.commit([batch]) { _ = try result.get() }
+        }
+        await adapter.close()
+        let before = try await rowsRead()
+
+        let other = try await PostgreSQLStorageAdapter(at: .url(server.url()))
+        let batch = WriteBatch(
+            (0..<100).map { write($0, $0 + 5_000) }
+                + (100..<200).map { DocumentWrite(DocumentPath("notes/\($0)"), .delete) }
+                + (2_000..<2_100).map { write($0, $0) }
+        )
+        for result in try await other.commit([batch]) { _ = try result.get() }
+        let paths = (0..<100).map { DocumentPath("notes/\($0)") }
+        _ = try await other.read(ReadRequest(.documents(paths)))
+        await other.close()
+        // A plan that reads a whole table reads 2,000 rows of it.
+        #expect(try await rowsRead() - before < 2_000)
+        await owner.close()
+    }
 }
 #endif

@@ -61,7 +61,9 @@ struct GroupReading {
     }
 
     private var documentStatement: DatabaseStatement {
-        // A document's number tells whether it exists; its last removal counts only if it does not.
+        // A document's number tells whether it exists; its last removal counts only if it does not. The limit makes the
+        // server look each document up: where it knows nothing of the table, it would rather read the whole collection
+        // for each path.
         DatabaseStatement(
             """
             SELECT p.n, c.cid, d.did, d.rev, d.created, d.updated, d.body, r.time
@@ -75,7 +77,7 @@ struct GroupReading {
             ) c ON true
             LEFT JOIN LATERAL (
                 SELECT did, rev, created, updated, body FROM keel.documents
-                WHERE store = $1 AND cid = c.cid AND id = p.id
+                WHERE store = $1 AND cid = c.cid AND id = p.id LIMIT 1
             ) d ON true
             LEFT JOIN LATERAL (
                 SELECT coalesce(time, seq) AS time FROM keel.changes

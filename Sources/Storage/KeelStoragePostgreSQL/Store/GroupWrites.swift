@@ -120,6 +120,9 @@ struct GroupWrites {
     }
 
     // MARK: Writing
+    //
+    // Rows to remove are looked up one by one, each with a limit: where the server knows nothing of a table, it would
+    // rather compare every row of the store with every row to remove.
 
     /// Returns the statements that write the rows, and forgets the rows.
     mutating func statements() -> [DatabaseStatement] {
@@ -162,8 +165,12 @@ struct GroupWrites {
             statements.append(
                 DatabaseStatement(
                     """
-                    DELETE FROM keel.documents d USING unnest($2::bigint[]) AS r(did)
-                    WHERE d.store = $1 AND d.did = r.did
+                    DELETE FROM keel.documents WHERE ctid = ANY (ARRAY(
+                        SELECT f.ctid FROM unnest($2::bigint[]) AS r(did)
+                        CROSS JOIN LATERAL (
+                            SELECT ctid FROM keel.documents WHERE store = $1 AND did = r.did LIMIT 1
+                        ) f
+                    ))
                     """
                 ) {
                     $0.add(store)
@@ -221,9 +228,14 @@ struct GroupWrites {
         }
         add(
             """
-            DELETE FROM keel.entries e
-            USING unnest($2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[]) AS r(ix, cid, key, did)
-            WHERE e.store = $1 AND e.ix = r.ix AND e.cid = r.cid AND e.key = r.key AND e.did = r.did
+            DELETE FROM keel.entries WHERE ctid = ANY (ARRAY(
+                SELECT f.ctid
+                FROM unnest($2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[]) AS r(ix, cid, key, did)
+                CROSS JOIN LATERAL (
+                    SELECT ctid FROM keel.entries
+                    WHERE store = $1 AND ix = r.ix AND cid = r.cid AND key = r.key AND did = r.did LIMIT 1
+                ) f
+            ))
             """,
             last.filter(\.isRemoval)
         )
@@ -256,11 +268,16 @@ struct GroupWrites {
         }
         add(
             """
-            DELETE FROM keel.words w
-            USING unnest($2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[], $6::bigint[])
-                AS r(ix, cid, word, did, field)
-            WHERE w.store = $1 AND w.ix = r.ix AND w.cid = r.cid AND w.word = r.word AND w.did = r.did
-            AND w.field = r.field
+            DELETE FROM keel.words WHERE ctid = ANY (ARRAY(
+                SELECT f.ctid
+                FROM unnest($2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[], $6::bigint[])
+                    AS r(ix, cid, word, did, field)
+                CROSS JOIN LATERAL (
+                    SELECT ctid FROM keel.words
+                    WHERE store = $1 AND ix = r.ix AND cid = r.cid AND word = r.word AND did = r.did
+                    AND field = r.field LIMIT 1
+                ) f
+            ))
             """,
             changes.filter(\.value).map(\.key)
         )

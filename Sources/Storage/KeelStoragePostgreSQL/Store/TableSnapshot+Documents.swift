@@ -54,6 +54,8 @@ extension TableSnapshot: StoreSnapshot {
             SELECT * FROM (SELECT 1 AS rank, i.* FROM (\(image)) i UNION ALL SELECT 2, e.* FROM (\(present)) e) s
             ORDER BY rank LIMIT 1
             """ : present
+        // The limit makes the server look each document up: where it knows nothing of the table, it would rather read
+        // the whole collection for each path.
         return """
             SELECT \(columns), p.n
             FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) WITH ORDINALITY AS p(cid, path, id, n)
@@ -64,7 +66,7 @@ extension TableSnapshot: StoreSnapshot {
                 WHERE p.cid IS NULL AND store = $1
                 AND substring(path FROM 1 FOR 2000) = substring(p.path FROM 1 FOR 2000) AND path = p.path
             ) c
-            CROSS JOIN LATERAL (\(document)) d
+            CROSS JOIN LATERAL (\(isPast ? document : document + " LIMIT 1")) d
             """
     }
 
