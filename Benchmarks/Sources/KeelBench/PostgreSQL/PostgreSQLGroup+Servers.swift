@@ -21,7 +21,7 @@ extension PostgreSQLGroup {
             )
         }
         return [
-            measure(2, .partAtLeast(1.7)), measure(3, .partAtLeast(2.1)), measure(4, .info),
+            measure(2, .partAtLeast(1.7)), measure(3, .partAtLeast(2.1)), measure(4, .partAtLeast(2.1)),
         ]
     }
 }
