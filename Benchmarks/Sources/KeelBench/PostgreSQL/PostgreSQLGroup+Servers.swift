@@ -21,7 +21,9 @@ extension PostgreSQLGroup {
             )
         }
         return [
-            measure(2, .partAtLeast(1.7)), measure(3, .partAtLeast(2.1)), measure(4, .partAtLeast(2.1)),
+            measure(2, .partAtLeast(1.7)),
+            measure(3, .partAtLeast(2.1)),
+            measure(4, .partAtLeast(2.1)),
         ]
     }
 }
