@@ -16,56 +16,7 @@ extension SQLiteStorageAdapter {
         }
 
         /// The retention of the change log and of receipts.
-        ///
-        /// The log keeps every change for ``age``. After that, it keeps the last change of each document, including
-        /// removals, for ``tombstoneAge``: a reader that was away for months still gets what has changed or been
-        /// removed, in pages, at the cost of the changed documents. Only an older cursor expires, and its reader
-        /// starts again with a copy.
-        ///
-        /// The log is not dropped before a registered reader has read it, but never kept longer than ``tombstoneAge``
-        /// and the reader's lifetime together, so that a reader that does not return cannot make the file grow
-        /// forever.
-        public struct Retention: Sendable, Hashable {
-            /// How long every change is kept.
-            public var age: Duration
-            /// How many bytes of the file are used for keeping every change; the limit reached first applies.
-            ///
-            /// A change counts 40 bytes plus its document's id; a removal counts 60 plus twice the id.
-            public var bytes: Int
-            /// How long the last change of each document is kept, including removals; at least ``age``.
-            public var tombstoneAge: Duration
-            /// How many bytes of the file, in addition to ``bytes``, are used for the last changes of documents,
-            /// unless a registered reader needs more.
-            public var tombstoneBytes: Int
-            /// The minimum time for which the receipt of a batch with an id is kept.
-            ///
-            /// During this time, a repeated batch is recognized and gets the receipt of its first commit. A receipt
-            /// takes about 100 bytes plus the results of the batch's transforms. A clock that is temporarily set to
-            /// another year does not shorten the time; to ensure this, receipts stay up to a day longer, and at most
-            /// a quarter of the time.
-            public var receiptAge: Duration
-
-            /// Creates a retention.
-            ///
-            /// By default, every change is kept for 30 days in 64 MiB, about one million changes; the last change of
-            /// each document for 180 days in 256 MiB; and receipts for 7 days.
-            public init(
-                age: Duration = .seconds(30 * 86_400),
-                bytes: Int = 64 << 20,
-                tombstoneAge: Duration = .seconds(180 * 86_400),
-                tombstoneBytes: Int = 256 << 20,
-                receiptAge: Duration = .seconds(7 * 86_400)
-            ) {
-                self.age = age
-                self.bytes = bytes
-                self.tombstoneAge = tombstoneAge
-                self.tombstoneBytes = tombstoneBytes
-                self.receiptAge = receiptAge
-            }
-
-            /// The age of the oldest change from which readers can still continue.
-            var horizon: Duration { max(age, tombstoneAge) }
-        }
+        public typealias Retention = LogRetention
 
         /// The failures that a finished commit survives.
         public var durability = Durability.process

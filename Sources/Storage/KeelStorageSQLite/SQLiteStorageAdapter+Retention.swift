@@ -33,19 +33,16 @@ extension SQLiteStorageAdapter {
     }
 
     /// Records the position of a reader that is named in a request.
-    ///
-    /// A failure to record it does not fail the request: the next request tries again.
     func note(_ request: ChangeRequest, answeredUpTo next: ChangeCursor) async throws(StorageError)
     {
-        guard let reader = request.reader, !configuration.isReadOnly else { return }
-        do throws(StorageError) {
-            guard reader.lifetime > .zero else { return try await unregisterReader(reader.name) }
-            guard reader.name.utf8.count <= 200, readers.isDue(reader) else { return }
-            // The reader may not receive the current page, so the recorded position is the one before it.
-            try await note(reader, at: request.after ?? next)
-        } catch {
-            readers.forget(reader.name)
-            if error.isCancellation { throw error }
+        guard request.reader != nil, !configuration.isReadOnly else { return }
+        try await readers.follow(request, answeredUpTo: next) {
+            reader,
+            cursor throws(StorageError) in
+            try await note(reader, at: cursor)
+        } release: {
+            name throws(StorageError) in
+            try await unregisterReader(name)
         }
     }
 
@@ -115,12 +112,19 @@ extension SQLiteStorageAdapter {
         let retention = configuration.retention
         let age = try age(database, state)
         let need = try StoredReaders(database).need(age, horizon: retention.horizon)
-        var trimming = LogTrimming(database, retention, age, state)
+        let parts = LogParts(
+            sequence: state.sequence,
+            total: try LogPoint.last(state.sequence, in: database).total,
+            trimmed: state.trimmed,
+            compacted: state.compacted,
+            kept: state.kept
+        )
+        var trimming = try LogTrimming(StoredLog(database), parts, keeping: retention, at: age)
         let isLogTrimmed = try trimming.step(keepingAfter: need.after)
         let areReceiptsTrimmed = try trimReceipts(age, database)
         let historyAge = try StoredHistory(database)?.age ?? .zero
         let longest = max(retention.horizon + need.lifetime, retention.receiptAge * 2, historyAge)
-        try age.forget(olderThan: longest, in: database)
+        try age.forget(olderThan: longest)
         return isLogTrimmed && areReceiptsTrimmed
     }
 
@@ -143,12 +147,10 @@ extension SQLiteStorageAdapter {
     }
 
     private func trimReceipts(_ age: StoreAge, _ database: Database) throws -> Bool {
-        let kept = configuration.retention.receiptAge
-        // A clock that jumps shortens an age by this much until it is right again.
-        let spare = min(kept / 4, .microseconds(StoreAge.longestStep))
-        guard
-            let oldest = try age.moment(surelyOlderThan: kept + spare, in: database)?.sequence
-        else { return true }
+        let longest = configuration.retention.longestReceiptAge
+        guard let oldest = try age.moments(surelyOlderThan: [longest])[0]?.sequence else {
+            return true
+        }
         // Receipts are numbered in the order of their times.
         let statement = try RawStatement(
             database,

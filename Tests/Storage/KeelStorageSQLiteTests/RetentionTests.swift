@@ -68,23 +68,6 @@ struct RetentionTests {
         #expect(try await adapter.checkIntegrity().isSound)
     }
 
-    @Test("a cursor beyond the byte limit of last changes expires")
-    func tombstoneBytes() async throws {
-        let adapter = try adapter(.init(bytes: 0, tombstoneBytes: 10 * 42))
-        let start = try #require(try await adapter.set("a/10", [:]).position)
-        var middle = start
-        for number in 11...40 {
-            let receipt = try await adapter.set("a/\(number)", [:])
-            if number == 30 { middle = try #require(receipt.position) }
-        }
-        try await adapter.compact()
-        let error = await storageError { _ = try await adapter.allChanges(after: start) }
-        #expect(error?.code == .cursorExpired)
-        #expect(await changeCount(adapter, after: middle) == 10)
-        // The remedy that the error names.
-        #expect(try await adapter.allChanges().changes.count == 31)
-    }
-
     @Test("enough changes trigger trimming")
     func trimsByItself() async throws {
         let adapter = try adapter(.init(bytes: 10_000))
@@ -181,95 +164,6 @@ struct RetentionTests {
         try await shortest.compact()
         #expect(await changeCount(shortest, after: start) == nil)
         #expect(try await rowCount(shortest) <= 2)
-    }
-
-    // MARK: Receipts
-
-    private static let batch = WriteBatch(
-        id: "x",
-        [DocumentWrite("a/1", .update([FieldChange("n", .transform(.increment(1)))]))]
-    )
-
-    @Test("a repeated batch is recognized after any number of changes")
-    func receiptsOutliveTheLog() async throws {
-        let adapter = try adapter(
-            .init(
-                age: .seconds(100),
-                bytes: 200,
-                tombstoneAge: .seconds(100),
-                tombstoneBytes: 0
-            )
-        )
-        let receipt = try await adapter.apply(Self.batch)
-        for number in 0..<200 { try await adapter.set("b/\(number % 3)", [:]) }
-        try await pass(.seconds(600), steps: 20, adapter)
-        #expect(try await adapter.apply(Self.batch).commitTime == receipt.commitTime)
-        #expect(try await adapter.document("a/1")?["n"] == 1)
-    }
-
-    @Test("receipts are removed only after their own age")
-    func receiptsExpire() async throws {
-        let adapter = try adapter(.init(bytes: 200, receiptAge: .seconds(1_000)))
-        try await adapter.apply(Self.batch)
-        try await pass(.seconds(990), steps: 10, adapter)
-        try await adapter.apply(Self.batch)
-        #expect(try await adapter.document("a/1")?["n"] == 1)
-        // A quarter more, for clocks that jump.
-        try await pass(.seconds(400), steps: 10, adapter)
-        try await adapter.apply(Self.batch)
-        #expect(try await adapter.document("a/1")?["n"] == 2)
-    }
-
-    @Test("a clock that repeatedly jumps to 2040 and back removes no receipt within a week")
-    func receiptsUnderWrongClocks() async throws {
-        let hour = Duration.seconds(3_600)
-        let leap = hour * 24 * 365 * 14
-        let adapter = try adapter(.init(bytes: 0, tombstoneBytes: 0))
-        try await adapter.apply(Self.batch)
-        for passed in 0..<7 * 24 {
-            for duration in [leap, .zero - leap] {
-                clock.move(by: duration)
-                try await adapter.set("b/0", ["n": .integer(Int64(passed))])
-                try await adapter.compact()
-                try await adapter.apply(Self.batch)
-            }
-            #expect(
-                try await adapter.document("a/1")?["n"] == 1,
-                "the batch was forgotten after \(passed) hours"
-            )
-            clock.move(by: hour)
-        }
-        try await pass(hour * 26, steps: 26, adapter)
-        try await adapter.apply(Self.batch)
-        #expect(try await adapter.document("a/1")?["n"] == 2)
-    }
-
-    @Test(
-        "a clock that jumps years ahead and back removes nothing early and keeps nothing forever"
-    )
-    func leaps() async throws {
-        let day = Duration.seconds(86_400)
-        let adapter = try adapter(.init(age: day * 30, tombstoneAge: day * 30))
-        let start = try #require(try await adapter.set("a/0", [:]).position)
-        try await adapter.apply(Self.batch)
-        try await adapter.registerReader("sync", at: start)
-        try await adapter.compact()
-        clock.move(by: day * 5_000)
-        try await adapter.set("a/2", [:])
-        try await adapter.compact()
-        clock.move(by: day * -5_000)
-        try await adapter.set("a/3", [:])
-        try await adapter.compact()
-        #expect(await changeCount(adapter, after: start) == 3)
-        try await adapter.apply(Self.batch)
-        #expect(try await adapter.document("a/1")?["n"] == 1)
-        // Days that pass one by one age everything, including data written in the wrong year.
-        try await pass(day * 32, steps: 32, adapter)
-        try await adapter.set("a/4", [:])
-        try await adapter.compact()
-        #expect(await changeCount(adapter, after: start) == nil)
-        try await adapter.apply(Self.batch)
-        #expect(try await adapter.document("a/1")?["n"] == 2)
     }
 }
 #endif

@@ -10,23 +10,15 @@ import Testing
 struct WrongClockTests {
     private static let day = Duration.seconds(86_400)
     private static let leap = day * 365 * 14
-    private static let counter = WriteBatch(
-        id: "x",
-        [DocumentWrite("a/1", .update([FieldChange("n", .transform(.increment(1)))]))]
-    )
 
     let folder: TemporaryFolder
     private let wall = WallClock()
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func adapter(
-        history: Duration? = nil,
-        _ retention: SQLiteStorageAdapter.Configuration.Retention = .init()
-    ) throws -> SQLiteStorageAdapter {
+    private func adapter(history: Duration? = nil) throws -> SQLiteStorageAdapter {
         try folder.adapter { configuration in
             configuration.history = history
-            configuration.retention = retention
             configuration.now = { [wall] in wall.now }
         }
     }
@@ -88,41 +80,6 @@ struct WrongClockTests {
         try await second.set("a/back", ["n": 3])
         let back = try #require(try await second.document("a/back"))
         #expect(back.createTime > removed)
-    }
-
-    @Test("A clock that jumps repeatedly trims nothing early and removes no reader")
-    func leapsOften() async throws {
-        let adapter = try adapter(.init(tombstoneAge: Self.day * 30))
-        let start = try #require(try await adapter.set("a/0", [:]).position)
-        try await adapter.apply(Self.counter)
-        try await adapter.registerReader("sync", at: start)
-        // Forty hours, in which the clock is forty times in each of two wrong years.
-        for round in 0..<40 {
-            for leap in [Self.leap, Self.day * -365 * 56] {
-                wall.move(by: leap)
-                try await adapter.set("a/\(round)", ["n": .integer(Int64(leap / Self.day))])
-                try await adapter.compact()
-                wall.move(by: .zero - leap)
-                try await adapter.compact()
-            }
-            wall.move(by: .seconds(3600))
-            try await adapter.set("a/\(round)", ["n": 0])
-        }
-        try await adapter.compact()
-        #expect(try await adapter.allChanges(after: start).changes.count == 40)
-        try await adapter.apply(Self.counter)
-        #expect(try await adapter.document("a/1")?["n"] == 0)
-        // Data written in the wrong years ages like the rest.
-        for _ in 0..<32 {
-            wall.move(by: Self.day)
-            try await adapter.compact()
-        }
-        try await adapter.set("a/2", ["n": 1])
-        try await adapter.compact()
-        let error = await storageError { _ = try await adapter.allChanges(after: start) }
-        #expect(error?.code == .cursorExpired)
-        try await adapter.apply(Self.counter)
-        #expect(try await adapter.document("a/1")?["n"] == 1)
     }
 
     @Test("The history is kept despite clock jumps and removed when old")

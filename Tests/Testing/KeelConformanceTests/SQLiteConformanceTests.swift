@@ -6,6 +6,10 @@ import KeelStorageSQLite
 import KeelTestSupport
 import Testing
 
+extension SQLiteStorageAdapter: RetainingAdapter {
+    package func trim() async throws(StorageError) { try await compact() }
+}
+
 @Suite("Conformance of the SQLite adapter")
 struct SQLiteConformanceTests {
     /// The capabilities of SQLite without sealing.
@@ -54,6 +58,44 @@ struct SQLiteConformanceTests {
             $0.retention = .init(bytes: 0)
         } _: {
             try await check.run(on: $0)
+        }
+    }
+
+    @Test("It keeps the promises about retention", arguments: RetentionCheck.all)
+    func retains(_ check: RetentionCheck) async throws {
+        let wall = ClockWalk.Wall()
+        try await withStore { configuration in
+            configuration.retention = check.retention
+            configuration.history = check.history
+            configuration.now = { wall.now }
+        } _: { adapter in
+            try await check.run(on: adapter, wall)
+            #expect(try await adapter.checkIntegrity().isSound)
+        }
+    }
+
+    @Test(
+        "A compacted log reports the same changes as a full one",
+        arguments: [true, false],
+        1...4
+    )
+    func compacts(dropsNothing: Bool, turn: Int) async throws {
+        let fuzz = CompactedLogFuzz(dropsNothing: dropsNothing)
+        try await withStore {
+            $0.history = nil
+        } _: { first in
+            try await fuzz.run(turn: turn) { retention in
+                var configuration = SQLiteStorageAdapter.Configuration()
+                configuration.retention = retention
+                configuration.now = { fuzz.wall.now }
+                return try SQLiteStorageAdapter(
+                    at: .file(first.path),
+                    configuration: configuration
+                )
+            } close: {
+                try ($0 as? SQLiteStorageAdapter)?.close()
+            }
+            #expect(try await first.checkIntegrity().isSound)
         }
     }
 

@@ -6,9 +6,9 @@ package import KeelDocuments
 /// numbers to other changes. Their marks differ, because each commit draws a random mark.
 ///
 /// A negative mark has a *period* in its upper half: a random number shared by commits until an adapter is opened or
-/// some thousand changes are written. The first change of a period stays in the log as long as any change of the period
-/// does, as does the last change of each document. A place whose change was superseded and removed is recognized by its
-/// period.
+/// some thousand changes are written. The first and the last change of a period stay in the log as long as any change
+/// between them does, as does the last change of each document. A place whose change was superseded and removed is
+/// recognized by the period around it.
 package struct LogPoint: Hashable {
     package var sequence: Int64
     /// Zero before the first change and for changes without marks.

@@ -8,6 +8,9 @@ package protocol LogSnapshot: StoreSnapshot {
     /// Returns the mark of the last change up to a sequence; nil if the log has none.
     func lastMark(upTo sequence: Int64) throws -> Int64?
 
+    /// Returns the mark of the first change after a sequence; nil if the log has none.
+    func firstMark(after sequence: Int64) throws -> Int64?
+
     /// Reads the changes after a sequence in the order of their sequences.
     ///
     /// The changes are those of documents with one of at most 16 ids in at most 16 collections; nil means any. Probably
@@ -89,7 +92,9 @@ extension LogSnapshot {
     private func hasPoint(_ point: LogPoint, in log: LogExtent) throws -> Bool {
         if let known = try knownPoint(at: point.sequence) { return known == point }
         guard point.sequence <= log.compacted else { return false }
-        return try lastMark(upTo: point.sequence).map(LogPoint.period)
-            == LogPoint.period(of: point.mark)
+        // The log has the first and the last change of the period, so a change of the period was between them.
+        let period = LogPoint.period(of: point.mark)
+        return try lastMark(upTo: point.sequence).map(LogPoint.period) == period
+            && firstMark(after: point.sequence).map(LogPoint.period) == period
     }
 }

@@ -14,6 +14,11 @@ extension TableSnapshot: LogSnapshot {
         ) { $0.add(sequence) }.first?.integer(0)
     }
 
+    func firstMark(after sequence: Int64) throws -> Int64? {
+        try run("SELECT mark FROM keel.changes WHERE store = $1 AND seq > $2 ORDER BY seq LIMIT 1")
+        { $0.add(sequence) }.first?.integer(0)
+    }
+
     func eachChange(
         after sequence: Int64,
         of collections: [Int64]?,

@@ -237,7 +237,10 @@ struct CommitSession {
         try statement.bind(4, change.revision.number)
         try statement.bind(5, change.document == nil ? 1 : 0)
         try statement.bind(6, mark)
-        total += LogTrimming.size(of: change.path.id, isRemoval: change.document == nil)
+        total += LogTrimming.size(
+            idLength: Int64(change.path.id.utf8.count),
+            isRemoval: change.document == nil
+        )
         try statement.bind(7, total)
         if let origin {
             try statement.bind(8, origin.client)

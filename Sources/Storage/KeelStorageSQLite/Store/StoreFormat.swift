@@ -12,11 +12,11 @@ internal import KeelStorageAdapting
 /// - `indexes`: the definitions that every writer maintains, by any declaring process; `built` is the progress of
 ///   each (``IndexBuild``).
 /// - `entries`: the indexes' keys (`EntryKey`). Group indexes use collection 0.
-/// - `changes`: the change log (``LogTrimming``); `mark` is a number drawn by each commit (``LogPoint``), `client`
+/// - `changes`: the change log (`LogTrimming`); `mark` is a number drawn by each commit (``LogPoint``), `client`
 ///   and `mutation` are the change's origin (``StoredOrigins``), `total` is the size of all changes so far.
 /// - `clients`: the clients of origins, and the last mutation of each.
 /// - `receipts`: the receipts of batches with an id.
-/// - `moments`: the last change at certain times (``StoreAge``).
+/// - `moments`: the last change at certain times (`StoreAge`).
 /// - `removal_times`: the times of removals that differ from their sequence (``RemovalTimes``).
 /// - `readers`: the positions of the registered readers of the change log (``StoredReaders``).
 /// - `search_1`, …: a full-text table for each search definition, numbered like its index.
@@ -92,12 +92,12 @@ enum StoreFormat {
             name TEXT PRIMARY KEY, seq INTEGER NOT NULL, seen INTEGER NOT NULL
         ) STRICT;
         INSERT INTO state VALUES (1, 0, 0, 0);
-        \(LogTrimming.additions)
+        \(StoredLog.additions)
         \(added)
         """
 
     /// The tables that files of earlier versions lack, and earlier versions ignore.
-    private static let added = StoreAge.table + RemovalTimes.tables
+    private static let added = StoredMoments.table + RemovalTimes.tables
 
     /// Upgrades a file of an earlier version; a complete file needs no lock.
     static func complete(_ database: Database) throws {
@@ -112,7 +112,7 @@ enum StoreFormat {
                 try database.execute(sql: StoredOrigins.additions)
             }
             if try !hasColumn("total", in: "changes", database) {
-                try database.execute(sql: LogTrimming.additions)
+                try database.execute(sql: StoredLog.additions)
             }
             if try !hasColumn("key", in: "collections", database) {
                 try CollectionKeys.addKeys(in: database)
@@ -213,7 +213,7 @@ struct StoreState {
     var trimmed: Int64
     /// The sequence up to which the log has only the last change of each document.
     var compacted: Int64
-    /// The size of the log between the two in bytes, as ``LogTrimming`` counts them.
+    /// The size of the log between the two in bytes, as `LogTrimming` counts them.
     var kept: Int64
     /// The sequence of the last change.
     var sequence: Int64

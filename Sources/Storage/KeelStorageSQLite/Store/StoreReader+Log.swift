@@ -14,6 +14,15 @@ extension StoreReader: LogSnapshot {
         try LogPoint.lastMark(upTo: sequence, in: database)
     }
 
+    func firstMark(after sequence: Int64) throws -> Int64? {
+        let statement = try RawStatement(
+            database,
+            "SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT 1"
+        )
+        try statement.bind(1, sequence)
+        return try statement.first(LogPoint.mark)
+    }
+
     func eachChange(
         after sequence: Int64,
         of collections: [Int64]?,

@@ -95,7 +95,7 @@ struct StoredHistory {
         most: Int64 = mostForgotten,
         in database: Database
     ) throws -> Bool {
-        guard let oldest = try present.moment(surelyOlderThan: age, in: database)?.sequence else {
+        guard let oldest = try present.moments(surelyOlderThan: [age])[0]?.sequence else {
             return true
         }
         let first = try RawStatement(database, "SELECT min(number) FROM history").first {

@@ -10,7 +10,7 @@ import Testing
 /// commit time of the store never goes backward and names a state that can be read again. Once the clock is right, so
 /// is the time of every document that is not ahead of it.
 package struct ClockWalk: Sendable {
-    /// A wall clock that only the walk sets.
+    /// A wall clock that only a walk or a check sets.
     package final class Wall: Sendable {
         private let time = Mutex(Timestamp(microseconds: 1_780_000_000_000_000))
 
@@ -19,6 +19,8 @@ package struct ClockWalk: Sendable {
         package var now: Timestamp { time.withLock { $0 } }
 
         package func set(_ now: Timestamp) { time.withLock { $0 = now } }
+
+        package func move(by duration: Duration) { time.withLock { $0 = $0.moved(by: duration) } }
     }
 
     package let seed: UInt64

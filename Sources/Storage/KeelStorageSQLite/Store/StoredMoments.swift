@@ -1,0 +1,78 @@
+#if SQLite
+internal import GRDB
+internal import KeelStorageAdapting
+
+/// The table `moments` of a file.
+struct StoredMoments: MomentTable {
+    static let table = """
+        CREATE TABLE IF NOT EXISTS moments(
+            time INTEGER PRIMARY KEY, wall INTEGER NOT NULL, seq INTEGER NOT NULL
+        ) STRICT;
+        """
+
+    private static let last = """
+        SELECT time, wall, seq FROM moments WHERE time <= ? ORDER BY time DESC
+        """
+
+    private let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    private static func moment(_ row: RawStatement) -> StoreMoment {
+        StoreMoment(time: row.integer(0), wall: row.integer(1), sequence: row.integer(2))
+    }
+
+    func moments(upTo times: [Int64]) throws -> [StoreMoment?] {
+        let statement = try RawStatement(database, Self.last)
+        return try times.map { time in
+            try statement.bind(1, time)
+            return try statement.first(Self.moment)
+        }
+    }
+
+    func eachMoment(upTo time: Int64, _ take: (StoreMoment) throws -> Bool) throws {
+        let statement = try RawStatement(database, Self.last)
+        try statement.bind(1, time)
+        try statement.each { try take(Self.moment($0)) }
+    }
+
+    func record(_ moment: StoreMoment) throws {
+        let statement = try RawStatement(
+            database,
+            "INSERT OR REPLACE INTO moments(time, wall, seq) VALUES (?, ?, ?)"
+        )
+        try statement.bind(1, moment.time)
+        try statement.bind(2, moment.wall)
+        try statement.bind(3, moment.sequence)
+        try statement.run()
+    }
+
+    func removeMoments(after time: Int64) throws { try remove("time > ?", time) }
+
+    func removeMoments(before time: Int64) throws { try remove("time < ?", time) }
+
+    private func remove(_ condition: String, _ time: Int64) throws {
+        let statement = try RawStatement(database, "DELETE FROM moments WHERE \(condition)")
+        try statement.bind(1, time)
+        try statement.run()
+    }
+}
+
+extension StoreAge {
+    /// Reads the present of a file, and records it if enough time has passed; call it in a write transaction.
+    init(
+        _ database: Database,
+        _ configuration: SQLiteStorageAdapter.Configuration,
+        _ state: StoreState,
+        history: Duration?
+    ) throws {
+        try self.init(
+            StoredMoments(database),
+            wall: configuration.now(),
+            sequence: state.sequence,
+            keeping: configuration.retention,
+            history: history
+        )
+    }
+}
+#endif
