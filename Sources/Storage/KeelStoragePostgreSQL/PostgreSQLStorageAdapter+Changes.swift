@@ -11,6 +11,7 @@ extension PostgreSQLStorageAdapter {
         do throws(StorageError) {
             let generation = signal.generation
             let (page, sequence) = try await page(request)
+            try await note(request, answeredUpTo: page.next)
             guard page.changes.isEmpty, page.isCaughtUp, let limit = request.waitTimeout else {
                 return page
             }
@@ -36,13 +37,7 @@ extension PostgreSQLStorageAdapter {
         _ request: ChangeRequest
     ) async throws(StorageError) -> (page: ChangePage, sequence: Int64) {
         try await reading { [store] snapshot, tail in
-            let log = LogExtent(
-                sequence: tail.sequence,
-                time: tail.time,
-                trimmed: tail.trimmed,
-                compacted: tail.trimmed
-            )
-            let pages = try ChangePageReader(request, in: snapshot, log, epoch: store.epoch)
+            let pages = try ChangePageReader(request, in: snapshot, tail.log, epoch: store.epoch)
             return (try pages.page(), tail.sequence)
         }
     }

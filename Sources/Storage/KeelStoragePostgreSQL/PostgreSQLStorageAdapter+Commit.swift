@@ -39,15 +39,34 @@ extension PostgreSQLStorageAdapter {
         number: Int64,
         on connection: DatabaseConnection
     ) throws -> (results: [Result<CommitReceipt, StorageError>], sequence: Int64?) {
-        var group = try CommitGroup(batches, number: number, of: store, on: connection)
+        var group = try CommitGroup(
+            batches,
+            number: number,
+            beginsPeriod: trimming.beginsPeriod,
+            of: store,
+            on: connection
+        )
         var results: [Result<CommitReceipt, StorageError>] = []
         results.reserveCapacity(batches.count)
         for batch in batches { results.append(try group.apply(batch)) }
-        try group.commit(trimmingTo: trimming.isDue() ? configuration.retention : nil)
+        let isLong = trimming.isDue(after: group.changeCount, keeping: configuration.retention)
+        if isLong || isTrimmingDue(at: group.tail) {
+            let isDone = try group.trim(to: configuration.retention)
+            if !isDone { trimming.goOn() }
+        }
+        try group.commit()
+        if group.changeCount > 0 { trimming.finished(group.changeCount) }
         // Only now that the new numbers cannot be rolled back.
         for (path, number) in group.numbered { connection.catalog?.remember(path, as: number) }
         connection.catalog?.remember(group.indexes)
         return (results, group.changeCount > 0 ? group.tail.sequence : nil)
+    }
+
+    /// Returns whether a minute has passed since the last trimming, or a sixteenth of a shorter history.
+    private func isTrimmingDue(at tail: StoreTail) -> Bool {
+        let longest = Duration.seconds(16 * 60)
+        let history = tail.historyAge.map { Duration.microseconds($0) } ?? longest
+        return forgetting.isDue(at: store.time(tail), keeping: min(history, longest))
     }
 
     /// Runs work in a transaction that holds the store's tail, in turn with commits.

@@ -6,30 +6,7 @@ extension PostgreSQLStorageAdapter {
     /// The settings of an adapter.
     public struct Configuration: Sendable {
         /// The retention of the change log and of receipts.
-        ///
-        /// Adapters of one store should have the same: what one of them removes is gone for all. Removal follows the
-        /// clock of the documents' times; one that is ahead by more than an age removes too much.
-        public struct Retention: Sendable, Hashable {
-            /// How long changes are kept, and with them the times of removals.
-            ///
-            /// A cursor that is older expires, and its reader starts again with a copy.
-            public var age: Duration
-            /// The minimum time for which the receipt of a batch with an id is kept.
-            ///
-            /// During this time, a repeated batch is recognized and gets the receipt of its first commit.
-            public var receiptAge: Duration
-
-            /// Creates a retention.
-            ///
-            /// By default, changes are kept for 180 days, and receipts for 7 days.
-            public init(
-                age: Duration = .seconds(180 * 86_400),
-                receiptAge: Duration = .seconds(7 * 86_400)
-            ) {
-                self.age = age
-                self.receiptAge = receiptAge
-            }
-        }
+        public typealias Retention = LogRetention
 
         /// The name of the store in the database, at most 1,500 bytes.
         ///
@@ -55,13 +32,17 @@ extension PostgreSQLStorageAdapter {
         ///
         /// A read that takes longer throws `StorageError/Code/timeout`. So does a commit, which may have taken effect.
         public var answerTimeout = Duration.seconds(30)
-        /// The retention of the change log and of receipts, which commits apply about once a minute.
+        /// The retention of the change log and of receipts, which commits apply once in a thousand changes and once in a
+        /// minute.
+        ///
+        /// Adapters of one store should have the same: what one of them removes is gone for all.
         public var retention = Retention()
         /// How far back documents can be read as of a time; nil keeps the store's setting.
         ///
         /// By default, a store keeps no history. Once an adapter has opened it with an age, every writer of the store
         /// keeps the former states of changed and deleted documents for at least this long, and `asOf(_:)` of the
-        /// storage client reads them. `.zero` removes the history and stops keeping one.
+        /// storage client reads them. `.zero` removes the history and stops keeping one. While the clock is wrong by
+        /// years, the age is shortened by at most a quarter and at most one day.
         public var history: Duration?
         /// Encrypts the contents of the store.
         ///

@@ -33,6 +33,8 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     let watch: ChangeWatch
     let building = IndexBuilding()
     let trimming = TrimmingPace()
+    let forgetting = ForgettingPace()
+    let readers: ReaderPace
     /// The held transactions, each on a connection of its own.
     let held: HeldStates<ConnectionThread>
     /// The number of the last group of commits.
@@ -53,6 +55,7 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
         self.configuration = configuration
         self.location = location
         held = HeldStates(clock: configuration.clock)
+        readers = ReaderPace(configuration.clock)
         do throws(StorageError) {
             let settings = try ConnectionSettings(
                 location,

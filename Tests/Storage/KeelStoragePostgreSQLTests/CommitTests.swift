@@ -109,7 +109,7 @@ struct CommitTests {
                 positions.append(try #require(try results[0].get().position))
             }
             var configuration = adapter.configuration
-            configuration.retention = .init(age: .zero, receiptAge: .zero)
+            configuration.retention = .init(age: .zero, tombstoneAge: .zero)
             let other = try await PostgreSQLStorageAdapter(
                 at: adapter.location,
                 configuration: configuration

@@ -45,6 +45,38 @@ struct ConformanceTests {
         try await PostgreSQLServer.withStore { try await check.run(on: $0) }
     }
 
+    /// The groups that a shorter log could affect.
+    private static let followed: Set<StorageAdapterCheck.Group> = [
+        .changes, .listeners, .replication, .pointInTime, .idempotency,
+    ]
+
+    @Test(
+        "Checks of followed changes pass with the shortest log",
+        arguments: StorageAdapterCheck.applicable(to: capabilities)
+            .filter { followed.contains($0.group) }
+    )
+    func keepsWithTheShortestLog(_ check: StorageAdapterCheck) async throws {
+        try await PostgreSQLServer.withStore {
+            $0.history = .seconds(3600)
+            $0.retention = .init(bytes: 0)
+        } _: {
+            try await check.run(on: $0)
+        }
+    }
+
+    @Test("With the shortest log, the adapter agrees with the in-memory adapter")
+    func agreesWithTheShortestLog() async throws {
+        try await PostgreSQLServer.withStore {
+            $0.history = .seconds(3600)
+            $0.retention = .init(bytes: 0)
+        } _: { adapter in
+            try await DifferentialFuzz(operations: TestLength.count(1_000, thorough: 5_000)).run(
+                InMemoryStorageAdapter(history: .seconds(3600)),
+                against: adapter
+            )
+        }
+    }
+
     @Test("The adapter agrees with the in-memory adapter on random operations")
     func agrees() async throws {
         try await PostgreSQLServer.withStore {

@@ -43,9 +43,13 @@ struct CommitGroup {
     private var coverage: [Int64: [StoredIndex]] = [:]
 
     /// Begins the transaction, and reads what the batches need.
+    ///
+    /// The group starts a period of marks (`LogPoint`) if `beginsPeriod` is true, and on another server than the group
+    /// before: a cursor to a change that this server lacks must not appear to be within a period.
     init(
         _ batches: [WriteBatch],
         number: Int64,
+        beginsPeriod: Bool,
         of store: OpenStore,
         on connection: DatabaseConnection
     ) throws {
@@ -72,7 +76,7 @@ struct CommitGroup {
         }
         receipts = try reading.receipts(rows.dropFirst(first + 2))
         clients = reading.clients(rows.dropFirst(first + 2))
-        let period = LogPoint.period(of: tail.mark)
+        let period = beginsPeriod || timeline != tail.timeline ? 0 : LogPoint.period(of: tail.mark)
         mark = LogPoint.newMark(in: period == 0 ? LogPoint.newPeriod() : period)
     }
 
@@ -214,11 +218,16 @@ struct CommitGroup {
             place.stored.removalTime = isOther ? time : Timestamp(microseconds: sequence)
         }
         if let row = place.number { try index(change, as: row, in: collection) }
+        tail.total += LogTrimming.size(
+            idLength: Int64(change.path.id.utf8.count),
+            isRemoval: change.document == nil
+        )
         writes.log(
             change,
             at: sequence,
             in: collection,
             mark: mark,
+            total: tail.total,
             time: isOther ? time?.microseconds : nil,
             from: origin
         )
@@ -295,12 +304,20 @@ struct CommitGroup {
         if !statements.isEmpty { try connection.run(statements) }
     }
 
-    /// Writes the rest, removes some of what is too old if there is a retention to apply, and commits.
+    /// Removes some of what is older than the store keeps.
+    ///
+    /// - Returns: Whether nothing is left to remove.
+    mutating func trim(to retention: LogRetention) throws -> Bool {
+        guard hasWrites else { return true }
+        try flush()
+        let snapshot = TableSnapshot(connection, store, isCancellable: false, remembers: false)
+        return try StoreTrimming(retention, snapshot, tail).step()
+    }
+
+    /// Writes the rest and commits.
     ///
     /// - Throws: An error whose effect is unknown only if the server cannot be asked for the outcome.
-    mutating func commit(
-        trimmingTo retention: PostgreSQLStorageAdapter.Configuration.Retention?
-    ) throws {
+    mutating func commit() throws {
         guard hasWrites else {
             try connection.run(DatabaseStatement("ROLLBACK"))
             return
@@ -324,7 +341,7 @@ struct CommitGroup {
                 """
                 UPDATE keel.stores
                 SET seq = $2, mark = $3, floor = $4, documents = $5, collections = $6, clients = $7,
-                    timeline = $8
+                    timeline = $8, total = $9
                 WHERE store = $1
                 """
             ) {
@@ -336,9 +353,9 @@ struct CommitGroup {
                 $0.add(tail.collections)
                 $0.add(tail.clients)
                 $0.add(tail.timeline)
+                $0.add(tail.total)
             }
         )
-        if let retention { statements += StoreTrimming(retention, store, tail).statements }
         if changeCount > 0 {
             statements.append(
                 DatabaseStatement("SELECT pg_notify('keel', $1)") {

@@ -36,6 +36,7 @@ struct GroupWrites {
         let revision: Int64
         let isRemoval: Bool
         let mark: Int64
+        let total: Int64
         let time: Int64?
         let origin: (client: Int64, mutation: Int64)?
     }
@@ -94,6 +95,7 @@ struct GroupWrites {
         at sequence: Int64,
         in collection: Int64,
         mark: Int64,
+        total: Int64,
         time: Int64?,
         from origin: (client: Int64, mutation: Int64)?
     ) {
@@ -105,6 +107,7 @@ struct GroupWrites {
                 revision: change.revision.number,
                 isRemoval: change.document == nil,
                 mark: mark,
+                total: total,
                 time: time,
                 origin: origin
             )
@@ -297,9 +300,10 @@ struct GroupWrites {
             statements.append(
                 DatabaseStatement(
                     """
-                    INSERT INTO keel.changes(store, seq, cid, id, rev, removed, mark, time, client, mutation)
+                    INSERT INTO keel.changes(
+                        store, seq, cid, id, rev, removed, mark, total, time, client, mutation)
                     SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[], $6::boolean[],
-                        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
+                        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
                     """
                 ) {
                     $0.add(store)
@@ -309,6 +313,7 @@ struct GroupWrites {
                     $0.add(changes.map(\.revision))
                     $0.add(changes.map(\.isRemoval))
                     $0.add(changes.map(\.mark))
+                    $0.add(changes.map(\.total))
                     $0.add(changes.map(\.time))
                     $0.add(changes.map { $0.origin?.client })
                     $0.add(changes.map { $0.origin?.mutation })

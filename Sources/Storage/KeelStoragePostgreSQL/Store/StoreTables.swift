@@ -11,11 +11,13 @@ internal import KeelStorageAdapting
 /// - `indexes`: the definitions that every writer maintains, by any declaring program; `built` is the progress.
 /// - `entries`: the indexes' keys (`EntryKey`). Group indexes use collection 0.
 /// - `words`: the words of the indexes for text search.
-/// - `changes`: the change log; `mark` is a number drawn by each group of commits (`LogPoint`), `time` is the time of a
-///   removal if it is not its sequence.
+/// - `changes`: the change log (`LogTrimming`); `mark` is a number drawn by each group of commits (`LogPoint`), `time`
+///   is the time of a removal if it is not its sequence, `total` is the size of all changes so far.
 /// - `clients`: the clients of origins, and the last mutation of each.
 /// - `groups`: the last group of commits of each adapter, by which an unknown outcome is found out.
 /// - `receipts`: the receipts of batches with an id.
+/// - `moments`: the last change at certain times (`StoreAge`).
+/// - `readers`: the positions of the registered readers of the change log (`ReaderNeed`).
 /// - `history`: former states of documents, each until the time of the commit that replaced it, if the store keeps them.
 /// - `records`: the short-lived records of the servers of a store (`SharedRecords`).
 ///
@@ -26,7 +28,7 @@ enum StoreTables {
     /// The version of these tables.
     static let format: Int64 = 1
 
-    static let creation = [
+    private static let creation = [
         // A role with more rights may have created the schema without the tables.
         """
         DO $$ BEGIN
@@ -190,11 +192,39 @@ enum StoreTables {
         """,
     ]
 
-    /// The tables that a database of an earlier version lacks, and earlier versions ignore.
+    /// What databases of earlier programs lack, and those programs ignore.
     private static let additions = [
+        // A commit has a lock on this table before it uses another one.
+        "LOCK TABLE keel.stores IN ACCESS EXCLUSIVE MODE",
+        """
+        ALTER TABLE keel.stores
+            ADD COLUMN IF NOT EXISTS compacted bigint NOT NULL DEFAULT 0,
+            ADD COLUMN IF NOT EXISTS kept bigint NOT NULL DEFAULT 0,
+            ADD COLUMN IF NOT EXISTS total bigint NOT NULL DEFAULT 0
+        """,
+        "ALTER TABLE keel.changes ADD COLUMN IF NOT EXISTS total bigint",
+        """
+        CREATE TABLE IF NOT EXISTS keel.moments(
+            store bigint NOT NULL,
+            time bigint NOT NULL,
+            wall bigint NOT NULL,
+            seq bigint NOT NULL,
+            PRIMARY KEY (store, time)
+        )
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS keel.readers(
+            store bigint NOT NULL,
+            name bytea NOT NULL,
+            seq bigint NOT NULL,
+            seen bigint NOT NULL,
+            lifetime bigint NOT NULL,
+            PRIMARY KEY (store, name)
+        )
+        """,
         // Without a write-ahead log, because losing all records is allowed.
         """
-        CREATE UNLOGGED TABLE keel.records(
+        CREATE UNLOGGED TABLE IF NOT EXISTS keel.records(
             store bigint NOT NULL,
             key bytea NOT NULL,
             content bytea NOT NULL,
@@ -203,34 +233,31 @@ enum StoreTables {
             created bigint NOT NULL,
             PRIMARY KEY (store, key)
         ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0)
-        """
+        """,
     ]
 
-    /// Creates the tables that a database lacks.
-    static func create(_ connection: DatabaseConnection) throws {
-        try create(creation, unless: "keel.history", connection)
-        try create(additions, unless: "keel.records", connection)
-    }
+    /// The table that is added last.
+    private static let last = "records"
 
-    /// Runs statements unless a table exists, which they create last.
-    private static func create(
-        _ statements: [String],
-        unless table: String,
-        _ connection: DatabaseConnection
-    ) throws {
-        func exists() throws -> Bool {
-            let statement = DatabaseStatement("SELECT to_regclass('\(table)') IS NOT NULL")
-            return try connection.run(statement).first?.boolean(0) ?? false
-        }
-        guard try !exists() else { return }
+    /// Creates the tables in a database that lacks them, and completes those of an earlier program.
+    static func create(_ connection: DatabaseConnection) throws {
+        guard try !exist(last, connection) else { return }
         do {
-            let all = ["BEGIN"] + statements + ["COMMIT"]
-            try connection.run(all.map { DatabaseStatement($0) })
+            let missing = try exist("history", connection) ? additions : creation + additions
+            let statements = ["BEGIN"] + missing + ["COMMIT"]
+            try connection.run(statements.map { DatabaseStatement($0) })
         } catch let failure as DatabaseFailure where !failure.isConnectionLost {
             try connection.run(DatabaseStatement("ROLLBACK"))
             // Another program may have created them at the same time.
-            guard try exists() else { throw failure }
+            guard try exist(last, connection) else { throw failure }
         }
+    }
+
+    private static func exist(_ table: String, _ connection: DatabaseConnection) throws -> Bool {
+        let rows = try connection.run(
+            DatabaseStatement("SELECT to_regclass('keel.\(table)') IS NOT NULL")
+        )
+        return rows.first?.boolean(0) ?? false
     }
 }
 #endif

@@ -12,6 +12,8 @@ struct StoreTail {
     /// The highest revision of a removed document that is greater than the sequence.
     var floor: Int64
     /// The highest sequence that the log has trimmed; readers receive only later changes.
+    ///
+    /// Its row stays in the log for its mark.
     var trimmed: Int64
     /// The highest number of a document, of a collection and of a client.
     var documents: Int64
@@ -24,21 +26,41 @@ struct StoreTail {
     var historyStart: Int64?
     /// The server's timeline at the last change; 0 before the first one.
     var timeline: Int64
+    /// The sequence up to which the log has only the last change of each document.
+    var compacted: Int64
+    /// The size of the log between the two in bytes, as `LogTrimming` counts them.
+    var kept: Int64
+    /// The size of all changes so far in bytes, including removed ones.
+    var total: Int64
     /// The time of the server's clock, in microseconds.
     var clock: Int64
 
     static let columns = """
         seq, mark, generation, floor, trimmed, documents, collections, clients, format, history_age, history_start,
-        timeline, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+        timeline, compacted, kept, total, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
         """
 
     /// The place of the server's current timeline behind the columns of a row that is locked for a commit.
-    static let currentTimeline: Int32 = 13
+    static let currentTimeline: Int32 = 16
 
     /// The commit time of the last change: sequences follow the clock, and continue when it goes back.
     var time: Timestamp { Timestamp(microseconds: sequence) }
 
     var point: LogPoint { LogPoint(sequence, mark: mark) }
+
+    var log: LogExtent {
+        LogExtent(sequence: sequence, time: time, trimmed: trimmed, compacted: compacted)
+    }
+
+    var parts: LogParts {
+        LogParts(
+            sequence: sequence,
+            total: total,
+            trimmed: trimmed,
+            compacted: compacted,
+            kept: kept
+        )
+    }
 
     /// - Throws: `StorageError/Code/corrupted` if the store's row is missing.
     init(_ rows: DatabaseRows) throws {
@@ -62,7 +84,10 @@ struct StoreTail {
         historyAge = row.optional(first + 9)
         historyStart = row.optional(first + 10)
         timeline = row.integer(first + 11)
-        clock = row.integer(first + 12)
+        compacted = max(row.integer(first + 12), trimmed)
+        kept = row.integer(first + 13)
+        total = row.integer(first + 14)
+        clock = row.integer(first + 15)
     }
 }
 #endif

@@ -1,0 +1,70 @@
+#if PostgreSQL
+public import KeelStorageAdapting
+
+extension PostgreSQLStorageAdapter {
+    /// Retains the change log for a reader that is not always connected, such as a synchronization.
+    ///
+    /// Call it again as the reader advances. A reader that has not called for its lifetime is removed, and no reader
+    /// retains changes older than the retention's horizon and its lifetime together. Readers that name themselves in a
+    /// `ChangeRequest` need not call it.
+    ///
+    /// - Parameters:
+    ///   - name: The reader's name.
+    ///   - cursor: The position of the reader.
+    ///   - lifetime: How long after this call the log is retained, at most 90 days.
+    /// - Throws: `StorageError/Code/cursorExpired` if the log no longer reaches the cursor.
+    public func registerReader(
+        _ name: String,
+        at cursor: ChangeCursor,
+        lifetime: Duration = .seconds(30 * 86_400)
+    ) async throws(StorageError) {
+        do throws(StorageError) {
+            try await note(ChangeReader(name, lifetime: lifetime), at: cursor)
+        } catch {
+            throw error.during("registerReader")
+        }
+    }
+
+    /// Stops retaining the change log for a reader.
+    public func unregisterReader(_ name: String) async throws(StorageError) {
+        readers.forget(name)
+        do throws(StorageError) {
+            try await maintaining { snapshot, _ in try snapshot.removeReaders([name]) }
+        } catch {
+            throw error.during("unregisterReader")
+        }
+    }
+
+    /// Records the position of a reader that is named in a request.
+    func note(_ request: ChangeRequest, answeredUpTo next: ChangeCursor) async throws(StorageError)
+    {
+        guard request.reader != nil else { return }
+        try await readers.follow(request, answeredUpTo: next) {
+            reader,
+            cursor throws(StorageError) in
+            try await note(reader, at: cursor)
+        } release: {
+            name throws(StorageError) in
+            try await unregisterReader(name)
+        }
+    }
+
+    private func note(
+        _ reader: ChangeReader,
+        at cursor: ChangeCursor
+    ) async throws(StorageError) {
+        let (epoch, retention) = (store.epoch, configuration.retention)
+        try await maintaining { snapshot, tail in
+            let place = try snapshot.place(of: cursor, in: tail.log, epoch: epoch)
+            let age = try StoreAge(snapshot, tail, keeping: retention)
+            try snapshot.note(reader, at: place.point.sequence, age)
+        }
+    }
+
+    /// Removes everything beyond the retention at once, and not with the next commits.
+    package func trim() async throws(StorageError) {
+        let retention = configuration.retention
+        while try await !maintaining({ try StoreTrimming(retention, $0, $1).step() }) {}
+    }
+}
+#endif
