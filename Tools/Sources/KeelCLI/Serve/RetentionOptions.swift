@@ -1,5 +1,5 @@
 import ArgumentParser
-import KeelStorageSQLite
+import KeelStorage
 import KeelTelemetryTools
 
 /// The part of its change log that a server's store keeps.
@@ -45,14 +45,9 @@ struct RetentionOptions: ParsableArguments {
             || keepRemovalsSize != nil
     }
 
-    /// Whether an option was given that only files support.
-    var isForFiles: Bool {
-        keepChanges != nil || keepChangesSize != nil || keepRemovalsSize != nil
-    }
-
-    /// The retention of a file; by default that of the adapter.
-    var retention: SQLiteStorageAdapter.Configuration.Retention {
-        var retention = SQLiteStorageAdapter.Configuration.Retention()
+    /// The retention; by default that of the adapters.
+    var retention: LogRetention {
+        var retention = LogRetention()
         if let keepChanges { retention.age = keepChanges.duration }
         if let keepChangesSize { retention.bytes = keepChangesSize << 20 }
         if let keepRemovals { retention.tombstoneAge = keepRemovals.duration }

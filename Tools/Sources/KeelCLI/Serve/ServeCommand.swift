@@ -105,14 +105,7 @@ struct ServeCommand: AsyncParsableCommand {
         switch storage {
         case .sqlite: break
         case .memory where log.isGiven:
-            throw ValidationError("--keep-… are for --storage sqlite:PATH.")
-        case .postgreSQL where log.isForFiles:
-            throw ValidationError(
-                """
-                PostgreSQL keeps every change for --keep-removals, 180d if absent; \
-                --keep-changes, --keep-changes-size and --keep-removals-size are for files.
-                """
-            )
+            throw ValidationError("--keep-… are for --storage sqlite:PATH and postgres://….")
         case .postgreSQL where durability != .power:
             throw ValidationError(
                 """

@@ -93,7 +93,7 @@ struct ServedStore {
             #if PostgreSQL
             let opened = try await PostgreSQLStorageAdapter.opened(at: url, for: .creating) {
                 $0.history = history?.age
-                if let age = log.keepRemovals?.duration { $0.retention.age = age }
+                $0.retention = log.retention
                 if allowsUnverifiedDatabase { $0.allowsUnverifiedServers = true }
             }
             // The database may restart while the server runs.
