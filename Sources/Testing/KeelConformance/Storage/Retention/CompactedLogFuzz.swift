@@ -1,4 +1,4 @@
-package import KeelStorage
+internal import KeelStorage
 package import KeelStorageAdapting
 internal import KeelTestKit
 import Testing

@@ -1,6 +1,6 @@
 package import KeelStorage
 package import KeelStorageAdapting
-package import Testing
+import Testing
 
 /// An adapter that trims its change log.
 package protocol RetainingAdapter: StorageAdapter {
