@@ -1,8 +1,8 @@
 #if SQLite
 import Foundation
 import KeelConformance
-import KeelStorage
-import KeelStorageSQLite
+package import KeelStorage
+package import KeelStorageSQLite
 import KeelTestSupport
 import Testing
 
