@@ -140,7 +140,7 @@ struct RetentionTests {
         try await PostgreSQLServer.withStore { long in
             let start = try await set(["a/0"], in: long)
             let paths = (0..<500).map { "a/\($0)" }
-            for round in 0..<20 { try await set(paths, round, in: long) }
+            for round in 1...20 { try await set(paths, round, in: long) }
             #expect(try await rowCount(long) == 10_001)
             var configuration = long.configuration
             configuration.retention = .init(bytes: 0)
