@@ -159,7 +159,8 @@ struct RetentionTests {
             try await short.trim()
             let count = try #require(try await rowCount(short))
             #expect((500...550).contains(count))
-            #expect(try await changes(after: start, in: short).count == 500)
+            // The ends of periods name a document again.
+            #expect(try await Set(changes(after: start, in: short)).count == 500)
             await short.close()
         }
     }
