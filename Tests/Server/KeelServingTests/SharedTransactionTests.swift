@@ -180,7 +180,9 @@ struct SharedTransactionTests {
                                 .flatMap { Int($0) }
                         }
                         guard let a = numbers[from], let b = numbers[to] else { continue }
-                        let writes = [Served.write("a/\(from)", n: a - 1), Served.write("a/\(to)", n: b + 1)]
+                        let writes = [
+                            Served.write("a/\(from)", n: a - 1), Served.write("a/\(to)", n: b + 1),
+                        ]
                         let body =
                             #"{"writes":[\#(writes.joined(separator: ","))],"transaction":"\#(token)"}"#
                         let answer = try await server().send(.post, ":commit", body)
@@ -208,11 +210,15 @@ struct SharedTransactionTests {
                 .init(path: "a/1", revision: Revision(number: .max)),
                 .init(path: "a/\u{0}ü", revision: nil),
             ],
-            queries: [.init(query: query, found: [.init(path: "a/1", revision: Revision(number: 1))])],
+            queries: [
+                .init(query: query, found: [.init(path: "a/1", revision: Revision(number: 1))])
+            ],
             position: ChangeCursor(bytes: [0, 255, 7])
         )
         let hash = try WritesHash([])
-        let kinds: [OpenTransaction.Kind] = [.readWrite, .readOnly(asOf: nil), .readOnly(asOf: time)]
+        let kinds: [OpenTransaction.Kind] = [
+            .readWrite, .readOnly(asOf: nil), .readOnly(asOf: time),
+        ]
         for kind in kinds {
             for phase in [OpenTransaction.Phase.open, .isBeingCommitted(hash), .committed(hash)] {
                 let moment = kind.time == nil ? ReadMoment(ofHistory: time, in: adapter) : nil

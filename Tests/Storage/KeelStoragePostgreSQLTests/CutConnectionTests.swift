@@ -196,8 +196,10 @@ struct CutConnectionTests {
                 let promoted = ContinuousClock.now
                 let retrying = adapter.retrying(.attempts(100))
                 _ = try await commit(batch("promoted"), to: retrying).get()
-                print("step \(step), \(part): promoted after \(promoted - killed),",
-                    "first commit \(ContinuousClock.now - promoted) later")
+                print(
+                    "step \(step), \(part): promoted after \(promoted - killed),",
+                    "first commit \(ContinuousClock.now - promoted) later"
+                )
                 break
             }
             try await group.waitForAll()

@@ -25,7 +25,12 @@ struct SharedRecordTests {
             let key = "a/\u{0}ü"
             #expect(try await adapter.sharedRecord(key) == nil)
             #expect(
-                try await adapter.replaceSharedRecord(key, at: nil, with: [1], keptFor: .seconds(60))
+                try await adapter.replaceSharedRecord(
+                    key,
+                    at: nil,
+                    with: [1],
+                    keptFor: .seconds(60)
+                )
             )
             #expect(
                 try await !twin.replaceSharedRecord(key, at: nil, with: [2], keptFor: .seconds(60))
@@ -105,7 +110,12 @@ struct SharedRecordTests {
                 try await !adapter.replaceSharedRecord("a", at: 1, with: [2], keptFor: .seconds(60))
             )
             #expect(
-                try await adapter.replaceSharedRecord("a", at: nil, with: [3], keptFor: .seconds(60))
+                try await adapter.replaceSharedRecord(
+                    "a",
+                    at: nil,
+                    with: [3],
+                    keptFor: .seconds(60)
+                )
             )
             let record = try #require(try await adapter.sharedRecord("a"))
             #expect(record.content == [3])
@@ -130,7 +140,12 @@ struct SharedRecordTests {
                 ) SELECT count(*) FROM added
                 """
             )
-            _ = try await adapter.replaceSharedRecord("new", at: nil, with: [], keptFor: .seconds(1))
+            _ = try await adapter.replaceSharedRecord(
+                "new",
+                at: nil,
+                with: [],
+                keptFor: .seconds(1)
+            )
             #expect(try await count() == 10_001)
             #expect(try await adapter.sharedRecord("100") == nil)
             #expect(try await adapter.sharedRecord("101") != nil)
@@ -162,7 +177,9 @@ struct SharedRecordTests {
         let server = try await PostgreSQLServer()
         let location = PostgreSQLStorageLocation.url(server.url())
         let first = try await PostgreSQLStorageAdapter(at: location)
-        _ = try await first.commit([WriteBatch([DocumentWrite("a/1", .set(DocumentBody(["n": 1])))])])
+        _ = try await first.commit([
+            WriteBatch([DocumentWrite("a/1", .set(DocumentBody(["n": 1])))])
+        ])
         await first.close()
         _ = try await server.run("DROP TABLE keel.records")
         // Several programs may open it at once.

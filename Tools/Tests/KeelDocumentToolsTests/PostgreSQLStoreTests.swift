@@ -197,7 +197,9 @@ struct PostgreSQLStoreTests {
                     DocumentPath("c/d\(number % 300)"),
                     ["n": .integer(Int64(number))]
                 )
-                if number % 7 == 0 { try await app.deleteDocument(DocumentPath("c/d\(number % 200)")) }
+                if number % 7 == 0 {
+                    try await app.deleteDocument(DocumentPath("c/d\(number % 200)"))
+                }
                 number += 1
             }
             return number

@@ -86,7 +86,9 @@ struct ServerFleetTests {
                     var request = ChangeRequest(after: start, waitTimeout: .seconds(10))
                     while seen.count < writers * each {
                         let page = try await adapter.changes(request)
-                        seen += page.changes.map(\.path).filter { $0.collection == "load" }.map(\.id)
+                        seen += page.changes.map(\.path).filter { $0.collection == "load" }.map(
+                            \.id
+                        )
                         request.after = page.next
                     }
                     return seen

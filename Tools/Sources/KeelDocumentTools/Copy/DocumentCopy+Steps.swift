@@ -15,7 +15,8 @@ extension DocumentCopy {
         /// Whether the copy need not write a page: it reaches the end of the log, and has none of these documents.
         func isFollowed(by page: ChangePage) -> Bool {
             guard let paths, page.isCaughtUp else { return false }
-            return readings >= Self.mostReadings || !page.changes.contains { paths.contains($0.path) }
+            return readings >= Self.mostReadings
+                || !page.changes.contains { paths.contains($0.path) }
         }
     }
 
