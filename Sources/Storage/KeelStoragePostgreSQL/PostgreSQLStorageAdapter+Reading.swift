@@ -182,11 +182,19 @@ extension TableSnapshot {
     /// Returns the point of the last change up to a time.
     func point(upTo time: Int64, _ tail: StoreTail) throws -> LogPoint {
         guard time < tail.sequence else { return tail.point }
+        // In the compacted part of the log, the time itself identifies the state.
+        guard time > tail.compacted else { return try point(at: time) }
         let rows = try run(
-            "SELECT seq, mark FROM keel.changes WHERE store = $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1"
-        ) { $0.add(time) }
-        return rows.first.map { LogPoint($0.integer(0), mark: $0.integer(1)) }
-            ?? LogPoint(tail.trimmed, mark: 0)
+            """
+            SELECT seq, mark FROM keel.changes WHERE store = $1 AND seq > $2 AND seq <= $3
+            ORDER BY seq DESC LIMIT 1
+            """
+        ) {
+            $0.add(tail.compacted)
+            $0.add(time)
+        }
+        guard let row = rows.first else { return try point(at: tail.compacted) }
+        return LogPoint(row.integer(0), mark: row.integer(1))
     }
 }
 #endif

@@ -52,12 +52,12 @@ struct ConformanceTests {
 
     @Test(
         "Checks of followed changes pass with the shortest log",
-        arguments: StorageAdapterCheck.applicable(to: capabilities)
+        arguments: StorageAdapterCheck.applicable(to: capabilities.subtracting(.pointInTimeReads))
             .filter { followed.contains($0.group) }
     )
     func keepsWithTheShortestLog(_ check: StorageAdapterCheck) async throws {
+        // Without a history: the position of a past state is another one once the log is compacted.
         try await PostgreSQLServer.withStore {
-            $0.history = .seconds(3600)
             $0.retention = .init(bytes: 0)
         } _: {
             try await check.run(on: $0)

@@ -229,7 +229,7 @@ struct RetentionTests {
 
     /// Removes what earlier programs did not have.
     private static let removals = [
-        "DROP TABLE keel.readers", "DROP TABLE keel.moments",
+        "DROP TABLE keel.records", "DROP TABLE keel.readers", "DROP TABLE keel.moments",
         "ALTER TABLE keel.changes DROP COLUMN total",
         "ALTER TABLE keel.stores DROP COLUMN compacted, DROP COLUMN kept, DROP COLUMN total",
     ]
@@ -262,6 +262,7 @@ struct RetentionTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         let adapter = adapters[0]
+        #expect(try await adapter.sharedRecord("a") == nil)
         #expect(try await changes(after: old, in: adapter) == ["a/1"])
         try await adapter.registerReader("sync", at: old)
         for round in 0..<10 { try await set(["a/1", "a/3"], round, in: adapters[1]) }

@@ -170,30 +170,5 @@ struct SharedRecordTests {
             #expect(try await adapter.sharedRecord("10099")?.content.count == 100 << 20)
         }
     }
-
-    @Test("A database of an earlier version gets the table")
-    func upgrade() async throws {
-        // A server of its own, because other tests use the tables of the shared one.
-        let server = try await PostgreSQLServer()
-        let location = PostgreSQLStorageLocation.url(server.url())
-        let first = try await PostgreSQLStorageAdapter(at: location)
-        _ = try await first.commit([
-            WriteBatch([DocumentWrite("a/1", .set(DocumentBody(["n": 1])))])
-        ])
-        await first.close()
-        _ = try await server.run("DROP TABLE keel.records")
-        // Several programs may open it at once.
-        let adapters = try await withThrowingTaskGroup(of: PostgreSQLStorageAdapter.self) { group in
-            for _ in 0..<4 {
-                group.addTask { try await PostgreSQLStorageAdapter(at: location) }
-            }
-            return try await group.reduce(into: []) { $0.append($1) }
-        }
-        for adapter in adapters {
-            #expect(try await adapter.sharedRecord("a") == nil)
-            await adapter.close()
-        }
-        server.stop()
-    }
 }
 #endif

@@ -8,11 +8,12 @@ protocol TransactionRecords: Sendable {
     /// Adds a transaction.
     func insert(_ transaction: OpenTransaction, as id: String) async throws(StorageError)
 
-    /// Changes a transaction in one step, and returns the result of the change.
+    /// Changes a transaction in one step.
     ///
     /// - Parameters:
     ///   - id: The id of the transaction.
     ///   - body: The change, which may be repeated if another one came first.
+    /// - Returns: The result of the change.
     /// - Throws: ``TransactionTable/ended`` if the transaction is unknown or expired; the error of the change, which
     ///   then has no effect.
     func change<Value: Sendable>(

@@ -17,6 +17,7 @@ public protocol SharedRecords: Sendable {
     ///   - duration: The time after which the record expires.
     /// - Returns: Whether the record has the new content; false if the record is at another version, is gone, or is to
     ///   be added and exists.
+    /// - Throws: `StorageError/Code/unavailable` if the store cannot be reached; the record may have the new content.
     func replaceSharedRecord(
         _ key: String,
         at version: Int64?,
