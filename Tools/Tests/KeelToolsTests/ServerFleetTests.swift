@@ -124,7 +124,7 @@ struct ServerFleetTests {
         let port: Int
         let transport: AsyncHTTPClientTransport
 
-        /// What the test needs of a response.
+        /// The fields of a response that the test reads.
         struct Answer: Decodable {
             struct Value: Decodable { let integerValue: String }
 

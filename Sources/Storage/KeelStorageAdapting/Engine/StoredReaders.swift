@@ -23,7 +23,7 @@ package struct StoredReader {
     }
 }
 
-/// What the registered readers of a store need of its log.
+/// The part of a store's log that its registered readers need.
 package struct ReaderNeed {
     /// The sequence after which readers need the log.
     package let after: Int64

@@ -192,7 +192,7 @@ enum StoreTables {
         """,
     ]
 
-    /// What databases of earlier programs lack, and those programs ignore.
+    /// The columns and tables that a database of an earlier program lacks; the earlier program ignores them.
     private static let additions = [
         // A commit has a lock on this table before it uses another one.
         "LOCK TABLE keel.stores IN ACCESS EXCLUSIVE MODE",

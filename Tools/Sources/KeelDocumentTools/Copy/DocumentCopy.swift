@@ -10,9 +10,9 @@ package import KeelStorage
 /// changes made during the copy. Another source is read collection by collection. If the target supports replication,
 /// the documents keep their times and revisions; otherwise the target assigns new times.
 ///
-/// Another program, such as a mirror, may write newer states to the target during the copy. The copy ends only when none
-/// of the documents that it has written last has changed in the source meanwhile, so that it leaves no older state
-/// behind. This needs a source with a change log.
+/// Another program, such as a mirror, may write newer states to the target during the copy. If the source has a change
+/// log, the copy leaves no older state behind: it ends when none of the documents that it has written last has changed in
+/// the source meanwhile. It tries this 1,000 times; a document that still changes gets its next state from the mirror.
 ///
 /// A document that cannot be read does not prevent the copy of others: the report has its path, and the target keeps
 /// its own state of it.
