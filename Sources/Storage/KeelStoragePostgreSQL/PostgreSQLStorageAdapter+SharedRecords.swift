@@ -3,7 +3,8 @@ public import KeelStorageAdapting
 internal import Synchronization
 
 /// The records are in a table without a write-ahead log: writing one waits for no disk and no standby, and a crash of
-/// the database server or a promotion removes all of them.
+/// the database server or a promotion removes all of them. A store with a key seals them, because the reads of a
+/// transaction contain the values of filters.
 extension PostgreSQLStorageAdapter: SharedRecords {
     /// The limits of the records of a store: their number, and their total size in bytes.
     private static var mostRecords: Int { 10_000 }
@@ -27,7 +28,7 @@ extension PostgreSQLStorageAdapter: SharedRecords {
             }
             return try connection.run(statement).first.map { row in
                 SharedRecord(
-                    content: row.bytes(0),
+                    content: try store.sealing.open(row.bytes(0), as: Self.context(of: key)),
                     version: row.integer(1),
                     age: .microseconds(max(0, row.integer(2)))
                 )
@@ -61,10 +62,11 @@ extension PostgreSQLStorageAdapter: SharedRecords {
                 """
             }
         return try await onRecords { [store] connection in
+            let sealed = try store.sealing.seal(content, as: Self.context(of: key))
             let statement = DatabaseStatement(sql) {
                 $0.add(store.number)
                 $0.add(key.utf8)
-                $0.add(content)
+                $0.add(sealed)
                 $0.add(duration.microseconds)
                 if let version { $0.add(version) }
             }
@@ -102,6 +104,8 @@ extension PostgreSQLStorageAdapter: SharedRecords {
             _ = try connection.run(DatabaseStatement(sql) { $0.add(store.number) })
         }
     }
+
+    private static func context(of key: String) -> String { "record/" + key }
 
     private func onRecords<Value: Sendable>(
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value

@@ -62,6 +62,28 @@ struct SharedRecordTests {
         }
     }
 
+    @Test("A store with a key seals its records")
+    func seals() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        try await PostgreSQLServer.withStore {
+            $0.sealing = FakeByteSealing(key: 42)
+        } _: { adapter in
+            let content = Array("a secret filter".utf8)
+            _ = try await adapter.replaceSharedRecord(
+                "a",
+                at: nil,
+                with: content,
+                keptFor: .seconds(60)
+            )
+            #expect(try await adapter.sharedRecord("a")?.content == content)
+            let plain = """
+                SELECT count(*) FROM keel.records
+                WHERE store = \(adapter.store.number) AND position('filter'::bytea IN content) > 0
+                """
+            #expect(try await server.run(plain) == 0)
+        }
+    }
+
     @Test("Stores of one database have records of their own")
     func stores() async throws {
         try await PostgreSQLServer.withStore { adapter in
