@@ -1,0 +1,114 @@
+internal import KeelStorage
+internal import KeelStorageAdapting
+internal import KeelStorageFirestore
+
+/// What a client listens to on a stream of Firestore's Listen method.
+///
+/// Source of the messages: googleapis/googleapis `google/firestore/v1/firestore.proto`, `write.proto`.
+struct ListenTarget: Sendable, Hashable {
+    enum Content: Sendable, Hashable {
+        /// Single documents, also those that do not exist.
+        case documents([DocumentPath])
+        /// The result of a query that `QueryValidation` has accepted.
+        case query(DocumentQuery)
+    }
+
+    /// The client's number of the target.
+    var id: Int32
+    var content: Content
+    /// The token of the state that the client has; nil if it has none, or none that the server can use.
+    var resumption: ResumeToken?
+    /// Whether the client has a former state, which is to be replaced if the server cannot continue it.
+    var isResumed = false
+
+    /// The documents whose changes can concern the target.
+    var scope: ChangeScope {
+        switch content {
+        case .documents(let paths): .documents(Set(paths))
+        case .query(let query): .collections(of: query)
+        }
+    }
+}
+
+/// A message of a client.
+enum ListenRequest: Sendable {
+    case add(ListenTarget)
+    case remove(Int32)
+}
+
+/// A message to a client.
+enum ListenResponse: Sendable {
+    /// A change of some targets, or of all if there are no targets.
+    struct TargetChange: Sendable {
+        enum Kind: Sendable { case noChange, add, remove, current, reset }
+
+        var kind: Kind
+        var targets: [Int32] = []
+        /// Why the server has removed the targets.
+        var cause: StreamFailure?
+        var token: ResumeToken?
+        var readTime: Timestamp?
+    }
+
+    /// A document that matches some targets, and no longer matches others.
+    struct DocumentChange: Sendable {
+        var document: Document
+        var targets: [Int32]
+        var removed: [Int32]
+    }
+
+    /// A document that some targets no longer contain.
+    struct DocumentDeparture: Sendable {
+        var path: DocumentPath
+        /// Whether the document does not exist.
+        var isDeleted: Bool
+        var targets: [Int32]
+        var readTime: Timestamp?
+    }
+
+    case target(TargetChange)
+    case document(DocumentChange)
+    case departure(DocumentDeparture)
+}
+
+/// Why a target or a stream ended.
+struct StreamFailure: Error {
+    let status: FirestoreStatus
+    let message: String
+
+    init(_ status: FirestoreStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    init(_ error: StorageError) { self.init(FirestoreStatus(error.code), error.message) }
+}
+
+/// The state up to which a client has received a stream, in a form that a later stream of any server continues.
+///
+/// The position names the store's data: an adapter refuses the position of other data.
+struct ResumeToken: Sendable, Hashable {
+    private static let version: UInt8 = 1
+
+    let position: ChangeCursor
+
+    init(_ position: ChangeCursor) { self.position = position }
+
+    /// Reads a token; nil if this version did not issue it.
+    init?(bytes: [UInt8]) {
+        guard bytes.count > 1, bytes[0] == Self.version else { return nil }
+        position = ChangeCursor(bytes: Array(bytes.dropFirst()))
+    }
+
+    var bytes: [UInt8] { [Self.version] + position.bytes }
+}
+
+extension ChangeScope {
+    /// The scope of all documents in a query's collections.
+    ///
+    /// A query's conditions are left out: changes of documents that do not match are needed, with their states, by
+    /// targets with a limit.
+    fileprivate static func collections(of query: DocumentQuery) -> ChangeScope {
+        .query(Selection(query.scope).query)
+    }
+}

@@ -1,0 +1,405 @@
+internal import KeelStorage
+internal import KeelStorageAdapting
+internal import KeelStorageFirestore
+
+/// A stream of Firestore's Listen method, as a state machine without input and output.
+///
+/// A driver passes events, and performs the effects in their order: it reads what the targets need, follows the change
+/// log once for all of them, and sends messages. All targets of a stream are shown at one consistent point: clients show
+/// nothing before a message that changes no target (``ListenResponse/TargetChange/Kind/noChange``) and has a time.
+///
+/// A target's first read can be newer than the position up to which the stream has followed the log, and older than
+/// pages that arrived while it ran. Such pages are kept and applied afterwards, and nothing is published until the log
+/// has reached the read.
+///
+/// Clients, such as the Firebase SDKs, end with an assertion if a message was not asked for: each target that a client
+/// adds is acknowledged once, and each that it removes once, unless the server has removed it first.
+struct ListenSession {
+    /// The number of a read, by which its result is recognized as outdated.
+    typealias ReadID = UInt64
+
+    enum Event {
+        case request(ListenRequest)
+        /// A complete read, in a snapshot at a position.
+        case loaded(ReadID, [Document], at: Point)
+        /// All changes in a target's scope after the position of its token.
+        case caughtUp(ReadID, [ChangePage.Change], at: Point)
+        /// The store cannot continue from the position of a target's token.
+        case cannotResume(ReadID)
+        case failed(ReadID, StorageError)
+        /// The next page of the log that the stream follows.
+        case page(ChangePage)
+        /// The log cannot be followed from the stream's position any more.
+        case restarted
+        /// The client has not received anything for a while.
+        case beat
+    }
+
+    enum Effect {
+        /// Read in one snapshot, with its position and time.
+        case read(ReadID, ReadOperation)
+        /// Read all changes in a scope after a position, up to a consistent point.
+        case catchUp(ReadID, after: ChangeCursor, ChangeScope)
+        /// Follow the log from a position.
+        case follow(ChangeCursor)
+        case send(ListenResponse)
+        /// End the stream.
+        case end(StreamFailure)
+    }
+
+    /// A consistent point of the store.
+    struct Point: Sendable {
+        var position: ChangeCursor
+        var time: Timestamp?
+    }
+
+    private struct Target {
+        enum Phase {
+            case reading(ReadID)
+            /// Shown as of a position that the stream has not reached yet.
+            case ahead(ChangeCursor)
+            case settled
+        }
+
+        let target: ListenTarget
+        var view: TargetView
+        var phase: Phase
+        /// Whether the client must forget the documents of an earlier stream.
+        var needsReset = false
+        /// Whether the client has been told that the target is complete.
+        var isCurrent = false
+    }
+
+    /// The maximum number of targets of a stream.
+    static let mostTargets = 1_000
+
+    /// The maximum number of changes that are kept for a read; a slower one is repeated.
+    private let mostKeptChanges: Int
+
+    private var targets: [Int32: Target] = [:]
+    private var nextRead: ReadID = 0
+    /// The position up to which the stream has followed the log; nil before the first read.
+    private var position: ChangeCursor?
+    /// The state at ``position``, if it is consistent.
+    private var point: Point?
+    /// The position of the newest read whose documents were sent.
+    ///
+    /// They stay with the client, which shows them for other targets, too, also when their own target is removed.
+    private var reach: ChangeCursor?
+    /// The pages since a read began, and the position before them.
+    private var kept: [ChangePage] = []
+    private var keptAfter: ChangeCursor?
+    private var keptCount = 0
+    /// Whether documents have been sent since the last point that was published.
+    private var hasNews = false
+
+    init(mostKeptChanges: Int = 10_000) { self.mostKeptChanges = mostKeptChanges }
+
+    // MARK: Events
+
+    mutating func handle(_ event: Event) -> [Effect] {
+        var effects: [Effect] = []
+        switch event {
+        case .request(.add(let target)): add(target, &effects)
+        case .request(.remove(let id)):
+            // The server may have removed the target first; its message is on the way.
+            guard targets.removeValue(forKey: id) != nil else { return [] }
+            effects.append(Self.change(.remove, [id]))
+        case .loaded(let read, let documents, let point):
+            guard let id = target(of: read), accepts(point, &effects) else {
+                repeatRead(read, &effects)
+                break
+            }
+            load(id, documents, at: point, &effects)
+        case .caughtUp(let read, let changes, let point):
+            guard let id = target(of: read), accepts(point, &effects) else {
+                repeatRead(read, &effects)
+                break
+            }
+            catchUp(id, changes, at: point, &effects)
+        case .cannotResume(let read):
+            guard let id = target(of: read) else { break }
+            targets[id]?.needsReset = true
+            self.read(id, &effects)
+        case .failed(let read, let error):
+            guard let id = target(of: read) else { break }
+            fail(id, error, &effects)
+        case .page(let page): apply(page, &effects)
+        case .restarted: restart(&effects)
+        case .beat:
+            guard isShowable, let point else { break }
+            effects.append(noChange(at: point))
+        }
+        forgetPages()
+        publish(&effects)
+        return effects
+    }
+
+    // MARK: Targets
+
+    private mutating func add(_ target: ListenTarget, _ effects: inout [Effect]) {
+        let id = target.id
+        guard targets[id] == nil else {
+            let message = "the stream has a target \(id) already"
+            return effects.append(.end(StreamFailure(.invalidArgument, message)))
+        }
+        effects.append(Self.change(.add, [id]))
+        guard targets.count < Self.mostTargets else {
+            let message = "a stream has up to \(Self.mostTargets) targets; remove some, or open another stream"
+            let failure = StreamFailure(.resourceExhausted, message)
+            return effects.append(Self.change(.remove, [id], cause: failure))
+        }
+        targets[id] = Target(
+            target: target,
+            view: TargetView(target.content),
+            phase: .settled,
+            needsReset: target.isResumed && target.resumption == nil
+        )
+        guard let token = target.resumption else { return read(id, &effects) }
+        targets[id]?.view.resume()
+        effects.append(.catchUp(begin(id), after: token.position, target.scope))
+    }
+
+    /// Starts a complete read of a target.
+    private mutating func read(_ id: Int32, _ effects: inout [Effect]) {
+        guard let operation = targets[id]?.view.read else { return }
+        effects.append(.read(begin(id), operation))
+    }
+
+    private mutating func begin(_ id: Int32) -> ReadID {
+        nextRead += 1
+        if keptAfter == nil { keptAfter = position }
+        targets[id]?.phase = .reading(nextRead)
+        return nextRead
+    }
+
+    private func target(of read: ReadID) -> Int32? {
+        targets.first { if case .reading(read) = $0.value.phase { true } else { false } }?.key
+    }
+
+    /// Returns whether the kept pages continue a read, and starts to follow the log with the first one.
+    private mutating func accepts(_ point: Point, _ effects: inout [Effect]) -> Bool {
+        guard position != nil else {
+            (position, self.point) = (point.position, point)
+            keptAfter = point.position
+            effects.append(.follow(point.position))
+            return true
+        }
+        return keptAfter.map { $0 <= point.position } ?? false
+    }
+
+    private mutating func repeatRead(_ read: ReadID, _ effects: inout [Effect]) {
+        guard let id = target(of: read), let target = targets[id] else { return }
+        guard !target.isCurrent, !target.needsReset, let token = target.target.resumption else {
+            return self.read(id, &effects)
+        }
+        effects.append(.catchUp(begin(id), after: token.position, target.target.scope))
+    }
+
+    private mutating func load(
+        _ id: Int32,
+        _ documents: [Document],
+        at point: Point,
+        _ effects: inout [Effect]
+    ) {
+        guard var target = targets[id] else { return }
+        if target.needsReset || target.view.needsReset {
+            effects.append(Self.change(.reset, [id]))
+            (target.needsReset, target.isCurrent, hasNews) = (false, false, true)
+        }
+        let steps = target.view.load(documents)
+        targets[id] = target
+        send([id: steps], at: point.time, &effects)
+        follow(id, from: point, &effects)
+    }
+
+    private mutating func catchUp(
+        _ id: Int32,
+        _ changes: [ChangePage.Change],
+        at point: Point,
+        _ effects: inout [Effect]
+    ) {
+        guard let steps = targets[id]?.view.apply(changes) else { return read(id, &effects) }
+        send([id: steps], at: point.time, &effects)
+        follow(id, from: point, &effects)
+    }
+
+    /// Applies the pages that arrived while a target was read.
+    private mutating func follow(_ id: Int32, from point: Point, _ effects: inout [Effect]) {
+        reach = max(reach ?? point.position, point.position)
+        for page in kept where point.position < page.next {
+            guard let steps = targets[id]?.view.apply(page.changes) else {
+                return read(id, &effects)
+            }
+            send([id: steps], at: page.time, &effects)
+        }
+        let isAhead = position.map { $0 < point.position } ?? true
+        targets[id]?.phase = isAhead ? .ahead(point.position) : .settled
+    }
+
+    private mutating func fail(
+        _ id: Int32,
+        _ error: StorageError,
+        _ effects: inout [Effect]
+    ) {
+        // Clients resume a stream that ends, but not a target that fails.
+        guard !error.code.isTransient else { return effects.append(.end(StreamFailure(error))) }
+        targets[id] = nil
+        effects.append(Self.change(.remove, [id], cause: StreamFailure(error)))
+    }
+
+    // MARK: The log
+
+    private mutating func apply(_ page: ChangePage, _ effects: inout [Effect]) {
+        guard position.map({ $0 <= page.next }) ?? false else { return }
+        if keptAfter != nil {
+            kept.append(page)
+            keptCount += page.changes.count
+            if keptCount > mostKeptChanges {
+                (kept, keptAfter, keptCount) = ([], page.next, 0)
+            }
+        }
+        position = page.next
+        point = page.isCaughtUp ? Point(position: page.next, time: page.time) : nil
+        var steps: [Int32: [TargetView.Step]] = [:]
+        for id in targets.keys {
+            switch targets[id]?.phase {
+            case .ahead(let start)?:
+                guard start <= page.next else { continue }
+                targets[id]?.phase = .settled
+                guard start < page.next else { continue }
+            case .settled?: break
+            case .reading?, nil: continue
+            }
+            guard let own = targets[id]?.view.apply(page.changes) else {
+                read(id, &effects)
+                continue
+            }
+            if !own.isEmpty { steps[id] = own }
+        }
+        send(steps, at: page.time, &effects)
+    }
+
+    /// Reads all targets again; the log is followed from the first read on.
+    private mutating func restart(_ effects: inout [Effect]) {
+        (position, point, reach) = (nil, nil, nil)
+        (kept, keptAfter, keptCount) = ([], nil, 0)
+        for id in targets.keys.sorted() { read(id, &effects) }
+    }
+
+    /// Forgets the pages that no read needs.
+    private mutating func forgetPages() {
+        let isReading = targets.values.contains {
+            if case .reading = $0.phase { true } else { false }
+        }
+        if !isReading { (kept, keptAfter, keptCount) = ([], nil, 0) }
+    }
+
+    // MARK: Messages
+
+    /// Sends the steps of some targets, one message for each document.
+    private mutating func send(
+        _ steps: [Int32: [TargetView.Step]],
+        at time: Timestamp?,
+        _ effects: inout [Effect]
+    ) {
+        struct Combined {
+            var document: Document?
+            var targets: [Int32] = []
+            var removed: [Int32] = []
+            var isDeleted = true
+        }
+        var order: [DocumentPath] = []
+        var combined: [DocumentPath: Combined] = [:]
+        for id in steps.keys.sorted() where steps[id]?.isEmpty == false {
+            // Of the steps of one document, the last one counts.
+            var last: [DocumentPath: Int] = [:]
+            for (place, step) in (steps[id] ?? []).enumerated() { last[step.path] = place }
+            for (place, step) in (steps[id] ?? []).enumerated() where last[step.path] == place {
+                if combined[step.path] == nil { order.append(step.path) }
+                switch step {
+                case .has(let document):
+                    combined[step.path, default: Combined()].document = document
+                    combined[step.path, default: Combined()].targets.append(id)
+                case .drops(_, let isDeleted):
+                    combined[step.path, default: Combined()].removed.append(id)
+                    if !isDeleted { combined[step.path]?.isDeleted = false }
+                }
+            }
+        }
+        for path in order {
+            guard let all = combined[path] else { continue }
+            hasNews = true
+            let message: ListenResponse =
+                if let document = all.document {
+                    .document(
+                        .init(document: document, targets: all.targets, removed: all.removed)
+                    )
+                } else {
+                    .departure(
+                        .init(
+                            path: path,
+                            isDeleted: all.isDeleted,
+                            targets: all.removed,
+                            readTime: time
+                        )
+                    )
+                }
+            effects.append(.send(message))
+        }
+    }
+
+    /// Whether all documents that the client has belong to the stream's consistent point.
+    private var isShowable: Bool {
+        guard let point, reach.map({ $0 <= point.position }) ?? true else { return false }
+        return targets.values.allSatisfy { target in
+            // A target that is read for the first time shows nothing yet.
+            if case .reading = target.phase { !target.isCurrent } else { true }
+        }
+    }
+
+    /// Tells the client that what it has is consistent, if it is and there are news.
+    private mutating func publish(_ effects: inout [Effect]) {
+        guard isShowable, let point else { return }
+        let complete = targets.keys.sorted().filter { id in
+            guard let target = targets[id], !target.isCurrent else { return false }
+            if case .settled = target.phase { return true } else { return false }
+        }
+        guard hasNews || !complete.isEmpty else { return }
+        for id in complete {
+            targets[id]?.isCurrent = true
+            let token = ResumeToken(point.position)
+            effects.append(Self.change(.current, [id], token: token, readTime: point.time))
+        }
+        hasNews = false
+        effects.append(noChange(at: point))
+    }
+
+    /// Returns the message that makes a client show a consistent point.
+    ///
+    /// Clients keep its token for all targets of the stream, so it has none while a target is incomplete: such a target
+    /// would never be loaded after the next resumption.
+    private func noChange(at point: Point) -> Effect {
+        let isComplete = targets.values.allSatisfy(\.isCurrent)
+        return Self.change(
+            .noChange,
+            [],
+            token: isComplete ? ResumeToken(point.position) : nil,
+            readTime: point.time
+        )
+    }
+
+    private static func change(
+        _ kind: ListenResponse.TargetChange.Kind,
+        _ targets: [Int32],
+        cause: StreamFailure? = nil,
+        token: ResumeToken? = nil,
+        readTime: Timestamp? = nil
+    ) -> Effect {
+        .send(
+            .target(
+                .init(kind: kind, targets: targets, cause: cause, token: token, readTime: readTime)
+            )
+        )
+    }
+}

@@ -1,0 +1,118 @@
+internal import KeelStorage
+internal import KeelStorageAdapting
+
+/// The documents of a target that its client has, as far as later changes need them.
+///
+/// - Single documents need nothing.
+/// - A query without a limit needs the paths of its documents, to tell a document that leaves the result from one that
+///   was never in it. After a resumption they are unknown, and any document may have been in the result.
+/// - A query with a limit or an offset needs the documents within it and some behind them (`QueryView`).
+struct TargetView {
+    /// A change of the client's documents.
+    enum Step: Sendable {
+        case has(Document)
+        /// The client drops the document if it has it.
+        case drops(DocumentPath, isDeleted: Bool)
+
+        var path: DocumentPath {
+            switch self {
+            case .has(let document): document.path
+            case .drops(let path, _): path
+            }
+        }
+    }
+
+    private let documents: Set<DocumentPath>
+    private let query: PreparedQuery?
+    private var window: QueryView?
+    /// The documents that the client has; if that is not known, those that it certainly does not have.
+    private var paths: Set<DocumentPath> = []
+    private var isKnown = true
+
+    /// Creates the view of a client that has nothing.
+    init(_ content: ListenTarget.Content) {
+        switch content {
+        case .documents(let paths): (documents, query) = (Set(paths), nil)
+        case .query(let whole):
+            (documents, query) = ([], PreparedQuery(whole))
+            if whole.limit != nil || whole.offset > 0 || whole.search != nil {
+                window = QueryView(whole)
+            }
+        }
+    }
+
+    /// What to read for ``load(_:)``.
+    var read: ReadOperation {
+        if let window { return .query(window.readQuery) }
+        guard let query else { return .documents(documents.sorted()) }
+        return .query(query.query.with { $0.projection = nil })
+    }
+
+    /// Whether the client must forget its documents before a complete read, because they are not known here.
+    var needsReset: Bool { !isKnown && query != nil }
+
+    /// Continues with a client that has an unknown former result.
+    mutating func resume() { isKnown = false }
+
+    /// Loads a complete read, and returns the steps from what the client has; after a reset, it has nothing.
+    mutating func load(_ found: [Document]) -> [Step] {
+        defer { isKnown = true }
+        guard let query else {
+            let missing = documents.subtracting(found.map(\.path))
+            return found.map(Step.has) + missing.sorted().map { .drops($0, isDeleted: true) }
+        }
+        if window != nil {
+            if !isKnown { window = QueryView(query.query) }
+            return window?.load(found).map(Self.step) ?? []
+        }
+        let former = isKnown ? paths : []
+        paths = Set(found.map(\.path))
+        let gone = former.subtracting(paths).sorted()
+        return gone.map { .drops($0, isDeleted: false) } + found.map(Step.has)
+    }
+
+    /// Applies the changes of a page.
+    ///
+    /// - Returns: The steps; nil if the query must be read again.
+    mutating func apply(_ changes: [ChangePage.Change]) -> [Step]? {
+        guard let query else {
+            return changes.filter { documents.contains($0.path) }.map(Self.step)
+        }
+        guard window != nil else { return changes.compactMap { step($0, in: query) } }
+        guard isKnown else {
+            return changes.contains { query.covers($0.path.collection) } ? nil : []
+        }
+        switch window?.apply(changes) {
+        case .needsRead: return nil
+        case .changed(let steps): return steps.map(Self.step)
+        case .unchanged, nil: return []
+        }
+    }
+
+    private mutating func step(_ change: ChangePage.Change, in query: PreparedQuery) -> Step? {
+        let path = change.path
+        guard query.covers(path.collection) else { return nil }
+        if case .current(let document) = change, query.place(of: document) != nil {
+            if isKnown { paths.insert(path) } else { paths.remove(path) }
+            return .has(document)
+        }
+        let mayHaveIt = isKnown ? paths.remove(path) != nil : paths.insert(path).inserted
+        guard mayHaveIt else { return nil }
+        if case .removed = change { return .drops(path, isDeleted: true) }
+        return .drops(path, isDeleted: false)
+    }
+
+    private static func step(_ change: ChangePage.Change) -> Step {
+        switch change {
+        case .current(let document): .has(document)
+        case .removed(let path, _, _): .drops(path, isDeleted: true)
+        // A document that cannot be read is not shown.
+        case .leftScope, .unreadable: .drops(change.path, isDeleted: false)
+        }
+    }
+
+    private static func step(_ change: DocumentChange) -> Step {
+        if case .removed = change.kind { return .drops(change.document.path, isDeleted: false) }
+        return .has(change.document)
+    }
+}

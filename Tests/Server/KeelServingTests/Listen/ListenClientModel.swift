@@ -1,0 +1,182 @@
+import KeelStorage
+import KeelStorageAdapting
+
+@testable import KeelServing
+
+/// A client of Firestore's Listen method that checks what the SDKs assert, and remembers what they keep.
+///
+/// Sources of the rules: firebase/firebase-js-sdk `packages/firestore/src/remote/watch_change.ts`,
+/// firebase/firebase-ios-sdk `Firestore/core/src/remote/remote_event.cc`.
+struct ListenClientModel {
+    struct Violation: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
+    struct Target {
+        let content: ListenTarget.Content
+        /// The requests that the server has not acknowledged.
+        var pending = 0
+        var isCurrent = false
+        var paths: Set<DocumentPath> = []
+        /// The token that a later stream would send, and the time of the state that it names.
+        var token: ResumeToken?
+    }
+
+    private(set) var targets: [Int32: Target] = [:]
+    private(set) var documents: [DocumentPath: Document] = [:]
+    private(set) var lastTime: Timestamp?
+    /// Documents that arrived since the last consistent point, per target.
+    private var staged: [Int32: [DocumentPath: Bool]] = [:]
+    private var stagedDocuments: [DocumentPath: Document?] = [:]
+    private(set) var snapshotCount = 0
+    private(set) var messageCount = 0
+
+    // MARK: The app
+
+    mutating func add(_ id: Int32, _ content: ListenTarget.Content) -> ListenRequest {
+        targets[id] = Target(content: content, pending: 1)
+        return .add(ListenTarget(id: id, content: content))
+    }
+
+    mutating func remove(_ id: Int32) -> ListenRequest {
+        // The SDKs forget a target at once, and count the answers that are still to come.
+        targets[id]?.pending += 1
+        removed.insert(id)
+        staged[id] = nil
+        return .remove(id)
+    }
+
+    /// The targets that the app no longer wants, until the server has acknowledged this.
+    private(set) var removed: Set<Int32> = []
+
+    /// Opens another stream, and returns its requests.
+    mutating func reconnect() -> [ListenRequest] {
+        staged = [:]
+        stagedDocuments = [:]
+        for id in removed { targets[id] = nil }
+        removed = []
+        return targets.keys.sorted().compactMap { id in
+            guard var target = targets[id] else { return nil }
+            target.pending = 1
+            target.isCurrent = false
+            targets[id] = target
+            var request = ListenTarget(id: id, content: target.content)
+            request.resumption = target.token
+            request.isResumed = target.token != nil
+            // Without a token, the SDKs start anew: what they have of a target is replaced by its documents.
+            if target.token == nil { targets[id]?.paths = [] }
+            return .add(request)
+        }
+    }
+
+    // MARK: The server
+
+    /// Takes a message.
+    ///
+    /// - Returns: The time of a new consistent point.
+    mutating func receive(_ response: ListenResponse) throws -> Timestamp? {
+        messageCount += 1
+        switch response {
+        case .target(let change): return try receive(change)
+        case .document(let change):
+            let document = change.document
+            staged(document.path, document, document.updateTime)
+            try stage(document.path, in: change.targets, notIn: change.removed)
+        case .departure(let departure):
+            if departure.isDeleted { staged(departure.path, nil, departure.readTime) }
+            try stage(departure.path, in: [], notIn: departure.targets)
+        }
+        return nil
+    }
+
+    /// Remembers a document, or that there is none, unless the client knows a later state.
+    private mutating func staged(_ path: DocumentPath, _ document: Document?, _ time: Timestamp?) {
+        let known = stagedDocuments[path] ?? documents[path]
+        if let known, let time, time < known.updateTime { return }
+        stagedDocuments[path] = .some(document)
+    }
+
+    private mutating func stage(
+        _ path: DocumentPath,
+        in added: [Int32],
+        notIn removed: [Int32]
+    ) throws {
+        for (ids, isIn) in [(added, true), (removed, false)] {
+            for id in ids {
+                guard let target = targets[id] else {
+                    throw Violation("a document for a target \(id) that is unknown")
+                }
+                if target.pending == 0 { staged[id, default: [:]][path] = isIn }
+            }
+        }
+    }
+
+    private mutating func receive(_ change: ListenResponse.TargetChange) throws -> Timestamp? {
+        switch change.kind {
+        case .add, .remove:
+            guard change.targets.count == 1 else { throw Violation("not one target") }
+            let id = change.targets[0]
+            guard let target = targets[id], target.pending > 0 || change.cause != nil else {
+                throw Violation("\(change.kind) of target \(id) was not asked for")
+            }
+            if change.cause != nil {
+                targets[id] = nil
+                removed.remove(id)
+                return nil
+            }
+            targets[id]?.pending -= 1
+            guard change.kind == .remove else {
+                staged[id] = nil
+                return nil
+            }
+            guard removed.remove(id) != nil else { throw Violation("target \(id) was removed") }
+            targets[id] = nil
+        case .current:
+            for id in change.targets where targets[id]?.pending == 0 {
+                guard targets[id]?.isCurrent == false else { throw Violation("CURRENT twice") }
+                targets[id]?.isCurrent = true
+                targets[id]?.token = change.token
+            }
+        case .reset:
+            for id in change.targets where targets[id]?.pending == 0 {
+                targets[id]?.paths = []
+                targets[id]?.token = nil
+                targets[id]?.isCurrent = false
+                staged[id] = nil
+            }
+        case .noChange:
+            guard change.targets.isEmpty else { throw Violation("NO_CHANGE of targets") }
+            guard let time = change.readTime else { throw Violation("NO_CHANGE without a time") }
+            if let lastTime, time < lastTime { throw Violation("the time went back") }
+            lastTime = time
+            raise(change.token)
+            return time
+        }
+        return nil
+    }
+
+    private mutating func raise(_ token: ResumeToken?) {
+        snapshotCount += 1
+        for (path, document) in stagedDocuments { documents[path] = document }
+        stagedDocuments = [:]
+        for (id, changes) in staged {
+            for (path, isIn) in changes {
+                if isIn { targets[id]?.paths.insert(path) } else { targets[id]?.paths.remove(path) }
+            }
+        }
+        staged = [:]
+        for id in targets.keys where targets[id]?.pending == 0 {
+            if let token { targets[id]?.token = token }
+        }
+    }
+
+    /// Returns the documents that the client shows for a target, by path; nil if it waits for them.
+    func shown(_ id: Int32) -> [DocumentPath: Document]? {
+        guard let target = targets[id], target.pending == 0, target.isCurrent else { return nil }
+        var shown: [DocumentPath: Document] = [:]
+        for path in target.paths { if let document = documents[path] { shown[path] = document } }
+        return shown
+    }
+}
