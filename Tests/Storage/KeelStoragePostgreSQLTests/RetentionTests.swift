@@ -225,6 +225,52 @@ struct RetentionTests {
         }
     }
 
+    // MARK: Groups
+
+    @Test("The rows by which adapters find out outcomes are removed once their adapters are long gone")
+    func groups() async throws {
+        let wall = ClockWalk.Wall()
+        try await PostgreSQLServer.withStore {
+            $0.retention = .init(receiptAge: .seconds(3600))
+            $0.now = { wall.now }
+        } _: { adapter in
+            func other() async throws -> PostgreSQLStorageAdapter {
+                try await PostgreSQLStorageAdapter(
+                    at: adapter.location,
+                    configuration: adapter.configuration
+                )
+            }
+            let counted = "SELECT count(*) FROM keel.groups WHERE store = $"
+            let (gone, idle) = (try await other(), try await other())
+            for adapter in [adapter, gone, idle] { try await set(["a/1"], in: adapter) }
+            await gone.close()
+            #expect(try await run(counted, on: adapter) == 3)
+            /// Commits every two hours.
+            func pass(_ hours: Int) async throws {
+                for _ in 0..<hours / 2 {
+                    wall.move(by: .seconds(2 * 3600))
+                    try await set(["a/2"], in: adapter)
+                }
+                try await adapter.trim()
+            }
+            // Receipts are gone after an hour, but a row is kept for four days.
+            try await pass(80)
+            #expect(try await run(counted, on: adapter) == 3)
+            // This commit changes nothing, but keeps a receipt: the sequence stays, and the row counts as new.
+            let nothing = WriteBatch(id: "nothing", [DocumentWrite("a/9", .delete)])
+            for result in try await idle.commit([nothing]) { _ = try result.get() }
+            try await pass(20)
+            #expect(try await run(counted, on: adapter) == 2)
+            try await pass(80)
+            #expect(try await run(counted, on: adapter) == 1)
+            // An adapter that comes back adds its row again.
+            try await set(["a/4"], in: idle)
+            #expect(try await run(counted, on: adapter) == 2)
+            await idle.close()
+            #expect(try await adapter.checkIntegrity().isSound)
+        }
+    }
+
     // MARK: Tables of earlier programs
 
     /// Removes what earlier programs did not have.

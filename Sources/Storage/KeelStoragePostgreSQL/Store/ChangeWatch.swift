@@ -45,6 +45,11 @@ final class ChangeWatch: Sendable {
 
     deinit { close() }
 
+    /// Returns the statement by which a commit is announced.
+    static func announcement(of store: Int64) -> DatabaseStatement {
+        DatabaseStatement("SELECT pg_notify('keel', $1)") { $0.add(text: "\(store)") }
+    }
+
     /// Begins to watch for a request that has seen the changes up to a sequence.
     ///
     /// - Returns: Whether there are later changes already. Call ``end()`` in any case.

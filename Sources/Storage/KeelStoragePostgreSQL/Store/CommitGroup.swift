@@ -323,46 +323,9 @@ struct CommitGroup {
             return
         }
         var statements = writes.statements()
-        statements.append(
-            DatabaseStatement(
-                """
-                INSERT INTO keel.groups(store, instance, number, seq) VALUES ($1, $2, $3, $4)
-                ON CONFLICT (store, instance) DO UPDATE SET number = excluded.number, seq = excluded.seq
-                """
-            ) {
-                $0.add(store.number)
-                $0.add(store.instance)
-                $0.add(group)
-                $0.add(tail.sequence)
-            }
-        )
-        statements.append(
-            DatabaseStatement(
-                """
-                UPDATE keel.stores
-                SET seq = $2, mark = $3, floor = $4, documents = $5, collections = $6, clients = $7,
-                    timeline = $8, total = $9
-                WHERE store = $1
-                """
-            ) {
-                $0.add(store.number)
-                $0.add(tail.sequence)
-                $0.add(tail.mark)
-                $0.add(tail.floor)
-                $0.add(tail.documents)
-                $0.add(tail.collections)
-                $0.add(tail.clients)
-                $0.add(tail.timeline)
-                $0.add(tail.total)
-            }
-        )
-        if changeCount > 0 {
-            statements.append(
-                DatabaseStatement("SELECT pg_notify('keel', $1)") {
-                    $0.add(text: "\(store.number)")
-                }
-            )
-        }
+        statements.append(GroupOutcome.record(of: group, at: tail, in: store))
+        statements.append(tail.update(of: store.number))
+        if changeCount > 0 { statements.append(ChangeWatch.announcement(of: store.number)) }
         statements.append(DatabaseStatement("COMMIT"))
         var isUnconfirmed = false
         do {

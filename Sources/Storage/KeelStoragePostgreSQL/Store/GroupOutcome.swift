@@ -13,6 +13,28 @@ struct GroupOutcome {
         self.connection = connection
     }
 
+    /// Returns the statement that records a group as the last one of its adapter.
+    ///
+    /// A group without changes does not advance the sequence, so the row has the time of the clock if that is later:
+    /// by it, trimming tells the rows of adapters that are gone.
+    static func record(
+        of group: Int64,
+        at tail: StoreTail,
+        in store: OpenStore
+    ) -> DatabaseStatement {
+        DatabaseStatement(
+            """
+            INSERT INTO keel.groups(store, instance, number, seq) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (store, instance) DO UPDATE SET number = excluded.number, seq = excluded.seq
+            """
+        ) {
+            $0.add(store.number)
+            $0.add(store.instance)
+            $0.add(group)
+            $0.add(max(tail.sequence, store.time(tail).microseconds))
+        }
+    }
+
     /// Returns if the group was committed.
     ///
     /// - Throws: The failure, if the group never takes effect; otherwise, where no server answers in time, an error

@@ -5,6 +5,12 @@ internal import KeelStorageAdapting
 struct StoreTrimming {
     private static let mostReceipts = 10_000
     private static let mostImages = 1_000
+    private static let mostGroups = 1_000
+    /// The shortest time for which the last group of an adapter is kept.
+    ///
+    /// An adapter that has lost its connection looks for its group within its time limit for answers. Four days, because
+    /// `StoreAge` knows such ages without looking at every moment.
+    private static let shortestGroupAge = Duration.seconds(4 * 86_400)
 
     private let retention: LogRetention
     private let snapshot: TableSnapshot
@@ -27,14 +33,30 @@ struct StoreTrimming {
         var trimming = try LogTrimming(snapshot, tail.parts, keeping: retention, at: age)
         let isLogTrimmed = try trimming.step(keepingAfter: need.after)
         let history = tail.historyAge.map { [Duration.microseconds($0)] } ?? []
-        let limits = try age.moments(surelyOlderThan: [retention.longestReceiptAge] + history)
+        let groupAge = max(retention.longestReceiptAge, Self.shortestGroupAge)
+        let limits = try age.moments(
+            surelyOlderThan: [retention.longestReceiptAge, groupAge] + history
+        )
         let areReceiptsTrimmed = try limits[0].map { try removeReceipts(upTo: $0.sequence) } ?? true
-        let isForgotten = try limits.dropFirst().allSatisfy { limit in
+        let areGroupsTrimmed = try limits[1].map { try removeGroups(upTo: $0.sequence) } ?? true
+        let isForgotten = try limits.dropFirst(2).allSatisfy { limit in
             try limit.map { try removeImages(upTo: $0.sequence) } ?? true
         }
-        let ages = [retention.horizon + need.lifetime, retention.receiptAge * 2] + history
+        let ages =
+            [retention.horizon + need.lifetime, retention.receiptAge * 2, groupAge * 2] + history
         try age.forget(olderThan: ages.max() ?? .zero)
-        return isLogTrimmed && areReceiptsTrimmed && isForgotten
+        return isLogTrimmed && areReceiptsTrimmed && areGroupsTrimmed && isForgotten
+    }
+
+    /// Removes the last groups of adapters that have not committed for a long time; their next commits add them again.
+    private func removeGroups(upTo sequence: Int64) throws -> Bool {
+        let removed = try snapshot.run(
+            """
+            DELETE FROM keel.groups WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM keel.groups WHERE store = $1 AND seq <= $2 LIMIT \(Self.mostGroups)))
+            """
+        ) { $0.add(sequence) }
+        return removed.changedCount < Self.mostGroups
     }
 
     private func removeReceipts(upTo sequence: Int64) throws -> Bool {
