@@ -256,7 +256,7 @@ areas["Storage"] = [
     module("KeelStorageAdapting", ["KeelCore", "KeelDocuments"]),
     module("KeelStorage", ["KeelCore", "KeelDocuments", "KeelStorageAdapting"]),
     module("KeelStorageSQLite", ["KeelCore", "KeelStorageAdapting"] + grdb),
-    module("KeelStoragePostgreSQL", ["KeelCore", "KeelStorageAdapting", libpq]),
+    module("KeelStoragePostgreSQL", ["KeelCore", "KeelStorageAdapting", libpq] + observability),
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: libpqPackages),
     module(
         "KeelStorageFirestore",
@@ -272,7 +272,7 @@ areas["Storage"] = [
     tests(of: "KeelStorageAdapting", []),
     tests(of: "KeelStorage", ["KeelConformance"]),
     tests(of: "KeelStorageSQLite", ["KeelStorage", "KeelStorageCrashWriter"] + grdb),
-    tests(of: "KeelStoragePostgreSQL", ["KeelConformance", "KeelStorage"]),
+    tests(of: "KeelStoragePostgreSQL", ["KeelConformance", "KeelStorage"] + observabilityDoubles),
     tests(
         of: "KeelStorageFirestore",
         ["KeelConformance", "KeelServing", "KeelStorage", "KeelStorageSQLite", httpTypes] + extras

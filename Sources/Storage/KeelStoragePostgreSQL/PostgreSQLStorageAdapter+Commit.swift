@@ -23,9 +23,13 @@ extension PostgreSQLStorageAdapter {
             connection.ignoresCancellation = true
             defer { connection.ignoresCancellation = false }
             let number = groups.add(1, ordering: .relaxed).newValue
+            var wait = GroupWait()
             do {
-                return try write(batches, number: number, on: connection)
+                let written = try write(batches, number: number, on: connection, &wait)
+                counts.count(writes: batches.reduce(0) { $0 + $1.writes.count }, wait: wait.duration)
+                return written
             } catch {
+                counts.count(writes: nil, wait: wait.duration)
                 if connection.isOpen { try? connection.end("ROLLBACK") }
                 throw error
             }
@@ -37,7 +41,8 @@ extension PostgreSQLStorageAdapter {
     private func write(
         _ batches: [WriteBatch],
         number: Int64,
-        on connection: DatabaseConnection
+        on connection: DatabaseConnection,
+        _ wait: inout GroupWait
     ) throws -> (results: [Result<CommitReceipt, StorageError>], sequence: Int64?) {
         var group = try CommitGroup(
             batches,
@@ -46,6 +51,7 @@ extension PostgreSQLStorageAdapter {
             of: store,
             on: connection
         )
+        wait.end()
         var results: [Result<CommitReceipt, StorageError>] = []
         results.reserveCapacity(batches.count)
         for batch in batches { results.append(try group.apply(batch)) }
@@ -95,5 +101,16 @@ extension PostgreSQLStorageAdapter {
             }
         }
     }
+}
+
+/// The time in which a group of commits waits for the tail.
+private struct GroupWait {
+    private let start = ContinuousClock.now
+    private var measured: Duration?
+
+    /// The time until ``end()``; until now if the wait has not ended.
+    var duration: Duration { measured ?? (ContinuousClock.now - start) }
+
+    mutating func end() { measured = ContinuousClock.now - start }
 }
 #endif

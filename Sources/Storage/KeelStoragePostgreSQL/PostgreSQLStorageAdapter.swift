@@ -31,6 +31,7 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     let line = CommitLine()
     let signal = Signal()
     let watch: ChangeWatch
+    let counts = WorkCounts()
     let building = IndexBuilding()
     let trimming = TrimmingPace()
     let forgetting = ForgettingPace()

@@ -15,6 +15,8 @@ final class ChangeWatch: Sendable {
         /// The highest sequence that the signal was raised for, or that a waiting request has seen.
         var sequence = Int64.min
         var hasThread = false
+        /// Whether the server announces commits to the thread's connection.
+        var isListening = false
         var isClosed = false
     }
 
@@ -69,6 +71,11 @@ final class ChangeWatch: Sendable {
 
     func end() { state.withLock { $0.waiterCount -= 1 } }
 
+    /// The sequence up to which listeners know of changes; nil if nothing is followed at the moment.
+    var followed: Int64? {
+        state.withLock { $0.hasThread && ($0.isListening || $0.waiterCount > 0) ? $0.sequence : nil }
+    }
+
     /// Records a commit of this adapter, which needs no announcement.
     func saw(_ sequence: Int64) {
         state.withLock { $0.sequence = max($0.sequence, sequence) }
@@ -112,6 +119,7 @@ final class ChangeWatch: Sendable {
                 follower.pause = Self.shortestPause
             }
         }
+        state.withLock { [isListening = follower.isListening] in $0.isListening = isListening }
         guard !follower.isListening else { return Self.longestSilence }
         defer { follower.pause = min(follower.pause * 2, Self.longestPause) }
         return isWaiting ? follower.pause : .seconds(3600)

@@ -1,0 +1,162 @@
+#if PostgreSQL
+public import KeelStorageAdapting
+
+extension PostgreSQLStorageAdapter {
+    /// Figures about the work of an adapter, and about the state of its database, for monitoring.
+    ///
+    /// The counts begin when the adapter is opened, and cover this adapter only.
+    public struct Statistics: Sendable, Hashable {
+        /// A standby that follows the primary.
+        public struct Standby: Sendable, Hashable {
+            /// The standby's `application_name`.
+            public var name: String
+            /// The state, such as `streaming`; empty if the role may not see it.
+            public var state: String
+            /// Whether the primary waits for the standby's confirmation of each commit.
+            public var isSynchronous: Bool
+            /// How long ago the primary wrote what the standby has replayed; nil if unknown.
+            public var lag: Duration?
+            /// The size of the write-ahead log that the standby has not replayed; nil if unknown.
+            public var lagBytes: Int64?
+        }
+
+        /// The number of groups of commits that were written; each is one transaction.
+        public var groupCount = 0
+        /// The number of groups that failed as a whole.
+        public var failedGroupCount = 0
+        /// The number of writes in the groups.
+        public var writeCount = 0
+        /// The sum of the times in which groups waited for the row of the store, including one round trip to the server.
+        public var tailWait = Duration.zero
+        /// The longest such time within the last minute or two.
+        public var longestTailWait = Duration.zero
+        /// The number of calls that wait for their turn in this adapter.
+        public var waitingCallCount = 0
+        /// The age of the oldest change that the adapter has not announced to its listeners yet; nil if it follows no
+        /// changes.
+        public var feedLag: Duration?
+        /// The age of the oldest transaction of the database, which keeps the server from cleaning up; nil if there is
+        /// none.
+        ///
+        /// Transactions of other roles count only if ``seesOtherRoles`` is true.
+        public var oldestTransaction: Duration?
+        /// Whether the adapter's role sees the transactions of other roles, and the lags of standbys: `pg_monitor`.
+        public var seesOtherRoles = false
+        /// The standbys of the primary, in the order of their names.
+        public var standbys: [Standby] = []
+
+        /// The average number of writes in a group; zero without groups.
+        public var writesPerGroup: Double {
+            groupCount == 0 ? 0 : Double(writeCount) / Double(groupCount)
+        }
+    }
+
+    /// Returns the figures of this moment, with one round trip to the server.
+    ///
+    /// - Throws: The error of a read if the server cannot be asked.
+    public func statistics() async throws(StorageError) -> Statistics {
+        do throws(StorageError) {
+            let (counts, longestWait) = counts.read()
+            var statistics = Statistics()
+            statistics.groupCount = counts.groups
+            statistics.failedGroupCount = counts.failedGroups
+            statistics.writeCount = counts.writes
+            statistics.tailWait = counts.tailWait
+            statistics.longestTailWait = longestWait
+            statistics.waitingCallCount = line.count
+            let followed = watch.followed
+            return try await pool.reading { [store, statistics] connection in
+                try statistics.completed(of: store, after: followed, on: connection)
+            }
+        } catch {
+            throw error.during("statistics")
+        }
+    }
+}
+
+extension PostgreSQLStorageAdapter.Statistics {
+    /// Adds the figures that the server knows.
+    fileprivate func completed(
+        of store: OpenStore,
+        after followed: Int64?,
+        on connection: DatabaseConnection
+    ) throws -> Self {
+        var statements = [
+            DatabaseStatement(
+                "SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'), (\(ServerActivity.oldestAge))"
+            ),
+            DatabaseStatement(ServerActivity.standbys),
+        ]
+        if let followed {
+            statements.append(
+                DatabaseStatement(
+                    """
+                    SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - seq FROM keel.changes
+                    WHERE store = $1 AND seq > $2 ORDER BY seq LIMIT 1
+                    """
+                ) {
+                    $0.add(store.number)
+                    $0.add(followed)
+                }
+            )
+        }
+        let rows = try connection.run(statements)
+        var complete = self
+        complete.seesOtherRoles = rows[0].first?.boolean(0) ?? false
+        complete.oldestTransaction = rows[0].first?.optional(1).map { .microseconds($0) }
+        complete.standbys = rows[1].map(Standby.init)
+        if followed != nil {
+            // Sequences follow the clock, but may be ahead of it.
+            let lag = rows[2].first?.integer(0) ?? 0
+            complete.feedLag = .microseconds(max(0, lag))
+        }
+        return complete
+    }
+}
+
+extension PostgreSQLStorageAdapter.Statistics.Standby {
+    init(_ row: DatabaseRow) {
+        self.init(
+            name: row.text(0),
+            state: row.text(1),
+            isSynchronous: row.boolean(2),
+            lag: row.optional(3).map { .microseconds($0) },
+            lagBytes: row.optional(4)
+        )
+    }
+}
+
+/// Queries about the sessions of a server.
+enum ServerActivity {
+    /// The transactions that keep the server from removing old versions of rows in this database: the age in
+    /// microseconds, the process, the program, the role, the state, and the name of a prepared one.
+    static let transactions = """
+        SELECT (extract(epoch FROM clock_timestamp() - xact_start) * 1000000)::bigint AS age, pid,
+            application_name::text AS program, usename::text AS role, coalesce(state, '')::text AS state, NULL AS gid
+        FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type <> 'autovacuum worker'
+        AND xact_start IS NOT NULL AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+        UNION ALL
+        SELECT (extract(epoch FROM clock_timestamp() - prepared) * 1000000)::bigint, NULL, '', owner::text, 'prepared',
+            gid
+        FROM pg_prepared_xacts WHERE database = current_database()
+        """
+
+    /// The age of the oldest of the ``transactions``; `NULL` without any.
+    static let oldestAge = "SELECT max(age) FROM (\(transactions)) t"
+
+    /// The standbys: name, state, whether it is synchronous, and the lag in microseconds and in bytes.
+    ///
+    /// A standby that has replayed everything reports no lag after a while.
+    static let standbys = """
+        SELECT application_name::text, coalesce(state, '')::text, coalesce(sync_state IN ('sync', 'quorum'), false),
+            CASE WHEN bytes = 0 THEN 0 ELSE (extract(epoch FROM replay_lag) * 1000000)::bigint END, bytes
+        FROM (
+            SELECT *, CASE WHEN pg_is_in_recovery() THEN NULL
+                ELSE greatest(0, pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::bigint END AS bytes
+            FROM pg_stat_replication
+        ) s
+        ORDER BY 1
+        """
+}
+#endif

@@ -1,0 +1,156 @@
+#if PostgreSQL
+import KeelStorage
+import KeelStorageAdapting
+import Testing
+
+@testable import KeelStoragePostgreSQL
+
+#if Observability
+import MetricsTestKit
+#endif
+
+@Suite("Statistics of PostgreSQL", .timeLimit(.minutes(10)))
+struct StatisticsTests {
+    private func batch(_ id: String, of count: Int = 1) -> WriteBatch {
+        WriteBatch(
+            (0..<count).map {
+                DocumentWrite(
+                    DocumentPath("notes/\(id)-\($0)"),
+                    .set(DocumentBody(["id": .string(id)]))
+                )
+            }
+        )
+    }
+
+    private func thread(to server: PostgreSQLServer) throws -> ConnectionThread {
+        let settings = try ConnectionSettings(.url(server.url()), allowsUnverifiedServers: false)
+        return try ConnectionThread("test", settings, answerLimit: .seconds(30))
+    }
+
+    private func run(_ sql: [String], on thread: ConnectionThread) async throws {
+        _ = try await thread.run { try $0.run(sql.map { DatabaseStatement($0) }).count }
+    }
+
+    @Test("Groups and their writes are counted, with the wait for the tail")
+    func counts() async throws {
+        try await PostgreSQLServer.withStore {
+            $0.answerTimeout = .milliseconds(400)
+        } _: { adapter in
+            #expect(try await adapter.statistics().groupCount == 0)
+            #expect(try await adapter.statistics().writesPerGroup == 0)
+            for size in [1, 3, 8] { _ = try await adapter.commit([batch("a", of: size)])[0].get() }
+            let first = try await adapter.statistics()
+            #expect(first.groupCount == 3)
+            #expect(first.writeCount == 12)
+            #expect(first.writesPerGroup == 4)
+            #expect(first.tailWait > .zero)
+            #expect(first.seesOtherRoles)
+            #expect(first.feedLag == nil)
+            // Somebody else has the tail until the commit gives up.
+            let stranger = try thread(to: try await PostgreSQLServer.shared.value)
+            let tail = "SELECT 1 FROM keel.stores WHERE store = \(adapter.store.number) FOR UPDATE"
+            try await run(["BEGIN", tail], on: stranger)
+            await #expect(throws: StorageError.self) { try await adapter.commit([batch("b")]) }
+            try await run(["ROLLBACK"], on: stranger)
+            let second = try await adapter.statistics()
+            #expect(second.failedGroupCount == 1)
+            #expect(second.groupCount == 3)
+            #expect(second.longestTailWait >= .milliseconds(400))
+            #expect(second.tailWait >= first.tailWait + .milliseconds(400))
+            await stranger.close()
+        }
+    }
+
+    @Test("The feed of an adapter that follows changes lags behind until it has announced them")
+    func follows() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            let start = try await adapter.changes(ChangeRequest()).next
+            async let page = adapter.changes(
+                ChangeRequest(after: start, waitTimeout: .seconds(60))
+            )
+            _ = try await adapter.commit([batch("a")])[0].get()
+            #expect(try await page.changes.count == 1)
+            // Every change so far is announced.
+            while try await adapter.statistics().feedLag != .zero {
+                let next = try await adapter.changes(ChangeRequest()).next
+                _ = try await adapter.changes(
+                    ChangeRequest(after: next, waitTimeout: .milliseconds(1))
+                )
+            }
+        }
+    }
+
+    @Test("The oldest transaction is that of any role, idle or prepared")
+    func oldest() async throws {
+        let server = try await PostgreSQLServer(options: ["max_prepared_transactions=2"])
+        defer { server.stop() }
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
+        #expect(try await adapter.statistics().oldestTransaction == nil)
+        let stranger = try thread(to: server)
+        try await run(["BEGIN", "SELECT txid_current()"], on: stranger)
+        let open = try #require(try await adapter.statistics().oldestTransaction)
+        #expect(open > .zero)
+        #expect(try #require(try await adapter.statistics().oldestTransaction) > open)
+        try await run(["PREPARE TRANSACTION 'x'"], on: stranger)
+        #expect(try #require(try await adapter.statistics().oldestTransaction) > open)
+        try await run(["ROLLBACK PREPARED 'x'"], on: stranger)
+        #expect(try await adapter.statistics().oldestTransaction == nil)
+        await stranger.close()
+        await adapter.close()
+    }
+
+    @Test("Standbys appear with their lag")
+    func standbys() async throws {
+        let primary = try await PostgreSQLServer()
+        defer { primary.stop() }
+        let standby = try await PostgreSQLServer(standbyOf: primary)
+        defer { standby.stop() }
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(primary.url()))
+        while try await adapter.statistics().standbys.first?.lagBytes != 0 {}
+        let found = try #require(try await adapter.statistics().standbys.first)
+        #expect(found.name == "walreceiver")
+        #expect(found.state == "streaming")
+        #expect(!found.isSynchronous)
+        try await standby.run("SELECT pg_wal_replay_pause()")
+        _ = try await adapter.commit([batch("a", of: 100)])[0].get()
+        while try await adapter.statistics().standbys.first?.lagBytes == 0 {}
+        let behind = try #require(try await adapter.statistics().standbys.first?.lagBytes)
+        #expect(behind > 1_000)
+        await adapter.close()
+    }
+
+    #if Observability
+    @Test("Statistics are reported as metrics, and an unreachable server too")
+    func reports() async throws {
+        let server = try await PostgreSQLServer()
+        defer { server.stop() }
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
+        let metrics = TestMetrics()
+        var report = StatisticsReport(store: "main", metrics)
+        for size in [2, 3] {
+            _ = try await adapter.commit([batch("a", of: size)])[0].get()
+            report.record(try await adapter.statistics())
+        }
+        let store = [("store", "main")]
+        #expect(try metrics.expectGauge("keel_postgresql_up", store).lastValue == 1)
+        #expect(try metrics.expectCounter("keel_postgresql_groups", store).totalValue == 2)
+        #expect(try metrics.expectCounter("keel_postgresql_writes", store).totalValue == 5)
+        #expect(try metrics.expectGauge("keel_postgresql_waiting_calls", store).lastValue == 0)
+        #expect(
+            try metrics.expectGauge("keel_postgresql_oldest_transaction_seconds", store).lastValue
+                == 0
+        )
+        server.stop()
+        let reporting = Task {
+            await adapter.reportMetrics(label: "main", to: metrics, every: .milliseconds(1))
+        }
+        while try metrics.expectGauge("keel_postgresql_up", store).lastValue != 0 {
+            await Task.yield()
+        }
+        reporting.cancel()
+        await reporting.value
+        await adapter.close()
+    }
+    #endif
+}
+#endif
