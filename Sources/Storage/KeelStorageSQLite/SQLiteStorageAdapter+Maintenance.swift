@@ -79,11 +79,17 @@ extension SQLiteStorageAdapter {
     /// Checks the file for damage: SQLite's own check, every document, and every index entry against the documents.
     ///
     /// It reads the whole file in one snapshot; writers can continue.
-    public func checkIntegrity() async throws(StorageError) -> IntegrityReport {
+    ///
+    /// - Parameter onProgress: Receives the number of documents that have been checked, every thousand documents.
+    public func checkIntegrity(
+        onProgress: (@Sendable (Int) -> Void)? = nil
+    ) async throws(StorageError) -> IntegrityReport {
         do throws(StorageError) {
             return try await copying.run { [self] () async throws(StorageError) in
                 try await reading {
-                    try readSnapshot { try IntegrityReport(of: FileTables($0)) }
+                    try readSnapshot {
+                        try IntegrityReport(of: FileTables($0), onProgress: onProgress)
+                    }
                 }
             }
         } catch {

@@ -274,7 +274,7 @@ struct RetentionTests {
     // MARK: Tables of earlier programs
 
     /// Removes what earlier programs did not have.
-    private static let removals = [
+    static let removals = [
         "DROP TABLE keel.records", "DROP TABLE keel.readers", "DROP TABLE keel.moments",
         "ALTER TABLE keel.changes DROP COLUMN total",
         "ALTER TABLE keel.stores DROP COLUMN compacted, DROP COLUMN kept, DROP COLUMN total",

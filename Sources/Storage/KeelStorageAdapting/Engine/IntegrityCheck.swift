@@ -74,8 +74,16 @@ public struct IntegrityReport: Sendable, Hashable {
     }
 
     /// Checks the tables of a store.
-    package init(of tables: some CheckedTables) throws {
-        var check = IntegrityCheck(tables)
+    ///
+    /// - Parameters:
+    ///   - tables: The tables.
+    ///   - onProgress: Receives the number of documents that have been checked, every thousand documents.
+    /// - Throws: An error of the tables.
+    package init(
+        of tables: some CheckedTables,
+        onProgress: (@Sendable (Int) -> Void)? = nil
+    ) throws {
+        var check = IntegrityCheck(tables, onProgress: onProgress)
         try check.run()
         self.init(problems: check.problems, documentCount: check.documentCount)
     }
@@ -93,8 +101,15 @@ package struct IntegrityCheck {
 
     /// The number of entries that are looked up at a time.
     private static let mostPending = 500
+    /// The number of documents between two reports of the progress.
+    private static let documentsPerReport = 1_000
 
-    package init(_ tables: any CheckedTables) { self.tables = tables }
+    private let onProgress: (@Sendable (Int) -> Void)?
+
+    package init(_ tables: any CheckedTables, onProgress: (@Sendable (Int) -> Void)? = nil) {
+        self.tables = tables
+        self.onProgress = onProgress
+    }
 
     package mutating func run() throws {
         problems += try tables.damage()
@@ -117,6 +132,7 @@ package struct IntegrityCheck {
         let hasChanges = try tables.hasChanges()
         try tables.eachDocument { result in
             documentCount += 1
+            if documentCount.isMultiple(of: Self.documentsPerReport) { onProgress?(documentCount) }
             let found: CheckedDocument
             do throws(StorageError) {
                 found = try result.get()

@@ -79,6 +79,11 @@ struct ConnectionSettings: Sendable {
         attemptLimit = .seconds(max(1, complete["connect_timeout"].flatMap { Int64($0) } ?? 5))
     }
 
+    init(hosts: [Parameters], attemptLimit: Duration) {
+        self.hosts = hosts
+        self.attemptLimit = attemptLimit
+    }
+
     var description: String {
         let hosts = hosts.map { parameters in
             let name = parameters["host"] ?? parameters["hostaddr"] ?? "localhost"
@@ -89,7 +94,7 @@ struct ConnectionSettings: Sendable {
     }
 
     /// Returns whether a host is this machine: a Unix socket or a loopback address.
-    private static func isLocal(_ parameters: Parameters) -> Bool {
+    static func isLocal(_ parameters: Parameters) -> Bool {
         guard let name = parameters["hostaddr"] ?? parameters["host"], !name.isEmpty else {
             return true
         }

@@ -11,7 +11,8 @@ struct StatementArguments {
     /// The place of each argument in `bytes`; nil for `NULL`.
     private var places: [Range<Int>?] = []
 
-    private enum Kind {
+    /// The types of arguments, by the numbers that PostgreSQL gives them.
+    enum Kind {
         static let boolean: Oid = 16
         static let bytes: Oid = 17
         static let integer: Oid = 20
@@ -19,11 +20,26 @@ struct StatementArguments {
         static let booleans: Oid = 1000
         static let byteArrays: Oid = 1001
         static let integers: Oid = 1016
+
+        static func name(of type: Oid) -> String {
+            switch type {
+            case boolean: "boolean"
+            case bytes: "bytea"
+            case integer: "bigint"
+            case booleans: "boolean[]"
+            case byteArrays: "bytea[]"
+            case integers: "bigint[]"
+            default: "text"
+            }
+        }
     }
 
     init() {}
 
     var count: Int { types.count }
+
+    /// Returns the bytes of an argument; nil for `NULL`.
+    func value(_ place: Int) -> ArraySlice<UInt8>? { places[place].map { bytes[$0] } }
 
     // MARK: Single values
 

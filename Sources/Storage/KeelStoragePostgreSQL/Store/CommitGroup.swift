@@ -80,10 +80,13 @@ struct CommitGroup {
         mark = LogPoint.newMark(in: period == 0 ? LogPoint.newPeriod() : period)
     }
 
+    /// The statement that begins a transaction that writes.
+    static let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+
     /// Returns the statements that begin a transaction that writes.
     static func beginning(on connection: DatabaseConnection) throws -> [DatabaseStatement] {
         try connection.openIfNeeded()
-        let begin = DatabaseStatement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+        let begin = DatabaseStatement(begin)
         guard !connection.isDirect else { return [begin] }
         return [begin, DatabaseStatement(DatabaseConnection.settings(areLocal: true))]
     }
@@ -223,7 +226,9 @@ struct CommitGroup {
             isRemoval: change.document == nil
         )
         writes.log(
-            change,
+            change.path,
+            revision: change.revision.number,
+            isRemoval: change.document == nil,
             at: sequence,
             in: collection,
             mark: mark,

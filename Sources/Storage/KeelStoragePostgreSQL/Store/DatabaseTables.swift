@@ -137,29 +137,22 @@ extension PostgreSQLStorageAdapter {
     ///
     /// It reads the whole store in one snapshot, on a connection of its own; writers can continue, but the server cannot
     /// clean up behind them before the check ends. The server checks its own files: see `pg_amcheck`.
-    public func checkIntegrity() async throws(StorageError) -> IntegrityReport {
+    ///
+    /// - Parameter onProgress: Receives the number of documents that have been checked, every thousand documents.
+    public func checkIntegrity(
+        onProgress: (@Sendable (Int) -> Void)? = nil
+    ) async throws(StorageError) -> IntegrityReport {
         do throws(StorageError) {
-            let thread = try StorageError.mapping {
-                try ConnectionThread(
-                    "keel.postgresql.check",
-                    pool.settings,
-                    answerLimit: .seconds(3600)
-                )
-            }
-            let result: Result<IntegrityReport, StorageError>
-            do throws(StorageError) {
-                let report = try await thread.run { [store] connection in
-                    let snapshot = TableSnapshot(connection, store, remembers: false)
-                    return try connection.transaction(reading: store, snapshot) {
-                        try IntegrityReport(of: DatabaseTables($0, $1))
-                    }
+            return try await ConnectionThread.during(
+                "keel.postgresql.check",
+                pool.settings,
+                answerLimit: .seconds(3600)
+            ) { [store] connection in
+                let snapshot = TableSnapshot(connection, store, remembers: false)
+                return try connection.transaction(reading: store, snapshot) {
+                    try IntegrityReport(of: DatabaseTables($0, $1), onProgress: onProgress)
                 }
-                result = .success(report)
-            } catch {
-                result = .failure(error)
             }
-            await thread.close()
-            return try result.get()
         } catch {
             throw error.during("checkIntegrity")
         }

@@ -62,9 +62,15 @@ struct GroupOutcome {
     }
 
     private func isCommitted() throws -> Bool {
+        let rows = try connection.run(Self.question(about: store))
+        return rows[2].first?.integer(0) == group
+    }
+
+    /// Returns the statements of which the third one finds the last group of an adapter.
+    static func question(about store: OpenStore) -> [DatabaseStatement] {
         // The lock waits for the former connection's process, should the server still be at work for it.
-        let rows = try connection.run([
-            DatabaseStatement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
+        [
+            DatabaseStatement(CommitGroup.begin),
             DatabaseStatement("SELECT 1 FROM keel.stores WHERE store = $1 FOR UPDATE") {
                 $0.add(store.number)
             },
@@ -73,8 +79,7 @@ struct GroupOutcome {
                 $0.add(store.instance)
             },
             DatabaseStatement("ROLLBACK"),
-        ])
-        return rows[2].first?.integer(0) == group
+        ]
     }
 }
 #endif

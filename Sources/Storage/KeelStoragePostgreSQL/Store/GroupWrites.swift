@@ -91,7 +91,9 @@ struct GroupWrites {
     mutating func change(_ word: Word, isRemoval: Bool) { words[word] = isRemoval }
 
     mutating func log(
-        _ change: CommitDraft.Change,
+        _ path: DocumentPath,
+        revision: Int64,
+        isRemoval: Bool,
         at sequence: Int64,
         in collection: Int64,
         mark: Int64,
@@ -103,9 +105,9 @@ struct GroupWrites {
             LoggedRow(
                 sequence: sequence,
                 collection: collection,
-                id: change.path.id,
-                revision: change.revision.number,
-                isRemoval: change.document == nil,
+                id: path.id,
+                revision: revision,
+                isRemoval: isRemoval,
                 mark: mark,
                 total: total,
                 time: time,

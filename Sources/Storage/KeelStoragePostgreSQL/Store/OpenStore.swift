@@ -29,7 +29,31 @@ final class OpenStore: Sendable {
         try StoreTables.create(connection)
         sealing = BodySealing(sealing: configuration.sealing)
         let proof = try sealing.newProof()
-        let rows = try connection.run([
+        let epoch = Int64.random(in: .min ... .max)
+        let rows = try connection.run(
+            Self.opening(configuration.store, epoch: epoch, proof: proof)
+        )
+        guard let row = rows[1].first else {
+            throw StorageError(.corrupted, "the store has been removed from the database")
+        }
+        let tail = StoreTail(row, from: 3)
+        try tail.checkFormat()
+        try sealing.check(row.isNull(2) ? nil : row.bytes(2))
+        number = row.integer(0)
+        self.epoch = UInt64(bitPattern: row.integer(1))
+        now = configuration.now
+        keepsHistory = try Self.keepHistory(configuration.history, of: number, tail, on: connection)
+    }
+
+    /// A store without a database, whose statements are shown.
+    init(number: Int64, epoch: UInt64) {
+        (self.number, self.epoch, sealing) = (number, epoch, BodySealing(sealing: nil))
+        (now, keepsHistory) = (nil, true)
+    }
+
+    /// Returns the statements that create a store if it is missing, and read it.
+    static func opening(_ name: String, epoch: Int64, proof: [UInt8]?) -> [DatabaseStatement] {
+        [
             DatabaseStatement(
                 """
                 INSERT INTO keel.stores(name, format, epoch, proof)
@@ -38,25 +62,15 @@ final class OpenStore: Sendable {
                 ON CONFLICT (name) DO NOTHING
                 """
             ) {
-                $0.add(configuration.store.utf8)
+                $0.add(name.utf8)
                 $0.add(StoreTables.format)
-                $0.add(Int64.random(in: .min ... .max))
+                $0.add(epoch)
                 if let proof { $0.add(proof) } else { $0.addNull() }
             },
             DatabaseStatement(
                 "SELECT store, epoch, proof, \(StoreTail.columns) FROM keel.stores WHERE name = $1"
-            ) { $0.add(configuration.store.utf8) },
-        ])
-        guard let row = rows[1].first else {
-            throw StorageError(.corrupted, "the store has been removed from the database")
-        }
-        let tail = StoreTail(row, from: 3)
-        try tail.checkFormat()
-        try sealing.check(row.isNull(2) ? nil : row.bytes(2))
-        number = row.integer(0)
-        epoch = UInt64(bitPattern: row.integer(1))
-        now = configuration.now
-        keepsHistory = try Self.keepHistory(configuration.history, of: number, tail, on: connection)
+            ) { $0.add(name.utf8) },
+        ]
     }
 
     /// - Throws: `StorageError/Code/invalidArgument` if the database does not have a store.

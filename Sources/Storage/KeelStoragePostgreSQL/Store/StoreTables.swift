@@ -25,8 +25,10 @@ internal import KeelStorageAdapting
 /// that an update of the operating system changes. The tables need neither foreign keys nor triggers, because only Keel
 /// writes them.
 enum StoreTables {
-    /// The version of these tables.
+    /// The version of a store's contents.
     static let format: Int64 = 1
+    /// The version of the tables.
+    static let version = 2
 
     private static let creation = [
         // A role with more rights may have created the schema without the tables.
@@ -236,20 +238,40 @@ enum StoreTables {
         """,
     ]
 
-    /// The table that is added last.
+    /// The table that a version adds last.
     private static let last = "records"
 
+    /// Returns the version of a database's tables; 0 if there are none.
+    static func version(in connection: DatabaseConnection) throws -> Int {
+        if try exist(last, connection) { return version }
+        return try exist("history", connection) ? 1 : 0
+    }
+
+    /// Returns the statements that bring tables of a version to the present one.
+    static func migration(from version: Int) -> [String] {
+        switch version {
+        case 0: creation + additions
+        case 1: additions
+        default: []
+        }
+    }
+
     /// Creates the tables in a database that lacks them, and completes those of an earlier program.
-    static func create(_ connection: DatabaseConnection) throws {
-        guard try !exist(last, connection) else { return }
+    ///
+    /// - Returns: The version that the tables had.
+    @discardableResult
+    static func create(_ connection: DatabaseConnection) throws -> Int {
+        guard try !exist(last, connection) else { return version }
+        let former = try version(in: connection)
         do {
-            let missing = try exist("history", connection) ? additions : creation + additions
-            let statements = ["BEGIN"] + missing + ["COMMIT"]
+            let statements = ["BEGIN"] + migration(from: former) + ["COMMIT"]
             try connection.run(statements.map { DatabaseStatement($0) })
+            return former
         } catch let failure as DatabaseFailure where !failure.isConnectionLost {
             try connection.run(DatabaseStatement("ROLLBACK"))
             // Another program may have created them at the same time.
             guard try exist(last, connection) else { throw failure }
+            return version
         }
     }
 

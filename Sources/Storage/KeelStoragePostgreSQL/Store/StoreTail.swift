@@ -62,6 +62,30 @@ struct StoreTail {
         )
     }
 
+    /// Returns the statement that writes what a group of commits has changed.
+    func update(of store: Int64) -> DatabaseStatement {
+        DatabaseStatement(
+            """
+            UPDATE keel.stores
+            SET seq = $2, mark = $3, floor = $4, documents = $5, collections = $6, clients = $7,
+                timeline = $8, total = $9
+            WHERE store = $1
+            """
+        ) {
+            $0.add(store)
+            $0.add(sequence)
+            $0.add(mark)
+            $0.add(floor)
+            $0.add(documents)
+            $0.add(collections)
+            $0.add(clients)
+            $0.add(timeline)
+            $0.add(total)
+        }
+    }
+}
+
+extension StoreTail {
     /// - Throws: `StorageError/Code/corrupted` if the store's row is missing.
     init(_ rows: DatabaseRows) throws {
         guard let row = rows.first else {
@@ -88,28 +112,6 @@ struct StoreTail {
         kept = row.integer(first + 13)
         total = row.integer(first + 14)
         clock = row.integer(first + 15)
-    }
-
-    /// Returns the statement that writes what a group of commits has changed.
-    func update(of store: Int64) -> DatabaseStatement {
-        DatabaseStatement(
-            """
-            UPDATE keel.stores
-            SET seq = $2, mark = $3, floor = $4, documents = $5, collections = $6, clients = $7,
-                timeline = $8, total = $9
-            WHERE store = $1
-            """
-        ) {
-            $0.add(store)
-            $0.add(sequence)
-            $0.add(mark)
-            $0.add(floor)
-            $0.add(documents)
-            $0.add(collections)
-            $0.add(clients)
-            $0.add(timeline)
-            $0.add(total)
-        }
     }
 }
 #endif

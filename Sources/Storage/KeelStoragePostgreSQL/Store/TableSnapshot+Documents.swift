@@ -38,7 +38,8 @@ extension TableSnapshot: StoreSnapshot {
         return true
     }
 
-    private static func selection(isPast: Bool) -> String {
+    /// Returns the statement that looks documents up by their paths.
+    static func selection(isPast: Bool) -> String {
         let present = """
             SELECT did, cid, id, rev, created, updated, body FROM keel.documents
             WHERE store = $1 AND cid = c.cid AND id = p.id
@@ -133,17 +134,13 @@ extension TableSnapshot: StoreSnapshot {
         expecting expected: Int?,
         _ take: (borrowing StoredRow) throws -> Bool
     ) throws -> Bool {
-        let (sign, direction) = stretch.isBackward ? ("<", "DESC") : (">", "ASC")
-        return try eachPage(expecting: expected) { count, last in
-            let next = stretch.firstBehind == nil ? 6 : 7
-            return try run(
-                """
-                SELECT \(Self.columns), e.key
-                FROM keel.entries e JOIN keel.documents d ON d.store = $1 AND d.did = e.did
-                WHERE e.store = $1 \(stretch.conditions)
-                \(last == nil ? "" : "AND (e.key, e.did) \(sign) ($\(next), $\(next + 1))")
-                ORDER BY e.key \(direction), e.did \(direction) LIMIT $2
-                """
+        try eachPage(expecting: expected) { count, last in
+            try run(
+                Self.range(
+                    isBounded: stretch.firstBehind != nil,
+                    isBackward: stretch.isBackward,
+                    isContinued: last != nil
+                )
             ) {
                 stretch.add(count, to: &$0)
                 guard let last else { return }
@@ -155,11 +152,35 @@ extension TableSnapshot: StoreSnapshot {
         }
     }
 
+    /// Returns the statement that reads the documents of a range of an index.
+    ///
+    /// - Parameters:
+    ///   - isBounded: Whether the range has an end.
+    ///   - isBackward: Whether the last documents come first.
+    ///   - isContinued: Whether the statement continues after an entry.
+    static func range(isBounded: Bool, isBackward: Bool, isContinued: Bool) -> String {
+        let (sign, direction) = isBackward ? ("<", "DESC") : (">", "ASC")
+        let next = isBounded ? 7 : 6
+        return """
+            SELECT \(columns), e.key
+            FROM keel.entries e JOIN keel.documents d ON d.store = $1 AND d.did = e.did
+            WHERE e.store = $1 \(entryConditions(isBounded: isBounded))
+            \(isContinued ? "AND (e.key, e.did) \(sign) ($\(next), $\(next + 1))" : "")
+            ORDER BY e.key \(direction), e.did \(direction) LIMIT $2
+            """
+    }
+
+    /// Returns the conditions on the entries `e` of a range of an index, with arguments from `$3` on.
+    private static func entryConditions(isBounded: Bool) -> String {
+        "AND e.ix = $3 AND e.cid = $4 AND e.key >= $5 \(isBounded ? "AND e.key < $6" : "")"
+    }
+
     func count(of stretch: IndexStretch, upTo most: Int) throws -> Int {
         let rows = try run(
             """
             SELECT count(*) FROM (
-                SELECT 1 FROM keel.entries e WHERE e.store = $1 \(stretch.conditions) LIMIT $2
+                SELECT 1 FROM keel.entries e
+                WHERE e.store = $1 \(Self.entryConditions(isBounded: stretch.firstBehind != nil)) LIMIT $2
             ) c
             """
         ) { stretch.add(most, to: &$0) }
@@ -275,11 +296,6 @@ extension TableSnapshot: StoreSnapshot {
 }
 
 extension IndexStretch {
-    /// The conditions on the entries `e`, with arguments from `$3` on.
-    fileprivate var conditions: String {
-        "AND e.ix = $3 AND e.cid = $4 AND e.key >= $5 \(firstBehind == nil ? "" : "AND e.key < $6")"
-    }
-
     /// Adds the arguments `$2`, a limit, and those of the conditions.
     fileprivate func add(_ most: Int, to arguments: inout StatementArguments) {
         arguments.add(Int64(most))

@@ -26,15 +26,9 @@ extension TableSnapshot: LogSnapshot {
         expecting count: Int,
         _ take: (LoggedChange) throws -> Bool
     ) throws -> Bool {
-        let isNamed = ids == nil ? "" : "AND id = ANY ($5)"
+        let sql = Self.changes(isNarrowed: collections != nil, isNamed: ids != nil)
         return try eachPage(expecting: count, upTo: 1_024) { count, last in
-            try run(
-                """
-                SELECT seq, cid, id, rev, removed, mark, NULL::bytea, client, mutation FROM keel.changes
-                WHERE store = $1 AND seq > $2 \(collections == nil ? "" : "AND cid = ANY ($4) \(isNamed)")
-                ORDER BY seq LIMIT $3
-                """
-            ) {
+            try run(sql) {
                 $0.add(last?.integer(0) ?? sequence)
                 $0.add(Int64(count))
                 if let collections { $0.add(collections) }
@@ -53,6 +47,16 @@ extension TableSnapshot: LogSnapshot {
                 )
             )
         }
+    }
+
+    /// Returns the statement that reads a page of changes: all of them, or those of some collections or documents.
+    static func changes(isNarrowed: Bool, isNamed: Bool) -> String {
+        let ids = isNamed ? "AND id = ANY ($5)" : ""
+        return """
+            SELECT seq, cid, id, rev, removed, mark, NULL::bytea, client, mutation FROM keel.changes
+            WHERE store = $1 AND seq > $2 \(isNarrowed ? "AND cid = ANY ($4) \(ids)" : "")
+            ORDER BY seq LIMIT $3
+            """
     }
 
     func lastRemovals(
