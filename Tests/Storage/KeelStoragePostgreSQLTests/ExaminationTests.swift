@@ -69,7 +69,8 @@ struct ExaminationTests {
         #expect(try only("transactions", findings).detail == "none is open")
         var other = PostgreSQLStorageAdapter.Configuration()
         other.store = "other"
-        let missing = try only("store other", await examine(server, other))
+        let others = await examine(server, other)
+        let missing = try only("store other", others)
         #expect(missing.detail == "The database has 1 stores, but none of this name.")
         await adapter.close()
     }
@@ -89,14 +90,16 @@ struct ExaminationTests {
         #expect(try only("replication", findings).state == .warning)
         let local = try await PostgreSQLServer(options: ["fsync=on", "synchronous_commit=off"])
         defer { local.stop() }
-        #expect(try only("durability", await examine(local)).state == .warning)
+        let locals = await examine(local)
+        #expect(try only("durability", locals).state == .warning)
     }
 
     @Test("A missing synchronous standby is a problem, because every commit waits")
     func synchronous() async throws {
         let server = try await PostgreSQLServer(options: ["synchronous_standby_names=nobody"])
         defer { server.stop() }
-        let finding = try only("replication", await examine(server))
+        let findings = await examine(server)
+        let finding = try only("replication", findings)
         #expect(finding.state == .problem)
         #expect(finding.detail.contains("every commit waits"))
     }
@@ -131,7 +134,8 @@ struct ExaminationTests {
         let server = try await PostgreSQLServer()
         defer { server.stop() }
         try await server.run("CREATE ROLE modest LOGIN")
-        let before = try only("role", (await examine(server, role: "modest")).filter { $0.state == .problem })
+        let problems = await examine(server, role: "modest").filter { $0.state == .problem }
+        let before = try only("role", problems)
         #expect(before.detail.contains("may not create one"))
         let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
         await adapter.close()
@@ -157,7 +161,8 @@ struct ExaminationTests {
             ],
             on: owner
         )
-        #expect(try only("role", await examine(server, role: "modest")) == .good("role", "modest"))
+        let all = await examine(server, role: "modest")
+        #expect(try only("role", all) == .good("role", "modest"))
         await owner.close()
     }
 

@@ -17,8 +17,8 @@ struct KeelCommand: AsyncParsableCommand {
         version: BuildVersion.text,
         subcommands: [
             InitCommand.self, LintCommand.self, DoctorCommand.self, ServeCommand.self,
-            DocumentsCommand.self, FilesCommand.self, LogsCommand.self, AnalyticsCommand.self,
-            SecretsCommand.self, KeysetCommand.self, EncryptCommand.self, DecryptCommand.self,
+            DocumentsCommand.self, StorageCommand.self, FilesCommand.self, LogsCommand.self,
+            AnalyticsCommand.self, SecretsCommand.self, KeysetCommand.self, EncryptCommand.self, DecryptCommand.self,
             ProxyCommand.self, ConfigCommand.self,
         ]
     )

@@ -49,12 +49,12 @@ package final class PostgreSQLServer: Sendable {
     }
 
     /// Runs a statement as the role that may do everything.
-    package func run(_ statement: String) throws {
+    package func run(_ statement: String, in database: String = "postgres") throws {
         let client = Process()
         client.executableURL = URL(filePath: "/usr/bin/env")
         client.arguments = [
             "psql", "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--command", statement,
-            url("postgres"),
+            url(database),
         ]
         client.standardInput = FileHandle.nullDevice
         client.standardOutput = FileHandle.nullDevice

@@ -41,7 +41,7 @@ struct DoctorCommand: AsyncParsableCommand {
             for check in checks(transport) {
                 for finding in await check.findings() {
                     isFine = isFine && finding.state == .good
-                    try show(finding, output)
+                    try output.show(finding)
                 }
             }
             await transport.shutdown()
@@ -78,16 +78,19 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         return folder
     }
+}
 
-    private func show(_ finding: DoctorFinding, _ output: CommandOutput) throws {
-        guard !json else { return try output.record(finding) }
+extension CommandOutput {
+    /// Writes a finding with its advice.
+    func show(_ finding: DoctorFinding) throws {
+        guard !isJSON else { return try record(finding) }
         let mark =
             switch finding.state {
             case .good: "ok     "
             case .warning: "warning"
             case .problem: "problem"
             }
-        try output.line("\(mark)  \(finding.subject): \(finding.detail)")
-        if let advice = finding.advice { try output.line("         \(advice)") }
+        try line("\(mark)  \(finding.subject): \(finding.detail)")
+        if let advice = finding.advice { try line("         \(advice)") }
     }
 }

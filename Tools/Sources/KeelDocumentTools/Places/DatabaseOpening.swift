@@ -15,10 +15,8 @@ extension PostgreSQLStorageAdapter {
         for access: StoreAccess,
         _ configure: (inout Configuration) -> Void = { _ in }
     ) async throws -> PostgreSQLStorageAdapter {
-        var configuration = Configuration()
+        var configuration = Configuration.fromEnvironment
         configuration.createsStore = access == .creating
-        configuration.allowsUnverifiedServers =
-            ProcessInfo.processInfo.environment["KEEL_UNVERIFIED_DATABASE"] == "true"
         configure(&configuration)
         let location = PostgreSQLStorageLocation.url(url)
         do throws(StorageError) {
@@ -26,6 +24,36 @@ extension PostgreSQLStorageAdapter {
         } catch {
             throw DatabaseFailureReport(error, at: location.description).error
         }
+    }
+}
+
+extension PostgreSQLStorageAdapter {
+    /// Creates or completes the tables of a database, or tells how.
+    ///
+    /// - Throws: `ToolError`, which says what to do.
+    package static func migrated(
+        at url: String,
+        allowsUnverifiedServers: Bool,
+        isDryRun: Bool
+    ) async throws -> Migration {
+        var configuration = Configuration.fromEnvironment
+        if allowsUnverifiedServers { configuration.allowsUnverifiedServers = true }
+        let location = PostgreSQLStorageLocation.url(url)
+        do throws(StorageError) {
+            return try await migrate(location, configuration: configuration, isDryRun: isDryRun)
+        } catch {
+            throw DatabaseFailureReport(error, at: location.description).error
+        }
+    }
+}
+
+extension PostgreSQLStorageAdapter.Configuration {
+    /// The default settings with those of environment variables.
+    package static var fromEnvironment: Self {
+        var configuration = Self()
+        configuration.allowsUnverifiedServers =
+            ProcessInfo.processInfo.environment["KEEL_UNVERIFIED_DATABASE"] == "true"
+        return configuration
     }
 }
 

@@ -1,0 +1,32 @@
+#if PostgreSQL
+internal import KeelDocumentTools
+internal import KeelStoragePostgreSQL
+
+/// Examines a PostgreSQL database: its hosts, settings, sessions, standbys, tables and change log.
+package struct DatabaseCheck: DoctorCheck {
+    private let url: String
+    private let allowsUnverifiedServers: Bool
+
+    /// - Parameters:
+    ///   - url: The URL of the database.
+    ///   - allowsUnverifiedServers: Whether a server on another machine need not prove its name.
+    package init(_ url: String, allowsUnverifiedServers: Bool) {
+        self.url = url
+        self.allowsUnverifiedServers = allowsUnverifiedServers
+    }
+
+    package func findings() async -> [DoctorFinding] {
+        var configuration = PostgreSQLStorageAdapter.Configuration.fromEnvironment
+        if allowsUnverifiedServers { configuration.allowsUnverifiedServers = true }
+        return await PostgreSQLStorageAdapter.examine(.url(url), configuration: configuration)
+            .map { finding in
+                let advice = finding.advice ?? ""
+                return switch finding.state {
+                case .good: .good(finding.subject, finding.detail)
+                case .warning: .warning(finding.subject, finding.detail, advice: advice)
+                case .problem: .problem(finding.subject, finding.detail, advice: advice)
+                }
+            }
+    }
+}
+#endif
