@@ -44,6 +44,9 @@ public struct ServedOperation: Sendable, Hashable {
         case "health" where parts.count == 1:
             name = "\(method) health"
             route = "/health"
+        case "metrics" where parts.count == 1:
+            name = "\(method) metrics"
+            route = "/metrics"
         default:
             name = "\(method) other"
             route = "*"

@@ -82,6 +82,9 @@ extension StorageServer {
         /// The collections for logs and analytics that clients send; nil, the default, accepts none.
         public var ingest: Ingest?
 
+        /// Returns the reply to `GET /metrics`, in Prometheus's text format; nil, the default, for none.
+        public var metrics: (@Sendable () async -> String)?
+
         /// The clock that measures time limits.
         public var clock: any Clock<Duration> = ContinuousClock()
 

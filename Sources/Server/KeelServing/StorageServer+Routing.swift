@@ -15,6 +15,10 @@ extension StorageServer {
         else { throw .notAllowed(method, allowed: route.methods) }
         switch route {
         case .health: return try await health()
+        case .metrics:
+            guard let metrics = configuration.metrics else { throw .noSuchPath }
+            let type = "text/plain; version=0.0.4; charset=utf-8"
+            return .bytes(.ok, type: type, Array(await metrics().utf8))
         case .schema:
             let exchange = try await exchange(call, target, in: "projects/keel/databases/(default)")
             return try await reply(to: exchange) { () async throws(StorageError) in

@@ -119,6 +119,23 @@ struct StatisticsTests {
         await adapter.close()
     }
 
+    @Test("Statistics are a text for Prometheus, also without a server")
+    func text() async throws {
+        let server = try await PostgreSQLServer()
+        defer { server.stop() }
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
+        _ = try await adapter.commit([batch("a", of: 3)])[0].get()
+        let lines = await adapter.metricsText(label: "a\"b").split(separator: "\n")
+        #expect(lines.contains("# TYPE keel_postgresql_writes counter"))
+        #expect(lines.contains(#"keel_postgresql_writes{store="a\"b"} 3.0"#))
+        #expect(lines.contains(#"keel_postgresql_up{store="a\"b"} 1.0"#))
+        server.stop()
+        let without = await adapter.metricsText().split(separator: "\n")
+        #expect(without.last == #"keel_postgresql_up{store="storage"} 0.0"#)
+        #expect(without.count == 3)
+        await adapter.close()
+    }
+
     #if Observability
     @Test("Statistics are reported as metrics, and an unreachable server too")
     func reports() async throws {

@@ -3,6 +3,7 @@ import HTTPTypes
 /// The resource of a path.
 enum ServingRoute {
     case health
+    case metrics
     case schema
     case logs
     case analytics
@@ -16,6 +17,7 @@ enum ServingRoute {
         let segments = target.segments
         switch segments.first {
         case "health" where segments.count == 1: self = .health
+        case "metrics" where segments.count == 1: self = .metrics
         case "keel" where segments == ["keel", "v1", "schema"]: self = .schema
         case "sync": self = .sync(Array(segments.dropFirst()))
         case "v1" where segments == ["v1", "logs"]: self = .logs
@@ -39,7 +41,7 @@ enum ServingRoute {
     /// The allowed methods, in addition to HEAD and OPTIONS.
     var methods: [HTTPRequest.Method] {
         switch self {
-        case .health, .sync: [.get]
+        case .health, .metrics, .sync: [.get]
         case .schema: [.get, .post]
         case .logs, .analytics: [.post]
         case .firestore(.document, _): [.get, .patch, .delete]

@@ -12,11 +12,11 @@ extension PostgreSQLStorageAdapter {
     /// | `keel_postgresql_tail_wait_seconds` | Counter of seconds; divide its rate by that of the groups |
     /// | `keel_postgresql_longest_tail_wait_seconds` | Gauge |
     /// | `keel_postgresql_waiting_calls` | Gauge |
-    /// | `keel_postgresql_feed_lag_seconds` | Gauge, once the adapter follows changes |
     /// | `keel_postgresql_oldest_transaction_seconds` | Gauge |
+    /// | `keel_postgresql_feed_lag_seconds` | Gauge, while the adapter follows changes |
     /// | `keel_postgresql_standby_lag_seconds`, `…_bytes` | Gauges by `standby` |
     ///
-    /// All have the dimension `store`.
+    /// All have the dimension `store`. ``metricsText(label:)`` has the same metrics.
     ///
     /// - Parameters:
     ///   - label: The name of the store.
@@ -37,55 +37,30 @@ extension PostgreSQLStorageAdapter {
 
 /// The reports of one adapter's statistics.
 struct StatisticsReport {
-    private let dimensions: [(String, String)]
+    private let store: String
     private let factory: any MetricsFactory
-    private var last = PostgreSQLStorageAdapter.Statistics()
+    /// The values of the counters in the last report, by their names.
+    private var last: [String: Double] = [:]
 
     init(store: String, _ factory: any MetricsFactory) {
-        dimensions = [("store", store)]
+        self.store = store
         self.factory = factory
     }
 
     /// Reports statistics; nil if the server could not be asked.
     mutating func record(_ statistics: PostgreSQLStorageAdapter.Statistics?) {
-        gauge("up", statistics == nil ? 0 : 1)
-        guard let statistics else { return }
-        count("groups", statistics.groupCount - last.groupCount)
-        count("failed_groups", statistics.failedGroupCount - last.failedGroupCount)
-        count("writes", statistics.writeCount - last.writeCount)
-        FloatingPointCounter(
-            label: "keel_postgresql_tail_wait_seconds",
-            dimensions: dimensions,
-            factory: factory
-        ).increment(by: (statistics.tailWait - last.tailWait) / .seconds(1))
-        gauge("longest_tail_wait_seconds", statistics.longestTailWait)
-        gauge("waiting_calls", Double(statistics.waitingCallCount))
-        if let lag = statistics.feedLag { gauge("feed_lag_seconds", lag) }
-        gauge("oldest_transaction_seconds", statistics.oldestTransaction ?? .zero)
-        for standby in statistics.standbys {
-            if let lag = standby.lag { gauge("standby_lag_seconds", lag, of: standby.name) }
-            if let bytes = standby.lagBytes {
-                gauge("standby_lag_bytes", Double(bytes), of: standby.name)
+        let figures = [StatisticsFigure.isUp(statistics != nil)] + (statistics?.figures ?? [])
+        for figure in figures {
+            let label = "keel_postgresql_\(figure.name)"
+            let dimensions = [("store", store)] + figure.standbys
+            guard figure.isCounter else {
+                Gauge(label: label, dimensions: dimensions, factory: factory).record(figure.value)
+                continue
             }
+            FloatingPointCounter(label: label, dimensions: dimensions, factory: factory)
+                .increment(by: figure.value - (last[figure.name] ?? 0))
+            last[figure.name] = figure.value
         }
-        last = statistics
-    }
-
-    private func count(_ name: String, _ number: Int) {
-        Counter(label: "keel_postgresql_\(name)", dimensions: dimensions, factory: factory)
-            .increment(by: number)
-    }
-
-    private func gauge(_ name: String, _ duration: Duration, of standby: String? = nil) {
-        gauge(name, duration / .seconds(1), of: standby)
-    }
-
-    private func gauge(_ name: String, _ value: Double, of standby: String? = nil) {
-        Gauge(
-            label: "keel_postgresql_\(name)",
-            dimensions: dimensions + (standby.map { [("standby", $0)] } ?? []),
-            factory: factory
-        ).record(value)
     }
 }
 #endif

@@ -170,6 +170,7 @@ struct ServeCommand: AsyncParsableCommand {
             logs: logs == "none" ? nil : CollectionPath(logs),
             analytics: analytics == "none" ? nil : CollectionPath(analytics)
         )
+        configuration.metrics = store.metrics
         let handler = StorageServer(adapter: store.adapter, configuration: configuration)
         let address = host.contains(":") ? "[\(host)]" : host
         let server = HandlerServer(

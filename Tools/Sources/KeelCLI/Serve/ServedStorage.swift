@@ -67,6 +67,8 @@ enum ServedDurability: String, ExpressibleByArgument, CaseIterable {
 /// An open store.
 struct ServedStore {
     let adapter: any StorageAdapter
+    /// Returns the metrics of the store in Prometheus's text format; nil if it has none.
+    let metrics: (@Sendable () async -> String)?
     /// Closes the store, which then has all commits.
     let close: () async throws -> Void
 
@@ -80,6 +82,7 @@ struct ServedStore {
         switch storage {
         case .memory:
             adapter = InMemoryStorageAdapter(history: history?.age)
+            metrics = nil
             close = {}
         case .sqlite(let path):
             var configuration = SQLiteStorageAdapter.Configuration()
@@ -88,6 +91,7 @@ struct ServedStore {
             configuration.durability = durability.sqlite
             let opened = try SQLiteStorageAdapter(at: .file(path), configuration: configuration)
             adapter = opened
+            metrics = nil
             close = { try opened.close() }
         case .postgreSQL(let url):
             #if PostgreSQL
@@ -98,6 +102,7 @@ struct ServedStore {
             }
             // The database may restart while the server runs.
             adapter = opened.retrying(.attempts(4))
+            metrics = { await opened.metricsText(label: "default") }
             close = { await opened.close() }
             #else
             _ = (url, allowsUnverifiedDatabase)

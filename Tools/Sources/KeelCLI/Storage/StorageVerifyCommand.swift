@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeelDocumentTools
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 import KeelTerminal
 import KeelToolSupport

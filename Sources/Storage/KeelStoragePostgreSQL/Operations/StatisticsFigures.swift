@@ -1,0 +1,102 @@
+#if PostgreSQL
+public import KeelStorageAdapting
+
+extension PostgreSQLStorageAdapter {
+    /// Returns ``statistics()`` in Prometheus's text format, for an endpoint that is scraped.
+    ///
+    /// `keel_postgresql_up` is 0, without the figures of the server, while it cannot be asked.
+    ///
+    /// - Parameter label: The name of the store, the label `store` of each metric.
+    public func metricsText(label: String = "storage") async -> String {
+        let statistics = try? await statistics()
+        let figures = [StatisticsFigure.isUp(statistics != nil)] + (statistics?.figures ?? [])
+        var text = ""
+        var last = ""
+        for figure in figures {
+            let name = "keel_postgresql_\(figure.name)"
+            if figure.name != last {
+                text += "# HELP \(name) \(figure.help)\n"
+                text += "# TYPE \(name) \(figure.isCounter ? "counter" : "gauge")\n"
+                last = figure.name
+            }
+            let labels = [("store", label)] + figure.standbys
+            let pairs = labels.map { #"\#($0)="\#(Self.escaped($1))""# }.joined(separator: ",")
+            text += "\(name){\(pairs)} \(figure.value)\n"
+        }
+        return text
+    }
+
+    private static func escaped(_ label: String) -> String {
+        label.replacing(#"\"#, with: #"\\"#).replacing("\"", with: #"\""#)
+            .replacing("\n", with: #"\n"#)
+    }
+}
+
+/// A figure as monitoring systems take it.
+struct StatisticsFigure {
+    /// The name, after `keel_postgresql_`.
+    let name: String
+    let help: String
+    /// Whether the value only grows.
+    var isCounter = false
+    let value: Double
+    /// The label of a standby, if the figure is that of one.
+    var standbys: [(String, String)] = []
+
+    static func isUp(_ isUp: Bool) -> Self {
+        Self(name: "up", help: "Whether the server can be asked.", value: isUp ? 1 : 0)
+    }
+}
+
+extension PostgreSQLStorageAdapter.Statistics {
+    /// The figures, those with the same name one after the other.
+    var figures: [StatisticsFigure] {
+        func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
+        func counter(_ name: String, _ help: String, _ value: Double) -> StatisticsFigure {
+            StatisticsFigure(name: name, help: help, isCounter: true, value: value)
+        }
+        func gauge(_ name: String, _ help: String, _ value: Double) -> StatisticsFigure {
+            StatisticsFigure(name: name, help: help, value: value)
+        }
+        var figures = [
+            counter("groups", "Groups of commits that were written.", Double(groupCount)),
+            counter("failed_groups", "Groups that failed as a whole.", Double(failedGroupCount)),
+            counter("writes", "Writes in groups.", Double(writeCount)),
+            counter(
+                "tail_wait_seconds",
+                "Time in which groups waited for the row of the store.",
+                seconds(tailWait)
+            ),
+            gauge(
+                "longest_tail_wait_seconds",
+                "The longest such time of the last minute or two.",
+                seconds(longestTailWait)
+            ),
+            gauge("waiting_calls", "Calls that wait for their turn.", Double(waitingCallCount)),
+            gauge(
+                "oldest_transaction_seconds",
+                "The age of the oldest transaction of the database.",
+                seconds(oldestTransaction ?? .zero)
+            ),
+        ]
+        if let feedLag {
+            let help = "The age of the oldest change that listeners have not been told of."
+            figures.append(gauge("feed_lag_seconds", help, seconds(feedLag)))
+        }
+        for standby in standbys {
+            guard let lag = standby.lag else { continue }
+            var figure = gauge("standby_lag_seconds", "How far a standby is behind.", seconds(lag))
+            figure.standbys = [("standby", standby.name)]
+            figures.append(figure)
+        }
+        for standby in standbys {
+            guard let bytes = standby.lagBytes else { continue }
+            let help = "The log that a standby has not replayed."
+            var figure = gauge("standby_lag_bytes", help, Double(bytes))
+            figure.standbys = [("standby", standby.name)]
+            figures.append(figure)
+        }
+        return figures
+    }
+}
+#endif
