@@ -199,6 +199,19 @@ struct RequestRefusalTests {
         #expect(ill.head.headerFields[.retryAfter] != nil)
     }
 
+    @Test("Metrics are served to those who may ask, if there are any")
+    func metrics() async throws {
+        #expect(try await served.send(.get, path: "/metrics").status == 404)
+        let measured = Served { $0.metrics = { "[1]" } }
+        let answer = try await measured.send(.get, path: "/metrics")
+        #expect(answer.status == 200)
+        #expect(answer.json.elements?.count == 1)
+        #expect(answer.head.headerFields[.contentType]?.hasPrefix("text/plain; version=0.0.4") == true)
+        #expect(try await measured.send(.post, path: "/metrics").status == 405)
+        let foreign = try await measured.send(.get, path: "/metrics", authority: "evil.test")
+        #expect(foreign.status == 403)
+    }
+
     @Test("Every request after shutdown is answered as unavailable")
     func shutDown() async throws {
         served.server.shutDown()

@@ -27,6 +27,18 @@ enum PostgreSQLExamples {
         _ = store
     }
 
+    #if Observability
+    static func operating(_ adapter: PostgreSQLStorageAdapter) async throws {
+        // With swift-metrics and the trait Observability, as long as the app runs.
+        await adapter.reportMetrics(label: "notes", every: .seconds(10))
+        // As text, for an endpoint of the app.
+        let page = await adapter.metricsText(label: "notes")
+        // As values.
+        let writesPerGroup = try await adapter.statistics().writesPerGroup
+        _ = (page, writesPerGroup)
+    }
+    #endif
+
     private struct Log: Sendable {
         func warning(_ text: String) {}
     }

@@ -9,6 +9,10 @@ import KeelToolsTestSupport
 import Synchronization
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 @Suite("keel serve on PostgreSQL", .serialized, .timeLimit(.minutes(15)))
 struct PostgreSQLServeTests {
     private func adapter(
@@ -70,6 +74,26 @@ struct PostgreSQLServeTests {
         #expect(try await snapshots.next()?.document == nil)
         server.kill()
         await transport.shutdown()
+    }
+
+    @Test("The figures of the store are at /metrics")
+    func metrics() async throws {
+        let server = try ServedProcess(
+            storage: try PostgreSQLServer.shared.get().database(),
+            port: 0
+        )
+        defer { server.kill() }
+        let transport = AsyncHTTPClientTransport()
+        let storage = StorageClient(adapter(server, over: transport))
+        try await storage.setDocument("notes/1", ["n": 1])
+        await transport.shutdown()
+        let (data, response) = try await URLSession.shared.data(
+            from: server.address.appending(path: "metrics")
+        )
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
+        #expect(lines.contains(#"keel_postgresql_up{store="default"} 1.0"#), "\(lines)")
+        #expect(lines.contains(#"keel_postgresql_writes{store="default"} 1.0"#), "\(lines)")
     }
 
     @Test("A commit at one server soon reaches a listener at another one")
