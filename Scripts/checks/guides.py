@@ -14,7 +14,7 @@ import sys
 GROUPS = [
     ("Start here", ["YourFirstWeek", "Architecture", "Checklists", "CommandLine"]),
     ("Coming from elsewhere", ["ComingFromFirebase", "ComingFromTheDocuments"]),
-    ("Servers", ["PostgreSQL", "Scaling"]),
+    ("Servers", ["PostgreSQL", "Scaling", "Operations"]),
     ("Logs and analytics", ["Logging", "Analytics", "AnalyticsDestinations"]),
     ("Facts", ["Benchmarks", "Cost", "Conformance", "Platforms", "Coverage", "Lint"]),
 ]

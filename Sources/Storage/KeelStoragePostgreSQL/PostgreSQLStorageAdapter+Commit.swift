@@ -26,7 +26,10 @@ extension PostgreSQLStorageAdapter {
             var wait = GroupWait()
             do {
                 let written = try write(batches, number: number, on: connection, &wait)
-                counts.count(writes: batches.reduce(0) { $0 + $1.writes.count }, wait: wait.duration)
+                counts.count(
+                    writes: batches.reduce(0) { $0 + $1.writes.count },
+                    wait: wait.duration
+                )
                 return written
             } catch {
                 counts.count(writes: nil, wait: wait.duration)

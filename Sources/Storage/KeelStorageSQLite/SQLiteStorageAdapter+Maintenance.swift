@@ -81,6 +81,8 @@ extension SQLiteStorageAdapter {
     /// It reads the whole file in one snapshot; writers can continue.
     ///
     /// - Parameter onProgress: Receives the number of documents that have been checked, every thousand documents.
+    /// - Returns: The problems, and the number of documents.
+    /// - Throws: The error of a read; damage is no error but a problem.
     public func checkIntegrity(
         onProgress: (@Sendable (Int) -> Void)? = nil
     ) async throws(StorageError) -> IntegrityReport {

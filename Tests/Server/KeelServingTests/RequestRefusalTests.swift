@@ -206,7 +206,9 @@ struct RequestRefusalTests {
         let answer = try await measured.send(.get, path: "/metrics")
         #expect(answer.status == 200)
         #expect(answer.json.elements?.count == 1)
-        #expect(answer.head.headerFields[.contentType]?.hasPrefix("text/plain; version=0.0.4") == true)
+        #expect(
+            answer.head.headerFields[.contentType]?.hasPrefix("text/plain; version=0.0.4") == true
+        )
         #expect(try await measured.send(.post, path: "/metrics").status == 405)
         let foreign = try await measured.send(.get, path: "/metrics", authority: "evil.test")
         #expect(foreign.status == 403)

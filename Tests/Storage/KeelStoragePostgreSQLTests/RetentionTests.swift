@@ -227,7 +227,9 @@ struct RetentionTests {
 
     // MARK: Groups
 
-    @Test("The rows by which adapters find out outcomes are removed once their adapters are long gone")
+    @Test(
+        "The rows by which adapters find out outcomes are removed once their adapters are long gone"
+    )
     func groups() async throws {
         let wall = ClockWalk.Wall()
         try await PostgreSQLServer.withStore {

@@ -129,7 +129,8 @@ struct StrangerTests {
         let start = try await reader.changes(ChangeRequest()).next
         let dump = try thread(to: server)
         let tables = "keel.stores, keel.documents, keel.entries, keel.changes, keel.history"
-        let counted = "SELECT (SELECT count(*) FROM keel.documents) + (SELECT sum(rev) FROM keel.documents)::bigint"
+        let counted =
+            "SELECT (SELECT count(*) FROM keel.documents) + (SELECT sum(rev) FROM keel.documents)::bigint"
         let before = try await run(
             [
                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",

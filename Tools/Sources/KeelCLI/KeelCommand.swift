@@ -18,7 +18,8 @@ struct KeelCommand: AsyncParsableCommand {
         subcommands: [
             InitCommand.self, LintCommand.self, DoctorCommand.self, ServeCommand.self,
             DocumentsCommand.self, StorageCommand.self, FilesCommand.self, LogsCommand.self,
-            AnalyticsCommand.self, SecretsCommand.self, KeysetCommand.self, EncryptCommand.self, DecryptCommand.self,
+            AnalyticsCommand.self, SecretsCommand.self, KeysetCommand.self, EncryptCommand.self,
+            DecryptCommand.self,
             ProxyCommand.self, ConfigCommand.self,
         ]
     )

@@ -29,7 +29,9 @@ struct StorageCommandTests {
         let trial = try storage(["migrate", database, "--dry-run"])
         #expect(trial.code == 0)
         #expect(trial.output.hasPrefix("-- the tables are created, with version 2\nBEGIN;\n"))
-        #expect(try storage(["doctor", database]).output.contains("The database has no tables of Keel"))
+        #expect(
+            try storage(["doctor", database]).output.contains("The database has no tables of Keel")
+        )
         // The printed script is the migration.
         let name = String(database.split(separator: "/").last ?? "")
         let file = try scratch.file("migration.sql", holding: trial.output)
@@ -47,7 +49,9 @@ struct StorageCommandTests {
         let json = try storage(["migrate", database, "--json"])
         #expect(json.output == "{\"from\":2,\"to\":2}\n")
         let other = try PostgreSQLServer.shared.get().database()
-        #expect(try storage(["migrate", other]).output == "the tables are created, with version 2\n")
+        #expect(
+            try storage(["migrate", other]).output == "the tables are created, with version 2\n"
+        )
     }
 
     @Test("The doctor names what there is to do, also for programs")
@@ -67,13 +71,18 @@ struct StorageCommandTests {
         #expect(lines.contains { $0.contains(#""state":"problem","subject":"durability""#) })
         let gone = try storage(["doctor", "postgres://keel@127.0.0.1:1/x"])
         #expect(gone.code == 2)
-        #expect(gone.output.hasPrefix("problem  host 127.0.0.1:1: It cannot be used"), "\(gone.output)")
+        #expect(
+            gone.output.hasPrefix("problem  host 127.0.0.1:1: It cannot be used"),
+            "\(gone.output)"
+        )
     }
 
     @Test("Verification counts documents, and exits with 1 for a difference")
     func verify() async throws {
         let adapter = try await PostgreSQLStorageAdapter.opened(at: database, for: .creating)
-        try await adapter.prepare(StorageSchema(indexes: [IndexDefinition("notes", [.ascending("n")])]))
+        try await adapter.prepare(
+            StorageSchema(indexes: [IndexDefinition("notes", [.ascending("n")])])
+        )
         for number: Int64 in 1...3 {
             try await StorageClient(adapter)
                 .setDocument(DocumentPath("notes/\(number)"), ["n": .integer(number)])

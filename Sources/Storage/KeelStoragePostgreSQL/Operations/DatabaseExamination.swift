@@ -78,7 +78,8 @@ struct DatabaseExamination {
                     .problem(
                         "role",
                         "“\(name)” may not read and write \(tables).",
-                        advice: "GRANT USAGE ON SCHEMA keel TO \(name); GRANT SELECT, INSERT, UPDATE, "
+                        advice:
+                            "GRANT USAGE ON SCHEMA keel TO \(name); GRANT SELECT, INSERT, UPDATE, "
                             + "DELETE ON ALL TABLES IN SCHEMA keel TO \(name);"
                     )
                 )
@@ -148,7 +149,8 @@ struct DatabaseExamination {
                 .warning(
                     "durability",
                     "synchronous_commit is off: a crash of the server loses the last answered commits.",
-                    advice: "ALTER ROLE … SET synchronous_commit = on, unless that loss is acceptable."
+                    advice:
+                        "ALTER ROLE … SET synchronous_commit = on, unless that loss is acceptable."
                 )
             )
         } else {
@@ -281,7 +283,8 @@ struct DatabaseExamination {
                 subject: "transactions",
                 state: age >= Self.longTransaction.problem ? .problem : .warning,
                 detail: detail,
-                advice: "While it is open, the server cannot clean up, and commits become slower. End "
+                advice:
+                    "While it is open, the server cannot clean up, and commits become slower. End "
                     + "it: \(end) Dump from a standby, and set idle_in_transaction_session_timeout."
             )
         ]

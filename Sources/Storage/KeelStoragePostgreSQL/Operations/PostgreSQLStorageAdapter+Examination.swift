@@ -1,6 +1,6 @@
 #if PostgreSQL
 internal import CLibPQ
-public import KeelStorageAdapting
+internal import KeelStorageAdapting
 
 extension PostgreSQLStorageAdapter {
     /// Examines a database for an operator: hosts, settings, transactions, standbys, tables and the change log.
@@ -127,7 +127,7 @@ private struct HostExamination: Sendable {
         return findings
     }
 
-    /// - Parameter isReplaced: Whether another host is the primary.
+    /// Returns the finding of the host; it is a smaller one if another host is the primary.
     private func finding(isReplaced: Bool) -> PostgreSQLStorageAdapter.Finding {
         let parameters = settings.hosts.first ?? [:]
         let name = parameters["host"] ?? parameters["hostaddr"] ?? "localhost"
@@ -142,7 +142,8 @@ private struct HostExamination: Sendable {
             return .warning(
                 subject,
                 detail,
-                advice: "Start it, or remove it from the URL: after a failover, clients try it first."
+                advice:
+                    "Start it, or remove it from the URL: after a failover, clients try it first."
             )
         case .success(let facts):
             var parts = ["PostgreSQL \(facts.version)"]

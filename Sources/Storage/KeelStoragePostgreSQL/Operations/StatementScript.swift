@@ -1,5 +1,5 @@
 #if PostgreSQL
-internal import KeelStorageAdapting
+public import KeelStorageAdapting
 
 extension PostgreSQLStorageAdapter {
     /// The SQL of the adapter as a script of `psql`: the tables, and the statements of a commit, reads, and changes.
@@ -60,7 +60,10 @@ private struct StatementScript {
         try addReads()
         add(
             "A page of changes, in one snapshot",
-            [DatabaseStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), store.tailStatement]
+            [
+                DatabaseStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+                store.tailStatement,
+            ]
                 + changes + [DatabaseStatement("COMMIT")]
         )
         add(

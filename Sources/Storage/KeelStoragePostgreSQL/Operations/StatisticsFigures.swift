@@ -1,12 +1,13 @@
 #if PostgreSQL
-public import KeelStorageAdapting
+internal import KeelStorageAdapting
 
 extension PostgreSQLStorageAdapter {
     /// Returns ``statistics()`` in Prometheus's text format, for an endpoint that is scraped.
     ///
-    /// `keel_postgresql_up` is 0, without the figures of the server, while it cannot be asked.
+    /// `keel_postgresql_up` is 0, without other figures, while the server cannot be asked.
     ///
     /// - Parameter label: The name of the store, the label `store` of each metric.
+    /// - Returns: The text.
     public func metricsText(label: String = "storage") async -> String {
         let statistics = try? await statistics()
         let figures = [StatisticsFigure.isUp(statistics != nil)] + (statistics?.figures ?? [])

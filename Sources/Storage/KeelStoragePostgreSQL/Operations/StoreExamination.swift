@@ -95,7 +95,8 @@ struct StoreExamination {
                 .warning(
                     "clock",
                     "The last commit is \(Shown.duration(ahead)) ahead of the server's clock.",
-                    advice: "Set the server's clock right (NTP); until it catches up, documents get "
+                    advice:
+                        "Set the server's clock right (NTP); until it catches up, documents get "
                         + "times in the future, and nothing is lost."
                 )
             )
@@ -138,7 +139,8 @@ struct StoreExamination {
                     "table keel.\(name)",
                     "\(dead) of \(live + dead) rows are dead, in \(Shown.bytes(size)); last vacuum: "
                         + "\(last)",
-                    advice: "End long transactions first. Then VACUUM keel.\(name); to give the space "
+                    advice:
+                        "End long transactions first. Then VACUUM keel.\(name); to give the space "
                         + "back, VACUUM FULL in a pause, because it locks the table."
                 )
             )
@@ -176,7 +178,8 @@ struct StoreExamination {
                     .warning(
                         "index \(row.text(0))",
                         "It is dropped, but its entries are not removed yet.",
-                        advice: "Wait; if no program is at work on it, open the store with its schema "
+                        advice:
+                            "Wait; if no program is at work on it, open the store with its schema "
                             + "once more."
                     )
                 )
@@ -251,7 +254,8 @@ struct StoreExamination {
                         "reader \(name)",
                         "It holds the log of \(Shown.duration(tail.clock - row.integer(4))), and was last "
                             + "seen \(away) ago.",
-                        advice: "Start it, or remove it: unregisterReader(_:). It counts as gone after "
+                        advice:
+                            "Start it, or remove it: unregisterReader(_:). It counts as gone after "
                             + "\(Shown.duration(row.integer(3)))."
                     )
                 )

@@ -42,9 +42,7 @@ final class WorkCounts: Sendable {
 
     private let values = Mutex(Values())
 
-    /// Counts a group that has waited for the tail.
-    ///
-    /// - Parameter writes: The number of writes; nil if the group failed.
+    /// Counts a group that has waited for the tail, with its number of writes; nil if the group failed.
     func count(writes: Int?, wait: Duration) {
         values.withLock { values in
             if let writes {

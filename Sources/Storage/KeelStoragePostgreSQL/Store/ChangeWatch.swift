@@ -73,7 +73,9 @@ final class ChangeWatch: Sendable {
 
     /// The sequence up to which listeners know of changes; nil if nothing is followed at the moment.
     var followed: Int64? {
-        state.withLock { $0.hasThread && ($0.isListening || $0.waiterCount > 0) ? $0.sequence : nil }
+        state.withLock {
+            $0.hasThread && ($0.isListening || $0.waiterCount > 0) ? $0.sequence : nil
+        }
     }
 
     /// Records a commit of this adapter, which needs no announcement.

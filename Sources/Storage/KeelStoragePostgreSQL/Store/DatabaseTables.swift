@@ -139,6 +139,8 @@ extension PostgreSQLStorageAdapter {
     /// clean up behind them before the check ends. The server checks its own files: see `pg_amcheck`.
     ///
     /// - Parameter onProgress: Receives the number of documents that have been checked, every thousand documents.
+    /// - Returns: The problems, and the number of documents.
+    /// - Throws: The error of a read; damage is no error but a problem.
     public func checkIntegrity(
         onProgress: (@Sendable (Int) -> Void)? = nil
     ) async throws(StorageError) -> IntegrityReport {

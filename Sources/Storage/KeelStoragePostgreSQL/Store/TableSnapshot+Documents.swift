@@ -158,6 +158,7 @@ extension TableSnapshot: StoreSnapshot {
     ///   - isBounded: Whether the range has an end.
     ///   - isBackward: Whether the last documents come first.
     ///   - isContinued: Whether the statement continues after an entry.
+    /// - Returns: The statement.
     static func range(isBounded: Bool, isBackward: Bool, isContinued: Bool) -> String {
         let (sign, direction) = isBackward ? ("<", "DESC") : (">", "ASC")
         let next = isBounded ? 7 : 6

@@ -9,7 +9,8 @@ import KeelStoragePostgreSQL
 struct StorageMigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Creates the tables of a PostgreSQL database, or completes those of an earlier keel.",
+        abstract:
+            "Creates the tables of a PostgreSQL database, or completes those of an earlier keel.",
         discussion: """
             Programs do this themselves when they open a store; this command is for databases whose \
             programs lack the rights. Commits wait meanwhile. SQLite files are migrated by the \
