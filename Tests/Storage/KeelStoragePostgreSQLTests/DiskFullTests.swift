@@ -41,12 +41,12 @@ struct DiskFullTests {
         #expect(run.exitCode == 0, "\(name): \(run.errors)")
     }
 
-    /// The number of bytes that cannot be compressed in each document.
+    /// The size of each document in bytes, which cannot be compressed.
     private static let size = 500_000
 
     private func batch(_ number: Int) -> WriteBatch {
-        var random = SystemRandomNumberGenerator()
-        let bytes = (0..<Self.size).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let words = (0..<Self.size / 8).map { _ in UInt64.random(in: .min ... .max) }
+        let bytes = words.withUnsafeBytes { Array($0) }
         let fields: DocumentFields = ["n": .integer(Int64(number)), "bytes": .bytes(bytes)]
         return WriteBatch([
             DocumentWrite(DocumentPath("notes/\(number)"), .set(DocumentBody(fields)))
@@ -79,7 +79,10 @@ struct DiskFullTests {
             try connection.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0) ?? 0
         }
         func limitFiles(_ limit: String) async throws {
-            try await command("prlimit", ["--pid", "\(process)", "--fsize=\(limit)"])
+            let arguments = ["prlimit", "--pid", "\(process)", "--fsize=\(limit)"]
+            // Root starts servers as nobody, and in a container may not change the limits of others.
+            let user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+            try await command("env", (geteuid() == 0 ? user : []) + arguments)
         }
         // Larger than a file of the write-ahead log, and not a multiple of a page, so that the last one is cut.
         if disk == .limitedFiles { try await limitFiles("\((24 << 20) + 4096):") }
@@ -113,8 +116,15 @@ struct DiskFullTests {
         for number in count..<count + 10 {
             _ = try await adapter.commit([batch(number)])[0].get()
         }
-        let page = try await adapter.changes(ChangeRequest(after: start))
-        #expect(page.changes.map(\.path.id) == (1..<count + 10).map { "\($0)" })
+        var request = ChangeRequest(after: start)
+        var ids: [String] = []
+        while true {
+            let page = try await adapter.changes(request)
+            ids += page.changes.map(\.path.id)
+            if page.isCaughtUp { break }
+            request.after = page.next
+        }
+        #expect(ids == (1..<count + 10).map { "\($0)" })
         let report = try await adapter.checkIntegrity()
         #expect(report == .init(problems: [], documentCount: count + 10))
         await adapter.close()

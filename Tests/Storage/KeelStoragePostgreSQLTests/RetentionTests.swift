@@ -244,14 +244,16 @@ struct RetentionTests {
             }
             let counted = "SELECT count(*) FROM keel.groups WHERE store = $"
             let (gone, idle) = (try await other(), try await other())
-            for adapter in [adapter, gone, idle] { try await set(["a/1"], in: adapter) }
+            for (number, adapter) in [adapter, gone, idle].enumerated() {
+                try await set(["a/1"], number, in: adapter)
+            }
             await gone.close()
             #expect(try await run(counted, on: adapter) == 3)
             /// Commits every two hours.
             func pass(_ hours: Int) async throws {
-                for _ in 0..<hours / 2 {
+                for number in 0..<hours / 2 {
                     wall.move(by: .seconds(2 * 3600))
-                    try await set(["a/2"], in: adapter)
+                    try await set(["a/2"], number, in: adapter)
                 }
                 try await adapter.trim()
             }
