@@ -133,5 +133,21 @@ struct PoolerTests {
             }
         }
     }
+
+    @Test("An examination recognizes the pooler, and statistics come through it")
+    func examines() async throws {
+        try await Pooler.transaction.value.withStore { adapter in
+            let write = DocumentWrite("notes/1", .set(DocumentBody(["n": .null])))
+            _ = try await adapter.commit([WriteBatch([write])])[0].get()
+            let findings = await PostgreSQLStorageAdapter.examine(
+                adapter.location,
+                configuration: adapter.configuration
+            )
+            #expect(findings.first?.detail.hasSuffix("behind a pooler") == true, "\(findings)")
+            #expect(findings.contains { $0.subject.hasPrefix("store ") && $0.state == .good })
+            #expect(findings.allSatisfy { !$0.detail.contains("cannot be examined") })
+            #expect(try await adapter.statistics().groupCount == 1)
+        }
+    }
 }
 #endif

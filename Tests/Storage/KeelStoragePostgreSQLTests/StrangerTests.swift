@@ -1,4 +1,5 @@
 #if PostgreSQL
+import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestSupport
@@ -181,6 +182,50 @@ struct StrangerTests {
         #expect(report == .init(problems: [], documentCount: 500 + written))
         for adapter in [adapter, reader] { await adapter.close() }
         await dump.close()
+    }
+
+    @Test("pg_dump copies a store while it is written to, and the copy is sound")
+    func copies() async throws {
+        let server = try await PostgreSQLServer()
+        defer { server.stop() }
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
+        let index = IndexDefinition("notes", [.ascending("id")])
+        try await adapter.prepare(StorageSchema(indexes: [index]))
+        let writes = (0..<200).flatMap { batch("old-\($0)").writes }
+        _ = try await adapter.commit([WriteBatch(writes)])[0].get()
+        let writing = Task {
+            var count = 0
+            while !Task.isCancelled {
+                _ = try await adapter.commit([batch("new-\(count)")])[0].get()
+                count += 1
+            }
+            return count
+        }
+        func program(_ name: String, _ arguments: [String], _ input: [UInt8] = []) async throws
+            -> [UInt8]
+        {
+            let run = try await ProgramRun(
+                URL(filePath: "/usr/bin/env"),
+                [name] + arguments,
+                input: input
+            )
+            #expect(run.exitCode == 0, "\(run.errors)")
+            return run.output
+        }
+        let dump = try await program("pg_dump", ["--schema=keel", server.url()])
+        writing.cancel()
+        let written = try await writing.value
+        try await server.run("CREATE DATABASE copied")
+        let url = server.url(database: "copied")
+        let options = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--file=-", url]
+        _ = try await program("psql", options, dump)
+        let copy = try await PostgreSQLStorageAdapter(at: .url(url))
+        let report = try await copy.checkIntegrity()
+        #expect(report.problems == [])
+        #expect((200...200 + written).contains(report.documentCount))
+        _ = try await copy.commit([batch("later")])[0].get()
+        #expect(try await copy.checkIntegrity().documentCount == report.documentCount + 1)
+        for adapter in [adapter, copy] { await adapter.close() }
     }
 }
 #endif
