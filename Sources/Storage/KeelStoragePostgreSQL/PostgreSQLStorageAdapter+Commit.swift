@@ -18,27 +18,37 @@ extension PostgreSQLStorageAdapter {
     private func write(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        let (results, sequence) = try await pool.writer.run { [self] connection in
+        let (results, sequence) = try await counting(batches) { [self] connection in
             // The group concerns several tasks, so none of them ends it.
             connection.ignoresCancellation = true
             defer { connection.ignoresCancellation = false }
             let number = groups.add(1, ordering: .relaxed).newValue
             var wait = GroupWait()
             do {
-                let written = try write(batches, number: number, on: connection, &wait)
-                counts.count(
-                    writes: batches.reduce(0) { $0 + $1.writes.count },
-                    wait: wait.duration
-                )
-                return written
+                defer { counts.add(wait.duration) }
+                return try write(batches, number: number, on: connection, &wait)
             } catch {
-                counts.count(writes: nil, wait: wait.duration)
                 if connection.isOpen { try? connection.end("ROLLBACK") }
                 throw error
             }
         }
         if let sequence { watch.saw(sequence) }
         return results
+    }
+
+    /// Runs the work of a group, which may run again on a new connection, and counts its outcome.
+    private func counting<Value: Sendable>(
+        _ batches: [WriteBatch],
+        _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
+    ) async throws(StorageError) -> Value {
+        do throws(StorageError) {
+            let value = try await pool.writer.run(work)
+            counts.countGroup(of: batches.reduce(0) { $0 + $1.writes.count })
+            return value
+        } catch {
+            counts.countFailure()
+            throw error
+        }
     }
 
     private func write(

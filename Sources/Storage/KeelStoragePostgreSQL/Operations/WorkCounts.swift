@@ -42,15 +42,19 @@ final class WorkCounts: Sendable {
 
     private let values = Mutex(Values())
 
-    /// Counts a group that has waited for the tail, with its number of writes; nil if the group failed.
-    func count(writes: Int?, wait: Duration) {
+    /// Counts a group with a number of writes.
+    func countGroup(of writes: Int) {
         values.withLock { values in
-            if let writes {
-                values.groups += 1
-                values.writes += writes
-            } else {
-                values.failedGroups += 1
-            }
+            values.groups += 1
+            values.writes += writes
+        }
+    }
+
+    func countFailure() { values.withLock { $0.failedGroups += 1 } }
+
+    /// Adds the time in which a group waited for the tail.
+    func add(_ wait: Duration) {
+        values.withLock { values in
             values.tailWait += wait
             values.longest.note(wait, at: .now)
         }
