@@ -1,5 +1,6 @@
 import ArgumentParser
 import KeelDoctorTools
+import KeelDocumentTools
 import KeelToolSupport
 
 struct StorageDoctorCommand: AsyncParsableCommand {
@@ -32,15 +33,17 @@ struct StorageDoctorCommand: AsyncParsableCommand {
     }
 
     private func check() throws -> any DoctorCheck {
-        guard case .postgreSQL(let url) = place.store else {
-            guard case .sqlite(let path) = place.store else { throw ValidationError("") }
-            return StoreCheck(path)
+        switch place.store {
+        case .sqlite(let path): return StoreCheck(path)
+        case .postgreSQL(let url):
+            #if PostgreSQL
+            return DatabaseCheck(url, allowsUnverifiedServers: place.unverifiedDatabase)
+            #else
+            _ = url
+            throw ToolError.lacksPostgreSQL
+            #endif
+        case .server, .firestore:
+            throw ValidationError("doctor needs a file or a database.")
         }
-        #if PostgreSQL
-        return DatabaseCheck(url, allowsUnverifiedServers: place.unverifiedDatabase)
-        #else
-        _ = url
-        throw ToolError.lacksPostgreSQL
-        #endif
     }
 }
