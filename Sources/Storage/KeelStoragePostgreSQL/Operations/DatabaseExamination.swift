@@ -29,26 +29,22 @@ struct DatabaseExamination {
             ("role", role), ("settings", settings), ("replication", replication),
             ("connections", connections), ("transactions", transactions), ("standbys", standbys),
         ]
-        var findings: [Finding] = []
-        for (subject, part) in parts + StoreExamination(connection, configuration).parts {
+        let store = StoreExamination(connection, configuration)
+        return (parts + store.parts).flatMap { subject, part in
             do {
-                findings += try part()
+                return try part()
             } catch {
                 let error = StorageError(mapping: error)
-                let lacksRights = findings.contains { $0.subject == "role" && $0.state == .problem }
-                // The finding about the role says what to do.
-                if lacksRights, error.code == .permissionDenied { continue }
                 let cause = error.cause.map { ": \($0)" } ?? ""
-                findings.append(
+                return [
                     .problem(
                         subject,
                         "It cannot be examined: \(error.message)\(cause)",
                         advice: error.code.advice
                     )
-                )
+                ]
             }
         }
-        return findings
     }
 
     private func rows(_ sql: String) throws -> DatabaseRows {
