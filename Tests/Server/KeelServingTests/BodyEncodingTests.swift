@@ -7,7 +7,7 @@ import Testing
 struct BodyEncodingTests {
     private static func value(_ depth: Int, _ random: inout SeededRandom) -> DocumentValue {
         let texts = ["", "plain", "\"\\\n\r\t\u{1}\u{7F}", "Zürich \u{2028}🍽", "/"]
-        switch Int.random(in: 0..<(depth > 0 ? 12 : 9), using: &random) {
+        switch Int.random(in: 0..<(depth > 0 ? 13 : 10), using: &random) {
         case 0: return .null
         case 1: return .boolean(Bool.random(using: &random))
         case 2: return .integer(Int64.random(in: .min ... .max, using: &random))
@@ -20,7 +20,8 @@ struct BodyEncodingTests {
         case 6: return .bytes((0..<Int.random(in: 0..<9, using: &random)).map { UInt8($0) })
         case 7: return .reference("a/1/b/ü")
         case 8: return .geopoint(GeoPoint(latitude: 1.5, longitude: -180))
-        case 9, 10: return .map(fields(depth - 1, &random))
+        case 9: return .vector([0.5, -.infinity, .nan])
+        case 10, 11: return .map(fields(depth - 1, &random))
         default:
             let count = Int.random(in: 0..<4, using: &random)
             return .array((0..<count).map { _ in .map(fields(depth - 1, &random)) })

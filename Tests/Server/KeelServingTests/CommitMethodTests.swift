@@ -121,6 +121,15 @@ struct CommitMethodTests {
             #"{"update":{"name":"NAME","fields":{"a":{"stringValue":1}}}}"#,
             #"{"update":{"name":"NAME","fields":{"a":{}}}}"#,
             #"{"update":{"name":"NAME","fields":{"a":{"geoPointValue":{"latitude":91}}}}}"#,
+            #"""
+            {"update":{"name":"NAME","fields":{"a":{"mapValue":{"fields":{
+            "__type__":{"stringValue":"__unknown__"}}}}}}}
+            """#,
+            #"""
+            {"update":{"name":"NAME","fields":{"a":{"mapValue":{"fields":{
+            "__type__":{"stringValue":"__vector__"},"value":{"arrayValue":{"values":[
+            {"integerValue":"1"}]}}}}}}}}
+            """#,
             #"{"update":{"name":"NAME/a","fields":{}}}"#,
             #"{"update":{"name":"projects/other/databases/d/documents/a/1","fields":{}}}"#,
             #"{"update":{"name":"NAME","fields":{"r":{"referenceValue":"projects/o/x"}}}}"#,

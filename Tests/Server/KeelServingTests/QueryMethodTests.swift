@@ -148,6 +148,20 @@ struct QueryMethodTests {
         #expect(below.json["collectionIds"] == ["below"])
     }
 
+    @Test("Pipelines and vector searches are unimplemented, with a sentence")
+    func unimplemented() async throws {
+        let search = #"{"structuredQuery":{"from":[{"collectionId":"a"}],"findNearest":{}}}"#
+        for (method, body, word) in [
+            (":executePipeline", #"{"structuredPipeline":{"pipeline":{}}}"#, "pipelines"),
+            (":runQuery", search, "findNearest"),
+        ] {
+            let answer = try await served.send(.post, method, body)
+            #expect(answer.status == 501)
+            #expect(answer.error == "UNIMPLEMENTED")
+            #expect(answer.json["error"]?["message"]?.text?.contains(word) == true)
+        }
+    }
+
     @Test(
         "Methods unavailable over REST refer to the change stream",
         arguments: [":listen", ":write"]

@@ -57,6 +57,8 @@ struct ServingFuzzTests {
         #"""
         {"name":"\#(name)","fields":{"a":{"bytesValue":"AAAA"},
         "g":{"geoPointValue":{"latitude":1,"longitude":2}},
+        "v":{"mapValue":{"fields":{"__type__":{"stringValue":"__vector__"},
+        "value":{"arrayValue":{"values":[{"doubleValue":0.5}]}}}}},
         "r":{"referenceValue":"\#(name)"}}}
         """#,
     ]

@@ -9,6 +9,7 @@ struct DocumentJSONTests {
         "nan": .double(.nan), "time": .timestamp(Timestamp(microseconds: -1)), "text": "a\u{0}\n🍣",
         "bytes": .bytes([0, 255]), "reference": .reference("users/ada"),
         "place": .geopoint(GeoPoint(latitude: 40.5, longitude: -73)), "array": [1, ["a": .null]],
+        "vector": .vector([1, -0.5]),
     ]
 
     @Test("a typed document is decoded unchanged, including times and revision")
@@ -62,6 +63,7 @@ struct DocumentJSONTests {
         let text = String(decoding: DocumentJSON.plain(.map(Self.fields)), as: UTF8.self)
         #expect(text.contains(#""time":"1969-12-31T23:59:59.999999Z""#))
         #expect(text.contains(#""place":{"latitude":40.5,"longitude":-73.0}"#))
+        #expect(text.contains(#""vector":[1.0,-0.5]"#))
         #expect(text.contains(#""bytes":"AP8=""#))
         #expect(text.contains(#""reference":"users/ada""#))
         #expect(text.contains(#""nan":"NaN""#))

@@ -11,7 +11,8 @@ enum Samples {
         "text": "line\nend\u{0}\"\\ ünïcode 🍣", "bytes": .bytes([0, 255, 10]),
         "reference": .reference("users/ada"),
         "place": .geopoint(GeoPoint(latitude: 40.8, longitude: -73.25)),
-        "array": [1, "a", .null, ["b": 2]], "none": .array([]), "empty": .map([:]),
+        "vector": .vector([0.25, -.infinity]), "array": [1, "a", .null, ["b": 2]],
+        "none": .array([]), "empty": .map([:]),
         "map": ["a.b": ["c": true], "é": 1, "e\u{301}": 2],
     ]
 

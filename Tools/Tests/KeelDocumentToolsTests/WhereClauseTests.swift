@@ -30,6 +30,8 @@ struct WhereClauseTests {
             ("a == reference:users/ada", .equal("a", .reference("users/ada"))),
             ("a == bytes:AP8=", .equal("a", .bytes([0, 255]))),
             ("a == geopoint:40.5, -73", .equal("a", place)),
+            ("a == vector:[0.5, -2]", .equal("a", .vector([0.5, -2]))),
+            ("a in [vector:[1], vector:[1e3,2]]", .in("a", [.vector([1]), .vector([1000, 2])])),
             ("a == double:3", .equal("a", .double(3))),
             ("a == double:NaN", .equal("a", .double(.nan))),
             ("a == integer:3", .equal("a", 3)),
@@ -52,7 +54,8 @@ struct WhereClauseTests {
         arguments: [
             "", "a", "a 1", "a = 1", "== 1", "a ==", "a inside [1]", "a in 5", "a in [1",
             "a == {b", "a == \"x", "a == timestamp:yesterday", "a == geopoint:91,0",
-            "a == bytes:***", "a == integer:1.5", "a array-contains-any x",
+            "a == bytes:***", "a == vector:1,2", "a == vector:[x]", "a == integer:1.5",
+            "a array-contains-any x",
         ]
     )
     func refusals(_ text: String) {

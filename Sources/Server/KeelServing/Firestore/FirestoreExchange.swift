@@ -105,6 +105,8 @@ struct FirestoreExchange {
         case .runAggregationQuery:
             return .whole(try await runAggregationQuery(under: parent))
         case .runQuery: return try await runQuery(under: parent)
+        case .executePipeline:
+            throw StorageError(.unsupported, "pipelines are not available; use “runQuery”")
         case .listen, .write:
             throw StorageError(
                 .unsupported,

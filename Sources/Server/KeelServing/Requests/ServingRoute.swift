@@ -62,13 +62,15 @@ enum FirestoreRoute {
 
     /// The custom methods of the protocol, which follow a colon.
     enum Call: String {
-        case batchGet, batchWrite, beginTransaction, commit, listen, rollback, write
+        case batchGet, batchWrite, beginTransaction, commit, executePipeline, listen, rollback,
+            write
         case listCollectionIds, partitionQuery, runAggregationQuery, runQuery
 
         /// Whether the method applies to a whole database.
         var isOfDatabase: Bool {
             switch self {
-            case .batchGet, .batchWrite, .beginTransaction, .commit, .listen, .rollback, .write:
+            case .batchGet, .batchWrite, .beginTransaction, .commit, .executePipeline, .listen,
+                .rollback, .write:
                 true
             case .listCollectionIds, .partitionQuery, .runAggregationQuery, .runQuery: false
             }

@@ -86,6 +86,18 @@ extension IndexKey {
             key.append(Kind.geopoint)
             append(word: orderedBits(point.latitude), to: &key)
             append(word: orderedBits(point.longitude), to: &key)
+        case BodyTag.vector:
+            let elements = try reader.readVectorContent().elements
+            key.append(Kind.vector)
+            key.reserveCapacity(key.count + 4 + 8 * elements.count)
+            let count = UInt32(truncatingIfNeeded: elements.count)
+            for shift in stride(from: UInt32(24), through: 0, by: -8) {
+                key.append(UInt8(truncatingIfNeeded: count >> shift))
+            }
+            // The key of no number is zero, so that NaN, as a number without another kind, precedes the others.
+            for element in elements {
+                append(word: element.isNaN ? 0 : orderedBits(element), to: &key)
+            }
         default: throw CBORError(.unsupported, at: start)
         }
     }

@@ -11,6 +11,7 @@ internal import KeelCBOR
 ///   followed, from 2^53 on, where doubles skip integers, by the distance to it.
 /// - Text and bytes: the bytes, with 0x00 escaped as 0x00 0xFF, followed by 0x00 0x01.
 /// - References: the segments like text, followed by 0x00 0x00.
+/// - Vectors: the number of elements in four bytes, then eight bytes for each.
 /// - Arrays and maps: the keys of elements, or of names and values in name order, followed by 0x00.
 package enum IndexKey {
     /// The first byte of a key, in the order of kinds.
@@ -25,6 +26,7 @@ package enum IndexKey {
         package static let reference: UInt8 = 0x25
         package static let geopoint: UInt8 = 0x2D
         package static let array: UInt8 = 0x32
+        package static let vector: UInt8 = 0x35
         package static let map: UInt8 = 0x37
     }
 
@@ -184,8 +186,9 @@ extension DocumentValue {
     /// Returns whether this value precedes another in the order of queries.
     ///
     /// The order of kinds is null, booleans, NaN, numbers, timestamps, strings, bytes, references, geopoints, arrays,
-    /// maps. Numbers compare exactly, whatever their type; strings by their UTF-8 bytes; references segment by segment;
-    /// arrays element by element; maps by name, then value, in the order of names.
+    /// vectors, maps. Numbers compare exactly, whatever their type; strings by their UTF-8 bytes; references segment by
+    /// segment; arrays element by element; vectors by the number of elements, then element by element; maps by name,
+    /// then value, in the order of names.
     public func precedes(_ other: DocumentValue) -> Bool {
         IndexKey.key(self).lexicographicallyPrecedes(IndexKey.key(other))
     }

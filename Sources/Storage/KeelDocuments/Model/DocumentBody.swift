@@ -13,6 +13,7 @@ internal import KeelCBOR
 /// | timestamp | tag 1001 (RFC 9581): map of seconds (key 1) and microseconds (key -6) |
 /// | reference | tag 39 (identifier) on the path as text |
 /// | geopoint | tag 103 (geographic coordinates) on [latitude, longitude] |
+/// | vector | tag 82 (RFC 8746) on a byte string of big-endian doubles |
 /// | array, map | array; map with text keys |
 public struct DocumentBody: Sendable, Hashable {
     /// The encoded fields.

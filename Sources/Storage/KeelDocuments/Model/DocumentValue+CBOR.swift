@@ -8,6 +8,8 @@ package enum BodyTag {
     package static let reference: UInt64 = 39
     /// Geographic coordinates (IANA CBOR tags registry).
     package static let geopoint: UInt64 = 103
+    /// Array of big-endian doubles (RFC 8746 section 2.1).
+    package static let vector: UInt64 = 82
 }
 
 extension CBORWriter {
@@ -35,6 +37,7 @@ extension CBORWriter {
         case .array(let values):
             arrayHeader(values.count)
             for element in values { self.value(element) }
+        case .vector(let vector): self.vector(vector)
         case .map(let fields): self.fields(fields)
         }
     }
@@ -56,6 +59,20 @@ extension CBORWriter {
         arrayHeader(2)
         double(point.latitude)
         double(point.longitude)
+    }
+
+    package mutating func vector(_ vector: VectorValue) {
+        var content: [UInt8] = []
+        content.reserveCapacity(8 * vector.elements.count)
+        for element in vector.elements {
+            // Every NaN becomes the same, as for doubles, so that equal documents have equal bytes.
+            let bits = element.isNaN ? Double.nan.bitPattern : element.bitPattern
+            for shift in stride(from: UInt64(56), through: 0, by: -8) {
+                content.append(UInt8(truncatingIfNeeded: bits >> shift))
+            }
+        }
+        tag(BodyTag.vector)
+        byteString(content)
     }
 }
 
@@ -103,6 +120,7 @@ extension CBORReader {
         case BodyTag.time: return .timestamp(try readTimestampContent())
         case BodyTag.reference: return .reference(DocumentPath(trusted: try readText()))
         case BodyTag.geopoint: return .geopoint(try readGeoPointContent())
+        case BodyTag.vector: return .vector(try readVectorContent())
         default: throw CBORError(.unsupported, at: start)
         }
     }
@@ -135,5 +153,19 @@ extension CBORReader {
         guard try readArrayHeader() == 2 else { throw CBORError(.unsupported, at: start) }
         let latitude = try readDouble()
         return GeoPoint(latitude: latitude, longitude: try readDouble())
+    }
+
+    /// Reads the content of a vector, after its tag.
+    package mutating func readVectorContent() throws(CBORError) -> VectorValue {
+        let start = position
+        let range = try readByteStringRange()
+        guard range.count.isMultiple(of: 8) else { throw CBORError(.unsupported, at: start) }
+        var elements: [Double] = []
+        elements.reserveCapacity(range.count / 8)
+        for place in stride(from: range.lowerBound, to: range.upperBound, by: 8) {
+            let bits = bytes[place..<place + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            elements.append(Double(bitPattern: bits))
+        }
+        return VectorValue(elements)
     }
 }

@@ -27,6 +27,8 @@ public enum DocumentValue: Sendable {
     case geopoint(GeoPoint)
     /// An array; an array directly within an array is invalid, as in Firestore.
     case array([DocumentValue])
+    /// A vector of doubles, such as an embedding; a vector directly within an array is invalid, as in Firestore.
+    case vector(VectorValue)
     /// A map of named values.
     case map(DocumentFields)
 }
@@ -45,6 +47,7 @@ extension DocumentValue {
         case .reference: "reference"
         case .geopoint: "geopoint"
         case .array: "array"
+        case .vector: "vector"
         case .map: "map"
         }
     }
@@ -70,6 +73,10 @@ extension DocumentValue {
     /// The elements, if this is an array.
     public var arrayValue: [DocumentValue]? {
         if case .array(let values) = self { values } else { nil }
+    }
+    /// The vector, if this is one.
+    public var vectorValue: VectorValue? {
+        if case .vector(let vector) = self { vector } else { nil }
     }
     /// The fields, if this is a map.
     public var mapValue: DocumentFields? {
@@ -97,6 +104,7 @@ extension DocumentValue: Hashable {
         case (.reference(let one), .reference(let other)): one == other
         case (.geopoint(let one), .geopoint(let other)): one == other
         case (.array(let one), .array(let other)): one == other
+        case (.vector(let one), .vector(let other)): one == other
         case (.map(let one), .map(let other)): one == other
         default: false
         }
@@ -114,6 +122,7 @@ extension DocumentValue: Hashable {
         case .reference(let value): hasher.combine(value)
         case .geopoint(let value): hasher.combine(value)
         case .array(let values): hasher.combine(values)
+        case .vector(let vector): hasher.combine(vector)
         case .map(let fields): hasher.combine(fields)
         }
     }
@@ -133,6 +142,7 @@ extension DocumentValue: CustomStringConvertible {
         case .reference(let path): "reference(\(path))"
         case .geopoint(let point): "geopoint(\(point.latitude), \(point.longitude))"
         case .array(let values): "\(values)"
+        case .vector(let vector): "vector(\(vector.elements))"
         case .map(let fields): fields.description
         }
     }

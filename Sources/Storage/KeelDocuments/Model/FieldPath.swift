@@ -35,9 +35,9 @@ public struct FieldPath: Sendable {
         if names.isEmpty || names.contains(where: \.isEmpty) {
             return "the field path “\(self)” has an empty name"
         }
-        // Below the top level, `__type__` marks a map that represents a special value.
+        // Below the top level, `__type__` marks a map that represents a vector.
         let reserved = names.enumerated().first { position, name in
-            StoredName.isReserved(name) && (position == 0 || name != "__type__")
+            StoredName.isReserved(name) && (position == 0 || name != VectorValue.typeName)
         }
         if let name = reserved?.element {
             return "the field name “\(name)” has the reserved form “__…__”"

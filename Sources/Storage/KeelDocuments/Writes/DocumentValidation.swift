@@ -59,11 +59,26 @@ package enum DocumentValidation {
                         path
                     )
                 }
+                if case .vector = element {
+                    throw invalid(
+                        "has a vector directly in an array; put it into a map",
+                        place,
+                        path
+                    )
+                }
                 try check(element, at: place, of: path, depth: depth + 1)
             }
         case .map(let fields):
             for field in fields {
                 if let flaw = FieldPath(names: [field.name]).flaw ?? reserved(field.name) {
+                    if field.name == VectorValue.typeName, !place.isEmpty {
+                        throw invalid(
+                            "is a map with “\(field.name)” and not a vector, whose only other "
+                                + "field is “value”, an array of doubles",
+                            place,
+                            path
+                        )
+                    }
                     throw StorageError(
                         .invalidArgument,
                         "\(flaw) in “\(path)”",
@@ -75,6 +90,10 @@ package enum DocumentValidation {
         case .geopoint(let point):
             guard point.isValid else {
                 throw invalid("has a latitude or longitude out of range", place, path)
+            }
+        case .vector(let vector):
+            if let flaw = vector.flaw {
+                throw invalid("has an invalid vector: \(flaw)", place, path)
             }
         case .reference(let reference):
             if let flaw = reference.flaw {

@@ -137,6 +137,14 @@ package enum WriteValidation {
             if let flaw = field.flaw {
                 throw StorageError(.invalidArgument, flaw, resource: path.string)
             }
+            // Queries may name it, but only a vector has it, and a vector is written whole.
+            if field.names.contains(VectorValue.typeName) {
+                throw StorageError(
+                    .invalidArgument,
+                    "“\(field)” cannot be written: “\(VectorValue.typeName)” is reserved for vectors",
+                    resource: path.string
+                )
+            }
         }
         // In sorted order, a path directly precedes the first path that it contains.
         let sorted = fields.sorted()

@@ -62,7 +62,13 @@ package enum QueryValidation {
                 "“\(field)” is compared with a value that cannot be stored: \(flaw)"
             )
         }
+        let constants = (query.filter?.comparisons ?? []).flatMap { _, comparison, value in
+            comparison.takesList ? value.arrayValue ?? [] : [value]
+        }
         let bounds = (query.start?.values ?? []) + (query.end?.values ?? [])
+        if let flaw = (constants + bounds).lazy.compactMap(\.vectorValue?.flaw).first {
+            throw invalid(flaw)
+        }
         if let flaw = bounds.lazy.compactMap(\.flaw).first {
             throw StorageError(
                 .encodingFailed,

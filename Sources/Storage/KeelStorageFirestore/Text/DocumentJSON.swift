@@ -15,6 +15,7 @@ public import KeelStorageAdapting
 /// | bytes | Base64 (RFC 4648) |
 /// | reference | the path as text |
 /// | geopoint | an object of `latitude` and `longitude` |
+/// | vector | an array of doubles |
 ///
 /// Decoding plain JSON therefore gives only null, booleans, numbers, strings, arrays and maps.
 public enum DocumentJSON: Sendable {
@@ -155,6 +156,8 @@ extension FirestoreJSON {
             case .geopoint(let point):
                 ["latitude": .number(point.latitude), "longitude": .number(point.longitude)]
             case .array(let values): .array(values.map(FirestoreJSON.init(plain:)))
+            case .vector(let vector):
+                .array(vector.elements.map { FirestoreJSON(plain: .double($0)) })
             case .map(let fields):
                 .object(fields.map { Member($0.name, FirestoreJSON(plain: $0.value)) })
             }

@@ -11,7 +11,10 @@ extension FirestoreDecoding {
     ) throws(StorageError) -> DocumentQuery {
         guard let json else { throw Self.flaw("“structuredQuery” is missing") }
         guard json.member("findNearest") == nil else {
-            throw StorageError(.unsupported, "“findNearest” is not available here")
+            throw StorageError(
+                .unsupported,
+                "vectors can be stored and ordered, but “findNearest” is not available"
+            )
         }
         var query = try clauses(of: json, over: try scope(try json.list("from"), under: parent))
         if case .everything = query.scope {

@@ -107,7 +107,7 @@ package struct FirestoreDecoding: Sendable {
                 try json.text.map { name throws(StorageError) in .reference(try path(of: name)) }
             case "geoPointValue", "geo_point_value": try geopoint(json)
             case "arrayValue", "array_value": .array(try values(json))
-            case "mapValue", "map_value": .map(try fields(json["fields"]))
+            case "mapValue", "map_value": DocumentValue(wireFields: try fields(json["fields"]))
             default: throw Self.flaw("“\(kind)” is not a kind of value")
             }
         guard let value else {

@@ -96,7 +96,8 @@ extension FirestoreEncoding {
                 try appendValue(&reader, to: &bytes)
             }
             bytes += "]}}".utf8
-        // The remaining kinds are rare or small: null, doubles, bytes, times, references, geopoints.
+        // The remaining kinds are rare or small: null, doubles, bytes, times, references, geopoints,
+        // vectors.
         default: value(try reader.readValue()).append(to: &bytes)
         }
     }

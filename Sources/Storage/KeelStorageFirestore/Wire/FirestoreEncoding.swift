@@ -61,6 +61,7 @@ package struct FirestoreEncoding: Sendable {
                 ]
             ]
         case .array(let values): ["arrayValue": ["values": .array(values.map(self.value))]]
+        case .vector(let vector): ["mapValue": ["fields": fields(vector.wireFields)]]
         case .map(let fields): ["mapValue": ["fields": self.fields(fields)]]
         }
     }

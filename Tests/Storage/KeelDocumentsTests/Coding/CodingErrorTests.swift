@@ -162,6 +162,12 @@ struct CodingErrorTests {
         #expect(encoding(["": 1])?.code == .encodingFailed)
         #expect(encoding([String(repeating: "x", count: 1501): 1])?.code == .encodingFailed)
         #expect(encoding(["g": GeoPoint(latitude: 91, longitude: 0)])?.code == .encodingFailed)
+        let long = VectorValue(Array(repeating: 0, count: VectorValue.mostElements + 1))
+        #expect(encoding(["v": long])?.code == .encodingFailed)
+        #expect(encoding(["v": VectorValue(Array(long.elements.dropLast()))]) == nil)
+        #expect(encoding(["v": [] as VectorValue])?.code == .encodingFailed)
+        #expect(encoding(["v": [.nan] as VectorValue])?.code == .encodingFailed)
+        #expect(encoding(["v": [[1] as VectorValue]])?.code == .encodingFailed)
         #expect(encoding(["r": DocumentPath("odd")])?.code == .encodingFailed)
         #expect(encoding(["f": DocumentFields([("__x__", 1)])])?.code == .encodingFailed)
     }

@@ -32,6 +32,10 @@ struct EncodedFormTests {
         #expect(try hex(["l": [UInt8(1), 2]]) == "a1616c420102")
         #expect(try hex(["l": [Int8(1), -1]]) == "a1616c820120")
         #expect(try hex(["r": DocumentPath("a/b")]) == "a16172d82763612f62")
+        #expect(
+            try hex(["v": [1, -2.5] as VectorValue])
+                == "a16176d85250" + "3ff0000000000000" + "c004000000000000"
+        )
     }
 
     @Test("Any number of fields is ordered by their encoding")

@@ -22,7 +22,7 @@ extension DocumentValue {
         using generator: inout SeededRandom
     ) -> DocumentValue {
         let bits = generator.next()
-        switch Int.random(in: 0...(depth > 0 ? (isInArray ? 9 : 10) : 8), using: &generator) {
+        switch Int.random(in: 0...(depth > 0 ? (isInArray ? 10 : 11) : 9), using: &generator) {
         case 0: return .null
         case 1: return .boolean(bits & 1 == 0)
         case 2: return .integer(Int64(bitPattern: bits >> (bits % 64)))
@@ -34,7 +34,10 @@ extension DocumentValue {
         case 6: return .bytes([UInt8](repeating: UInt8(bits % 256), count: Int(bits % 300)))
         case 7: return .reference("users/\(bits)")
         case 8: return .geopoint(GeoPoint(latitude: Double(bits % 90), longitude: -12.25))
-        case 9:
+        case 9 where !isInArray:
+            return .vector(VectorValue((0...bits % 5).map { 1 / Double(bits >> $0) }))
+        case 9: return .null
+        case 10:
             return .map(DocumentFields.random(depth: depth - 1, using: &generator))
         default:
             return .array(

@@ -93,10 +93,12 @@ struct RoundTripTests {
     func model() throws {
         try survives(GeoPoint(latitude: -90, longitude: 180))
         try survives(DocumentPath("restaurants/30075445"))
+        let vector = VectorValue([0.25, -.infinity, -0.0])
+        #expect(try roundTrip(Boxed(value: vector)).value == vector)
         let fields: DocumentFields = [
             "n": .null, "i": 3, "d": 3.0, "t": .timestamp(Timestamp(microseconds: 7)),
             "b": .bytes([1]), "r": .reference("a/b"), "l": [1, "x", ["k": [2.5]]],
-            "g": .geopoint(GeoPoint(latitude: 1, longitude: 2)),
+            "g": .geopoint(GeoPoint(latitude: 1, longitude: 2)), "v": .vector([1, 2.5]),
         ]
         try survives(fields)
         #expect(try roundTrip(["value": DocumentValue.map(fields)])["value"] == .map(fields))
@@ -172,6 +174,7 @@ struct AnyStored: Codable {
             case .bytes: value = try single.decode(Data.self)
             case .timestamp: value = try single.decode(Timestamp.self)
             case .geopoint: value = try single.decode(GeoPoint.self)
+            case .vector: value = try single.decode(VectorValue.self)
             case .reference: value = try single.decode(DocumentPath.self)
             default: value = try single.decode(DocumentValue.self)
             }

@@ -162,6 +162,10 @@ struct IndexKeyTests {
         [.geopoint(GeoPoint(latitude: 90, longitude: 180))],
         [[]], [[.null]], [["bar"]], [["foo", 0]], [["foo", 1], ["foo", 1.0]], [["foo", "0"]],
         [[[:]]],
+        [.vector([])], [.vector([.nan]), .vector([-.nan])], [.vector([-.infinity])],
+        [.vector([-100])], [.vector([0]), .vector([-0.0])], [.vector([100])],
+        [.vector([.infinity])],
+        [.vector([1, 2])], [.vector([1, 2.5])], [.vector([2, 1])], [.vector([-1, -1, -1])],
         [[:]], [["bar": 0]], [["bar": 0, "foo": 1]], [["bar": 1]], [["bar": 2], ["bar": 2.0]],
         [["bar": 2, "foo": 1]], [["bar": "0"]], [["foo": 0]],
     ]

@@ -6,7 +6,7 @@ struct RandomValues {
     var random: SeededRandom
 
     mutating func value(depth: Int = 2) -> DocumentValue {
-        switch Int.random(in: 0..<(depth > 0 ? 14 : 11), using: &random) {
+        switch Int.random(in: 0..<(depth > 0 ? 15 : 12), using: &random) {
         case 0: return [.null, true, false].randomElement(using: &random) ?? .null
         case 1...4: return number()
         case 5: return .timestamp(Timestamp(microseconds: integer()))
@@ -14,7 +14,8 @@ struct RandomValues {
         case 8: return .bytes(bytes())
         case 9: return .reference(path())
         case 10: return .geopoint(GeoPoint(latitude: degrees(90), longitude: degrees(180)))
-        case 11...12:
+        case 11: return .vector(VectorValue((0..<count()).map { _ in number().doubleValue ?? 0 }))
+        case 12...13:
             return .array((0..<count()).map { _ in value(depth: depth - 1) })
         default:
             return .map(

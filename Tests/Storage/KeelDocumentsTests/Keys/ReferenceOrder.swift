@@ -18,6 +18,12 @@ enum ReferenceOrder {
             let byLatitude = order(a.latitude, b.latitude)
             return byLatitude == 0 ? order(a.longitude, b.longitude) : byLatitude
         case (.array(let a), .array(let b)): return compare(a, b, compare)
+        case (.vector(let a), .vector(let b)):
+            let byCount = order(a.elements.count, b.elements.count)
+            guard byCount == 0 else { return byCount }
+            return compare(a.elements, b.elements) {
+                compareNumbers(.double($0), .double($1))
+            }
         case (.map(let a), .map(let b)): return compare(a, b)
         case (.null, .null): return 0
         default: return compareNumbers(one, other)
@@ -35,7 +41,8 @@ enum ReferenceOrder {
         case .reference: 6
         case .geopoint: 7
         case .array: 8
-        case .map: 9
+        case .vector: 9
+        case .map: 10
         }
     }
 

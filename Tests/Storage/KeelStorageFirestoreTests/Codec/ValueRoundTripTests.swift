@@ -39,6 +39,25 @@ struct ValueRoundTripTests {
         #expect(read == value)
     }
 
+    @Test("a vector is a map of the type __vector__, and no other map is a vector")
+    func vectors() throws {
+        let json = Self.encoding.value(.vector([0.5]))
+        let type: FirestoreJSON = ["stringValue": "__vector__"]
+        let value: FirestoreJSON = ["arrayValue": ["values": [["doubleValue": .number(0.5)]]]]
+        #expect(json == ["mapValue": ["fields": ["value": value, "__type__": type]]])
+        let others: [FirestoreJSON] = [
+            ["__type__": type], ["value": value, "type": type],
+            ["value": value, "__type__": ["stringValue": "__bytes__"]],
+            ["value": value, "__type__": type, "more": ["nullValue": .null]],
+            ["value": ["arrayValue": ["values": [["nullValue": .null]]]], "__type__": type],
+            ["value": ["doubleValue": .number(0.5)], "__type__": type],
+        ]
+        for fields in others {
+            let read = try Self.decoding.value(["mapValue": ["fields": fields]])
+            #expect(read.mapValue?.count == fields.members?.count)
+        }
+    }
+
     @Test("doubles are decoded unchanged")
     func doubles() throws {
         var random = SeededRandom(seed: SeededRandom.chosenSeed())

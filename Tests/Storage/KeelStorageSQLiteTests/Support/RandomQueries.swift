@@ -57,7 +57,10 @@ struct RandomQueries {
             )
         case 7: .bytes([[], [0], [0, 255], [255]].randomElement(using: &random) ?? [])
         case 8: .reference(["a/1", "a/1/b/2", "a!/1"].randomElement(using: &random) ?? "a/1")
-        case 9: .map(["k": .integer(Int64.random(in: 0...1, using: &random))])
+        case 9:
+            Bool.random(using: &random)
+                ? .map(["k": .integer(Int64.random(in: 0...1, using: &random))])
+                : .vector([Double.random(in: 0...1, using: &random).rounded(), 0.5])
         default: .integer(Int64.random(in: -3...3, using: &random))
         }
     }
@@ -71,8 +74,10 @@ struct RandomQueries {
         if Bool.random(using: &random) {
             let count = Int.random(in: 0...4, using: &random)
             let elements = (0..<count).map { _ in value() }
-            // An array in an array cannot be stored.
-            fields["tags"] = .array(elements.filter { $0.arrayValue == nil })
+            // An array or a vector in an array cannot be stored.
+            fields["tags"] = .array(
+                elements.filter { $0.arrayValue == nil && $0.vectorValue == nil }
+            )
         }
         return fields
     }

@@ -6,13 +6,14 @@ internal import KeelStorageFirestore
 /// ```text
 /// value   = json | kind ":" text | list | word
 /// json    = a JSON literal: 12, 1.5, true, null, "text", [1, "a"], {"a": 1}
-/// kind    = "timestamp" | "reference" | "bytes" | "geopoint" | "integer" | "double" | "string"
+/// kind    = "timestamp" | "reference" | "bytes" | "geopoint" | "vector" | "integer" | "double"
+///         | "string"
 /// list    = "[" value { "," value } "]"
 /// word    = any other text, which is a string
 /// ```
 ///
-/// `timestamp:2026-01-01T00:00:00Z` uses RFC 3339, `reference:users/ada` a document's path, `bytes:aGk=` Base64, and
-/// `geopoint:40.8,-73.9` latitude and longitude in degrees. A number without a fraction is an integer. `string:12` is
+/// `timestamp:2026-01-01T00:00:00Z` uses RFC 3339, `reference:users/ada` a document's path, `bytes:aGk=` Base64,
+/// `geopoint:40.8,-73.9` latitude and longitude in degrees, and `vector:[0.5, 1]` a JSON array of numbers. A number without a fraction is an integer. `string:12` is
 /// the text “12”, like `"12"`.
 package enum ValueText {
     /// Parses a value.
@@ -37,7 +38,7 @@ package enum ValueText {
 
     /// The kinds that a prefix can name.
     private enum Kind: String {
-        case timestamp, reference, bytes, geopoint, integer, double, string
+        case timestamp, reference, bytes, geopoint, vector, integer, double, string
 
         func value(_ text: String) throws(StorageError) -> DocumentValue {
             let member: String
@@ -49,6 +50,7 @@ package enum ValueText {
             case .string: return .string(text)
             case .reference: return .reference(DocumentPath(text))
             case .geopoint: return try geopoint(text)
+            case .vector: return try vector(text)
             }
             // The parser of typed JSON accepts these forms.
             let literal = DocumentJSON.plain(.string(text))
@@ -68,6 +70,14 @@ package enum ValueText {
                 throw ValueText.flaw("“\(text)” is not a geopoint: LATITUDE,LONGITUDE in degrees")
             }
             return .geopoint(GeoPoint(latitude: latitude, longitude: longitude))
+        }
+
+        private func vector(_ text: String) throws(StorageError) -> DocumentValue {
+            guard let json = try? DocumentJSON.value(plain: Array(text.utf8)),
+                let values = json.arrayValue,
+                case let elements = values.compactMap(\.doubleValue), elements.count == values.count
+            else { throw ValueText.flaw("“\(text)” is not a vector: [NUMBER, …]") }
+            return .vector(VectorValue(elements))
         }
     }
 

@@ -59,6 +59,7 @@ extension DecodingSource {
             case BodyTag.time: return "a timestamp"
             case BodyTag.reference: return "a reference"
             case BodyTag.geopoint: return "a geopoint"
+            case BodyTag.vector: return "a vector"
             default: return "a value of unknown kind"
             }
         default: return "a value of unknown kind"

@@ -51,6 +51,7 @@ extension DecodingSource {
         }
         if T.self == URL.self { return unsafeBitCast(try url(at: offset), to: T.self) }
         if T.self == GeoPoint.self { return unsafeBitCast(try geopoint(at: offset), to: T.self) }
+        if T.self == VectorValue.self { return unsafeBitCast(try vector(at: offset), to: T.self) }
         if T.self == DocumentPath.self {
             return unsafeBitCast(try reference(at: offset), to: T.self)
         }
@@ -104,6 +105,13 @@ extension DecodingSource {
             throw mismatch(at: offset, wanted: "a geopoint", GeoPoint.self)
         }
         return point
+    }
+
+    private func vector(at offset: Int) throws -> VectorValue {
+        guard case .vector(let vector) = try value(at: offset) else {
+            throw mismatch(at: offset, wanted: "a vector", VectorValue.self)
+        }
+        return vector
     }
 
     private func reference(at offset: Int) throws -> DocumentPath {

@@ -63,6 +63,8 @@ enum CodingWords {
     static let tooLarge = "the document is larger than 1 MiB; move large data to a file or split it"
     static let geopoint =
         "a geopoint’s latitude must lie in -90…90 and its longitude in -180…180"
+    static let vectorInArray =
+        "a vector cannot be directly in an array; wrap it in a struct or dictionary"
     static let timestampInArray =
         "a server timestamp cannot be in an array; set a date there"
     static let integerTooLarge = "documents hold integers up to Int64.max; this one is larger"

@@ -104,6 +104,8 @@ extension EncodingFrame {
             sink.writer.text(unsafeBitCast(value, to: URL.self).absoluteString)
         } else if T.self == GeoPoint.self {
             try write(.geopoint(unsafeBitCast(value, to: GeoPoint.self)), at: step)
+        } else if T.self == VectorValue.self {
+            try write(.vector(unsafeBitCast(value, to: VectorValue.self)), at: step)
         } else if T.self == DocumentPath.self {
             try write(.reference(unsafeBitCast(value, to: DocumentPath.self)), at: step)
         } else if T.self == DocumentValue.self {
@@ -190,6 +192,7 @@ extension DocumentValue {
                     ?? field.value.storageFlaw(depth: depth + 1, isWithinArray: false)
             }.first
         case .geopoint(let point): return point.isValid ? nil : CodingWords.geopoint
+        case .vector(let vector): return isWithinArray ? CodingWords.vectorInArray : vector.flaw
         case .reference(let path): return path.flaw
         default: return nil
         }

@@ -67,7 +67,8 @@ extension DocumentValue: Codable {
         case .arrayValue:
             self = .array(try container.decode(Elements.self, forKey: kind).values ?? [])
         case .mapValue:
-            self = .map(try container.decode(Members.self, forKey: kind).fields ?? [:])
+            let fields = try container.decode(Members.self, forKey: kind).fields ?? [:]
+            self = DocumentValue(wireFields: fields)
         }
     }
 
@@ -76,7 +77,8 @@ extension DocumentValue: Codable {
     ///
     /// The form is `{"integerValue": "3"}`, `{"timestampValue": "2026-03-01T12:30:00.250000Z"}`,
     /// `{"arrayValue": {"values": […]}}`, `{"mapValue": {"fields": {…}}}`, and so on. Integers are strings, as are the
-    /// doubles `NaN`, `Infinity`, `-Infinity` and `-0`; bytes are base64; a reference is its path.
+    /// doubles `NaN`, `Infinity`, `-Infinity` and `-0`; bytes are base64; a reference is its path; a vector is a map
+    /// whose `__type__` is `__vector__`, with an array of doubles as `value`.
     public func encode(to encoder: any Encoder) throws {
         if let frame = encoder as? EncodingFrame {
             try frame.encodeWhole(self)
@@ -101,6 +103,8 @@ extension DocumentValue: Codable {
         case .geopoint(let point): try container.encode(point, forKey: .geoPointValue)
         case .array(let values):
             try container.encode(Elements(values: values), forKey: .arrayValue)
+        case .vector(let vector):
+            try container.encode(Members(fields: vector.wireFields), forKey: .mapValue)
         case .map(let fields): try container.encode(Members(fields: fields), forKey: .mapValue)
         }
     }
@@ -153,6 +157,28 @@ extension DocumentFields: Codable {
         for field in self {
             try container.encode(field.value, forKey: DocumentCodingKey(stringValue: field.name))
         }
+    }
+}
+
+extension VectorValue: Codable {
+    /// Decodes a vector; from other formats, an array of numbers.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let reader = container as? ValueReader {
+            self = try reader.decode(VectorValue.self)
+            return
+        }
+        self.init(try container.decode([Double].self))
+    }
+
+    /// Encodes a vector; in other formats, an array of numbers.
+    public func encode(to encoder: any Encoder) throws {
+        if let frame = encoder as? EncodingFrame {
+            try frame.encodeWhole(self)
+            return
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(elements)
     }
 }
 

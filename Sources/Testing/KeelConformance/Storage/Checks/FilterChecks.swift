@@ -42,9 +42,9 @@ extension StorageAdapterCheck {
                 .arrayContains("a", one.value)
             ) { $0.rung == one.rung },
         ].filter { check in
-            // An array cannot be nested directly in an array, and null is not a member of anything.
+            // Neither an array nor a vector can be directly in an array, and null is not a member of anything.
             switch kind {
-            case .array: !check.promise.hasPrefix("array-contains")
+            case .array, .vector: !check.promise.hasPrefix("array-contains")
             case .null: check.promise.hasPrefix("== ") || check.promise.hasPrefix("!= ")
             default: true
             }
@@ -198,8 +198,8 @@ extension StoreUnderTest {
     func fillMenagerie() async throws {
         try await fill(
             all: Menagerie.animals.map { animal in
-                // An array cannot be nested directly in an array, and a map around it would not match.
-                let isList = animal.kind == .array
+                // Neither can be directly in an array, and a map around it would not match.
+                let isList = animal.kind == .array || animal.kind == .vector
                 return (
                     animal.id,
                     isList ? ["v": animal.value] : ["v": animal.value, "a": ["x", animal.value]]

@@ -14,10 +14,12 @@ extension StorageAdapterCheck {
             }
         } + distinctionChecks + limitChecks
 
-    /// Returns a list with the value, wrapped in a map if the value is a list itself.
+    /// Returns a list with the value, wrapped in a map if a list cannot contain it.
     private static func wrapped(_ value: DocumentValue) -> DocumentValue {
-        if case .array = value { return [["in": value]] }
-        return [value, value]
+        switch value {
+        case .array, .vector: [["in": value]]
+        default: [value, value]
+        }
     }
 
     private static let survivors: [(String, DocumentValue)] = [
@@ -62,6 +64,12 @@ extension StorageAdapterCheck {
         ("a place on earth", .geopoint(GeoPoint(latitude: 52.520008, longitude: 13.404954))),
         ("an empty array", []),
         ("an array of every kind", [.null, true, 1, 1.0, "a", .bytes([1]), ["b": 2]]),
+        ("a vector", .vector([0.1, -2, 1e300])),
+        ("a vector of special doubles", .vector([.infinity, -.infinity, -0.0, 0])),
+        (
+            "a vector of 2,048 elements",
+            .vector(VectorValue((0..<2_048).map { Double($0) / 3 }))
+        ),
         ("an empty map", [:]),
         ("a map with names of every kind", ["a.b": 1, "ä `\\` 👩": 2, "\u{0}": 3, " ": 4]),
     ]
@@ -87,6 +95,14 @@ extension StorageAdapterCheck {
             let document = try await store.document()
             #expect(document.revision != first)
             #expect(try document.fields()["s"]?.stringValue?.unicodeScalars.count == 2)
+        },
+        Self(.values, "a vector is not the array of its elements") { store in
+            try await store.set(["v": .vector([1, 2]), "l": [1.0, 2.0]])
+            let fields = try #require(try await store.fields())
+            #expect(fields["v"]?.vectorValue == [1, 2])
+            #expect(fields["v"]?.arrayValue == nil)
+            #expect(fields["v"]?.mapValue == nil)
+            #expect(fields["l"]?.arrayValue == [1.0, 2.0])
         },
         Self(.values, "a document can have 500 fields") { store in
             let fields = DocumentFields((0..<500).map { ("field\($0)", .integer($0)) })
@@ -146,6 +162,15 @@ extension StorageAdapterCheck {
         },
         refused("a latitude beyond the pole") {
             ["a": .geopoint(GeoPoint(latitude: 90.1, longitude: 0))]
+        },
+        refused("a vector of 2,049 elements") {
+            ["a": .vector(VectorValue(Array(repeating: 1, count: 2_049)))]
+        },
+        refused("an empty vector") { ["a": .vector([])] },
+        refused("a vector that contains NaN") { ["a": .vector([1, .nan])] },
+        refused("a vector directly in an array") { ["a": [.vector([1])]] },
+        refused("a map that looks like a vector in Firestore’s protocol") {
+            ["a": ["__type__": "__vector__", "value": [1.0]]]
         },
         refused("a reference to a collection") { ["a": .reference("users")] },
     ]

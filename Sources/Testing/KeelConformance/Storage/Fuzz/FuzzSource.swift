@@ -49,6 +49,7 @@ struct FuzzSource {
         .reference("a/b"), .reference("a/b/c/d"), .reference("a!/b"),
         .geopoint(GeoPoint(latitude: 0, longitude: 0)),
         .geopoint(GeoPoint(latitude: -1.5, longitude: 180)),
+        .vector([0]), .vector([-0.0]), .vector([.infinity]), .vector([1, 2]), .vector([1, 2.5]),
     ]
 
     /// Values that are equal, or just different, in the part that an index holds.
@@ -60,6 +61,8 @@ struct FuzzSource {
             .bytes(bytes), .bytes(bytes + [1]), .map(["k": .string(text + "a")]),
             .map(["k": .string(text + "b")]), .array([.string(text + "a"), 1]),
             .array([.string(text + "a"), 2]),
+            .vector(VectorValue(Array(repeating: 0.5, count: 200))),
+            .vector(VectorValue(Array(repeating: 0.5, count: 199) + [1])),
         ]
     }()
 
@@ -87,8 +90,10 @@ struct FuzzSource {
     /// Returns a value that may be an element of a list.
     mutating func element(depth: Int = 0) -> DocumentValue {
         let value = value(depth: depth)
-        if case .array = value { return .integer(1) }
-        return value
+        switch value {
+        case .array, .vector: return .integer(1)
+        default: return value
+        }
     }
 
     mutating func number() -> DocumentValue {
