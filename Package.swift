@@ -275,7 +275,8 @@ areas["Storage"] = [
     tests(of: "KeelStoragePostgreSQL", ["KeelConformance", "KeelStorage"] + observabilityDoubles),
     tests(
         of: "KeelStorageFirestore",
-        ["KeelConformance", "KeelServing", "KeelStorage", "KeelStorageSQLite", httpTypes] + extras
+        ["KeelAsyncHTTPClient", "KeelConformance", "KeelServing", "KeelStorage"]
+            + ["KeelStorageSQLite", httpTypes] + extras
     ),
     tests(of: "KeelStorageObservability", ["KeelStorage"] + observability + observabilityDoubles),
     tests(of: "KeelSync", ["KeelStorage", "KeelStorageSQLite", "KeelOutboxCrashWriter"]),

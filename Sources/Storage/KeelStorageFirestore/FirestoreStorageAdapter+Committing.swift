@@ -78,7 +78,7 @@ extension FirestoreStorageAdapter {
         var call = call
         call.isWrite = true
         if Self.namesVersionsOnly(batch) { call.codeForMissing = .conflict }
-        let json = try await connection.reply(to: call)
+        let json = try await reply(to: call, for: batch)
         var receipt = try decoded(isWrite: true) { decoding throws(StorageError) in
             try decoding.receipt(json, for: batch)
         }
@@ -86,6 +86,35 @@ extension FirestoreStorageAdapter {
             receipt.outcomes = Self.settled(receipt.outcomes, of: batch.writes)
         }
         return receipt
+    }
+
+    private func reply(
+        to call: FirestoreCall,
+        for batch: WriteBatch
+    ) async throws(StorageError) -> FirestoreJSON {
+        do throws(StorageError) {
+            let json = try await connection.reply(to: call)
+            guard batch.writes.isEmpty, json["commitTime"] == nil, !configuration.isExtended
+            else { return json }
+            // Google's emulator names no time where nothing was written.
+            var request = ReadRequest(.documents([]))
+            request.needsTime = true
+            guard let time = try await read(request).time else { return json }
+            return ["commitTime": .string(FirestoreTime.text(of: time))]
+        } catch {
+            // Google's emulator names no document, which can only be that of the only write.
+            let codes: [StorageError.Code] = [.documentNotFound, .alreadyExists, .conflict]
+            guard codes.contains(error.code), batch.writes.count == 1, batch.reads == nil else {
+                throw error
+            }
+            throw StorageError(
+                error.code,
+                error.message,
+                effect: error.effect,
+                resource: error.resource ?? batch.writes[0].path.string,
+                cause: error.cause
+            )
+        }
     }
 
     /// Returns whether a missing document can only mean that a condition on a revision or update time failed.

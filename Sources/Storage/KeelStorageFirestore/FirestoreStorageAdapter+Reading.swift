@@ -6,6 +6,8 @@ extension FirestoreStorageAdapter {
     /// If there are more, later requests read at the time of the first reply, provided that the server supports reads
     /// of the past.
     static let mostDocuments = 300
+    /// A document to read where only the time matters.
+    private static let anyDocument: DocumentPath = "keel/time"
     /// The maximum number of collection names per request.
     private static let mostNames = 300
 
@@ -74,7 +76,11 @@ extension FirestoreStorageAdapter {
         repeat {
             let part = wanted[start..<min(start + Self.mostDocuments, wanted.count)]
             guard !part.isEmpty || request.needsPosition || request.needsTime else { break }
-            let reply = try await documents(part, request)
+            var reply = try await documents(part, request)
+            if part.isEmpty, request.needsTime, reply.time == nil {
+                // Google's emulator names no time where nothing was read.
+                reply.time = (try? await documents([Self.anyDocument], request))?.time
+            }
             known.merge(reply.found) { $1 }
             for document in reply.found.values { size.add(document) }
             open = reply.open

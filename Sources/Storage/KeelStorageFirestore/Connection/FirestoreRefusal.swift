@@ -46,6 +46,8 @@ struct FirestoreRefusal {
         switch status {
         case "FAILED_PRECONDITION" where !call.isWrite && message.contains("index"):
             .indexRequired
+        case "FAILED_PRECONDITION" where !call.isWrite && message.contains("does not support"):
+            .unsupported
         case "FAILED_PRECONDITION" where !call.isWrite && message.contains("too old"):
             .snapshotTooOld
         // Only writes require existing documents; reads report missing documents in their result.

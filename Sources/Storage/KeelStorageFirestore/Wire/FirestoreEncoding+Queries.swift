@@ -3,7 +3,8 @@ package import KeelStorageAdapting
 extension FirestoreEncoding {
     /// Encodes a `StructuredQuery`.
     ///
-    /// Implied orders are omitted, because Firestore adds the same ones. Firestore has no `limit(toLast:)`: the
+    /// Implied orders are omitted, because Firestore adds the same ones, unless a bound has values of them, which Google's
+    /// servers accept only of orders that are named. Firestore has no `limit(toLast:)`: the
     /// equivalent is the reversed query, whose result the caller reverses.
     ///
     /// - Parameters:
@@ -24,6 +25,10 @@ extension FirestoreEncoding {
         if limitsLast, turnsRound {
             orders = query.completeOrders.map { .init($0.field, $0.direction.reversed) }
             (start, end) = (end, start)
+        }
+        let bounded = max(start?.values.count ?? 0, end?.values.count ?? 0)
+        if !isExtended, bounded > orders.count {
+            orders = Array(query.completeOrders.prefix(bounded))
         }
         return .members([
             "from": [selector(of: query.scope)],

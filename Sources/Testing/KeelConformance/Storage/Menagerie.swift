@@ -8,7 +8,8 @@ import KeelStorage
 enum Menagerie {
     /// A kind of value, within which `<` and similar operators compare.
     enum Kind: String, CaseIterable {
-        case null, boolean, number, timestamp, string, bytes, reference, geopoint, array, map
+        case null, boolean, number, timestamp, string, bytes, reference, geopoint, array, vector,
+            map
     }
 
     /// A value with its kind, its rung, and the id of the document that holds it.
@@ -55,7 +56,8 @@ enum Menagerie {
         (.number, [9_007_199_254_740_993]), (.number, [9_007_199_254_740_994]),
         (.number, [.integer(.max)]), (.number, [9_223_372_036_854_775_808.0]),
         (.number, [.double(.infinity)]),
-        (.timestamp, [.timestamp(Timestamp(microseconds: .min))]),
+        // The earliest time of Firestore, in the year 1.
+        (.timestamp, [.timestamp(Timestamp(microseconds: -62_135_596_800_000_000))]),
         (.timestamp, [.timestamp(Timestamp(microseconds: -1))]),
         (.timestamp, [.timestamp(Timestamp(microseconds: 0))]),
         (.timestamp, [.timestamp(Timestamp(microseconds: 1))]),
@@ -95,6 +97,12 @@ enum Menagerie {
         (.array, [[]]), (.array, [[.null]]), (.array, [[.double(.nan)]]), (.array, [[1], [1.0]]),
         (.array, [[1, .null]]), (.array, [[1, 2]]), (.array, [[2]]), (.array, [[2, "a"]]),
         (.array, [["a"]]), (.array, [["a", "b"]]), (.array, [["b"]]), (.array, [[["x": 1]]]),
+        (.vector, [.vector([-.infinity])]), (.vector, [.vector([-1.5])]),
+        (.vector, [.vector([0.0]), .vector([-0.0])]),
+        (.vector, [.vector([.leastNonzeroMagnitude])]), (.vector, [.vector([100])]),
+        (.vector, [.vector([.infinity])]), (.vector, [.vector([1, 2])]),
+        (.vector, [.vector([1, 3])]), (.vector, [.vector([2, -1])]),
+        (.vector, [.vector([-9, -9, -9])]),
         (.map, [[:]]), (.map, [["a": .null]]), (.map, [["a": 1], ["a": 1.0]]),
         (.map, [["a": 1, "aa": 0]]), (.map, [["a": 1, "b": 1]]), (.map, [["a": 2]]),
         (.map, [["a": ["b": 1]]]), (.map, [["aa": 0]]), (.map, [["b": 0]]),

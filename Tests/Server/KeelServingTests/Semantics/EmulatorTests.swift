@@ -1,4 +1,5 @@
 #if os(Linux) || os(macOS)
+import KeelTestSupport
 import Testing
 
 /// The rows of `SemanticsTests` against Google's emulator, an independent oracle.
@@ -37,10 +38,10 @@ struct EmulatorTests {
     @Test(
         "Google\u{2019}s emulator returns the responses that the rows require",
         .enabled(if: SemanticsRow.isPresent, SemanticsTests.absence),
-        .enabled(if: FirestoreEmulator.isInstalled, FirestoreEmulator.absence)
+        .enabled(if: FirestoreEmulator.isInstalled, "\(FirestoreEmulator.absence)")
     )
     func agrees() async throws {
-        let emulator = try await FirestoreEmulator()
+        let emulator = try await EmulatorConnection()
         let agreeing = await withTaskGroup(of: Bool.self) { group in
             // A few at a time, because the emulator uses all cores.
             var agreeing = 0
@@ -60,7 +61,7 @@ struct EmulatorTests {
     private func check(
         _ row: SemanticsRow,
         _ database: String,
-        _ emulator: FirestoreEmulator
+        _ emulator: EmulatorConnection
     ) async -> Bool {
         var run = SemanticsRun(row, database: database) { try await emulator.send($0, $1, $2) }
         let reason = Self.departures[row.id]
