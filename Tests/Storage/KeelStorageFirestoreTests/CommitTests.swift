@@ -20,6 +20,34 @@ struct CommitTests {
 
     private static let one = reply(#"{"updateTime": "1970-01-01T00:00:05Z"}"#)
 
+    @Test("an error of the only write names its document, even if the server does not")
+    func namesTheDocument() async throws {
+        let scripted = Scripted.google([.refusal(404, "NOT_FOUND"), .refusal(404, "NOT_FOUND")])
+        let error = await expect(.documentNotFound) {
+            try await scripted.commit([.delete("a/1", if: .exists)])
+        }
+        #expect(error?.resource == "a/1")
+        let other = await expect(.documentNotFound) {
+            try await scripted.commit([.delete("a/1", if: .exists), .delete("a/2", if: .exists)])
+        }
+        #expect(other?.resource == nil)
+    }
+
+    @Test("an empty commit without a time has that of a read")
+    func emptyCommit() async throws {
+        let scripted = Scripted.google([
+            .json("{}"), .json("[]"),
+            .json(
+                #"""
+                [{"missing": "projects/p/databases/(default)/documents/keel/time",
+                "readTime": "1970-01-01T00:00:01Z"}]
+                """#
+            ),
+        ])
+        let receipt = try await scripted.commit([])
+        #expect(receipt.commitTime == Timestamp(microseconds: 1_000_000))
+    }
+
     @Test("each batch is one request, in order, and a failed one does not stop the next")
     func several() async throws {
         let scripted = Scripted.google([

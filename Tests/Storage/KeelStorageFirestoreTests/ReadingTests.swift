@@ -35,6 +35,17 @@ struct ReadingTests {
         #expect(head.headerFields[.contentType]?.hasPrefix("application/json") == true)
     }
 
+    @Test("a bound with values of implied orders names these orders")
+    func impliedOrders() async throws {
+        let scripted = Scripted.google([.json(#"[{"readTime": "1970-01-01T00:00:01Z"}]"#)])
+        let query = DocumentQuery("a").where(.greater("n", 1)).start(at: 2)
+        _ = try await scripted.adapter.read(ReadRequest(.query(query)))
+        let orders = try scripted.message(0)["structuredQuery"]?["orderBy"]
+        #expect(
+            orders == [["field": ["fieldPath": "n"], "direction": "ASCENDING"]]
+        )
+    }
+
     @Test("documents of several requests have the read time of the first")
     func chunks() async throws {
         let scripted = Scripted.google()
