@@ -1,10 +1,10 @@
-internal import KeelCore
+package import KeelCore
 internal import KeelDocuments
 internal import KeelStorageAdapting
 
 extension RetryPolicy {
     /// The policy of listeners, which retry until they are canceled.
-    static let listening = RetryPolicy(
+    package static let listening = RetryPolicy(
         attempts: .max,
         baseDelay: .milliseconds(100),
         maximumDelay: .seconds(30)

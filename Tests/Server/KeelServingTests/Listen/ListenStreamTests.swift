@@ -1,0 +1,166 @@
+import Foundation
+import KeelStorage
+import KeelStorageAdapting
+import KeelTestKit
+import Synchronization
+import Testing
+
+#if SQLite
+    import KeelStorageSQLite
+#endif
+
+@testable import KeelServing
+
+@Suite("Served streams of changes", .timeLimit(.minutes(2)))
+struct ListenStreamTests {
+    /// A client model behind a stream, whose state each consistent point is compared with.
+    private final class Client: Sendable {
+        private let adapter: any StorageAdapter
+        private let model = Mutex(ListenClientModel())
+        private let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        private let shown = Mutex<[Int32: Set<DocumentPath>]>([:])
+        private let problem = Mutex<String?>(nil)
+
+        init(_ adapter: any StorageAdapter) { self.adapter = adapter }
+
+        var failure: String? { problem.withLock { $0 } }
+
+        func shows(_ id: Int32) -> Set<DocumentPath>? { shown.withLock { $0[id] } }
+
+        func add(_ id: Int32, _ content: ListenTarget.Content) {
+            requests.continuation.yield(model.withLock { $0.add(id, content) })
+        }
+
+        func remove(_ id: Int32) {
+            requests.continuation.yield(model.withLock { $0.remove(id) })
+        }
+
+        func run() async -> StreamFailure? {
+            let stream = ListenStream(adapter: adapter) { response in
+                do {
+                    guard let time = try self.model.withLock({ try $0.receive(response) }) else {
+                        return
+                    }
+                    try await self.check(at: time)
+                } catch let error as StorageError where error.code == .cancelled {
+                    // The client has ended the stream.
+                } catch {
+                    self.problem.withLock { $0 = $0 ?? String(describing: error) }
+                }
+            }
+            return await stream.run(requests.stream)
+        }
+
+        func end() { requests.continuation.finish() }
+
+        /// Compares what the client shows with the store at the time of a consistent point.
+        private func check(at time: Timestamp) async throws {
+            let contents = model.withLock { model in
+                model.targets.compactMap { id, target in
+                    model.shown(id).map { (id, target.content, $0) }
+                }
+            }
+            for (id, content, documents) in contents {
+                guard case .query(let query) = content else { continue }
+                shown.withLock { $0[id] = Set(documents.keys) }
+                guard adapter.capabilities.contains(.pointInTimeReads) else { continue }
+                var request = ReadRequest(.query(query))
+                request.asOf = time
+                guard case .found(let found) = try await adapter.read(request).payload else { continue }
+                let wanted = Dictionary(uniqueKeysWithValues: found.map { ($0.path, $0) })
+                guard wanted != documents else { continue }
+                throw ListenClientModel.Violation(
+                    "target \(id) shows \(documents.keys.sorted()) and not \(wanted.keys.sorted())"
+                )
+            }
+        }
+    }
+
+    private final class Kinds: Sendable {
+        private let kinds = Mutex<[ListenResponse.TargetChange.Kind]>([])
+
+        var all: [ListenResponse.TargetChange.Kind] { kinds.withLock { $0 } }
+
+        func add(_ kind: ListenResponse.TargetChange.Kind) { kinds.withLock { $0.append(kind) } }
+    }
+
+    private func withStores(_ body: (any StorageAdapter) async throws -> Void) async throws {
+        try await body(InMemoryStorageAdapter())
+        #if SQLite
+            let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            var configuration = SQLiteStorageAdapter.Configuration()
+            configuration.history = .seconds(3600)
+            let file = folder.appending(path: "store.sqlite")
+            try await body(SQLiteStorageAdapter(at: .file(file), configuration: configuration))
+        #endif
+    }
+
+    private static func write(_ number: Int, color: String) -> DocumentWrite {
+        let fields: DocumentFields = ["color": .string(color), "size": .integer(Int64(number % 7))]
+        return DocumentWrite("notes/\(number)", .set(DocumentBody(fields)))
+    }
+
+    private static let contents: [ListenTarget.Content] = [
+        .query(DocumentQuery("notes").where(.equal("color", "red"))),
+        .query(DocumentQuery("notes").order(by: "size").with { $0.limit = .first(3) }),
+        .query(DocumentQuery(group: "notes")),
+    ]
+
+    private func commits(_ count: Int, to adapter: any StorageAdapter) async throws {
+        var random = SeededRandom(seed: 7)
+        for _ in 0..<count {
+            let number = Int.random(in: 0..<20, using: &random)
+            let write =
+                Int.random(in: 0..<4, using: &random) == 0
+                ? DocumentWrite("notes/\(number)", .delete)
+                : Self.write(number, color: ["red", "blue"].randomElement(using: &random) ?? "red")
+            for result in try await adapter.commit([WriteBatch([write])]) { _ = try result.get() }
+        }
+    }
+
+    @Test("Clients show the store's states while it changes and targets come and go")
+    func follows() async throws {
+        try await withStores { adapter in
+            let client = Client(adapter)
+            async let ended = client.run()
+            for (place, content) in Self.contents.enumerated() {
+                client.add(Int32(place * 2 + 2), content)
+                try await commits(40, to: adapter)
+            }
+            client.remove(4)
+            try await commits(40, to: adapter)
+            let last = Self.write(99, color: "red")
+            for result in try await adapter.commit([WriteBatch([last])]) { _ = try result.get() }
+            try await waitUntil {
+                client.failure != nil
+                    || [2, 6].allSatisfy { client.shows($0)?.contains("notes/99") == true }
+            }
+            client.end()
+            #expect(await ended == nil)
+            #expect(client.failure == nil)
+        }
+    }
+
+    @Test("A token of other data is not used")
+    func foreignToken() async throws {
+        let store = InMemoryStorageAdapter()
+        try await commits(20, to: store)
+        let other = InMemoryStorageAdapter()
+        try await commits(5, to: other)
+        let position = try await other.changes(ChangeRequest()).next
+        var target = ListenTarget(id: 2, content: Self.contents[0])
+        (target.resumption, target.isResumed) = (ResumeToken(position), true)
+        let kinds = Kinds()
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(adapter: store) { response in
+            guard case .target(let change) = response else { return }
+            kinds.add(change.kind)
+            if change.kind == .noChange { requests.continuation.finish() }
+        }
+        requests.continuation.yield(.add(target))
+        #expect(await stream.run(requests.stream) == nil)
+        #expect(kinds.all == [.add, .reset, .current, .noChange])
+    }
+}
