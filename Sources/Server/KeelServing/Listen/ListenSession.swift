@@ -145,7 +145,8 @@ struct ListenSession {
         }
         effects.append(Self.change(.add, [id]))
         guard targets.count < Self.mostTargets else {
-            let message = "a stream has up to \(Self.mostTargets) targets; remove some, or open another stream"
+            let message =
+                "a stream has up to \(Self.mostTargets) targets; remove some, or open another stream"
             let failure = StreamFailure(.resourceExhausted, message)
             return effects.append(Self.change(.remove, [id], cause: failure))
         }
@@ -362,8 +363,10 @@ struct ListenSession {
     private mutating func publish(_ effects: inout [Effect]) {
         guard isShowable, let point else { return }
         let complete = targets.keys.sorted().filter { id in
-            guard let target = targets[id], !target.isCurrent else { return false }
-            if case .settled = target.phase { return true } else { return false }
+            guard let target = targets[id], !target.isCurrent, case .settled = target.phase else {
+                return false
+            }
+            return true
         }
         guard hasNews || !complete.isEmpty else { return }
         for id in complete {

@@ -39,9 +39,7 @@ final class ListenStream: Sendable {
     private let turns = TaskQueue()
     private let (work, works) = AsyncStream.makeStream(of: Work.self)
 
-    /// Creates a stream.
-    ///
-    /// - Parameter send: Sends a message to the client; an error ends the stream.
+    /// Creates a stream that sends its messages to a client by `send`, whose errors end the stream.
     init(
         adapter: any StorageAdapter,
         configuration: Configuration = Configuration(),

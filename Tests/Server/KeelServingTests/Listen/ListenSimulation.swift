@@ -237,7 +237,7 @@ struct ListenSimulation {
     ) throws {
         guard let content = client.targets[id]?.content,
             let state = states[time ?? states.keys.max() ?? Timestamp(microseconds: 0)]
-        else { throw ListenClientModel.Violation("there is no state at \(String(describing: time))") }
+        else { throw ListenClientModel.Violation("the time of the point is not that of a state") }
         let expected: [Document] =
             switch content {
             case .documents(let paths): state.filter { paths.contains($0.path) }

@@ -5,11 +5,11 @@ import KeelTestKit
 import Synchronization
 import Testing
 
-#if SQLite
-    import KeelStorageSQLite
-#endif
-
 @testable import KeelServing
+
+#if SQLite
+import KeelStorageSQLite
+#endif
 
 @Suite("Served streams of changes", .timeLimit(.minutes(2)))
 struct ListenStreamTests {
@@ -66,7 +66,9 @@ struct ListenStreamTests {
                 guard adapter.capabilities.contains(.pointInTimeReads) else { continue }
                 var request = ReadRequest(.query(query))
                 request.asOf = time
-                guard case .found(let found) = try await adapter.read(request).payload else { continue }
+                guard case .found(let found) = try await adapter.read(request).payload else {
+                    continue
+                }
                 let wanted = Dictionary(uniqueKeysWithValues: found.map { ($0.path, $0) })
                 guard wanted != documents else { continue }
                 throw ListenClientModel.Violation(
@@ -87,13 +89,13 @@ struct ListenStreamTests {
     private func withStores(_ body: (any StorageAdapter) async throws -> Void) async throws {
         try await body(InMemoryStorageAdapter())
         #if SQLite
-            let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            var configuration = SQLiteStorageAdapter.Configuration()
-            configuration.history = .seconds(3600)
-            let file = folder.appending(path: "store.sqlite")
-            try await body(SQLiteStorageAdapter(at: .file(file), configuration: configuration))
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.history = .seconds(3600)
+        let file = folder.appending(path: "store.sqlite")
+        try await body(SQLiteStorageAdapter(at: .file(file), configuration: configuration))
         #endif
     }
 
