@@ -99,6 +99,15 @@ extension CommentExamples {
         _ = Restaurant.self
     }
 
+    static func vectorValue() async throws {
+        struct Article: Codable {
+            var title: String
+            var embedding: VectorValue
+        }
+        let body = try DocumentEncoder().encode(Article(title: "Tea", embedding: [0.5, -1]))
+        _ = body
+    }
+
     static func documents(_ restaurant: CommentExamples.StoredRestaurant) throws {
         let query = DocumentQuery("restaurants").where(.equal("borough", "Bronx")).order(by: "name")
         let body = try DocumentEncoder().encode(restaurant)
