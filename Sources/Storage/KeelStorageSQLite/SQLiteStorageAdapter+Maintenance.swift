@@ -73,7 +73,7 @@ extension SQLiteStorageAdapter {
         try FileManager.default.moveItem(at: partial, to: url)
     }
 
-    /// The result of ``checkIntegrity()``.
+    /// The result of ``checkIntegrity(onProgress:)``.
     public typealias IntegrityReport = KeelStorageAdapting.IntegrityReport
 
     /// Checks the file for damage: SQLite's own check, every document, and every index entry against the documents.

@@ -130,7 +130,7 @@ struct DatabaseTables: CheckedTables {
 }
 
 extension PostgreSQLStorageAdapter {
-    /// The result of ``checkIntegrity()``.
+    /// The result of ``checkIntegrity(onProgress:)``.
     public typealias IntegrityReport = KeelStorageAdapting.IntegrityReport
 
     /// Checks every document, and every index entry against the documents.
