@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import KeelCore
 public import KeelStorageAdapting
 internal import Synchronization
 
@@ -46,7 +47,7 @@ extension PostgreSQLStorageAdapter {
             counts.countGroup(of: batches.reduce(0) { $0 + $1.writes.count })
             return value
         } catch {
-            counts.countFailure()
+            if !error.isCancellation { counts.countFailure() }
             throw error
         }
     }

@@ -82,7 +82,7 @@ extension SQLiteStorageAdapter {
     ///
     /// - Parameter onProgress: Receives the number of documents that have been checked, every thousand documents.
     /// - Returns: The problems, and the number of documents.
-    /// - Throws: The error of a read; damage is no error but a problem.
+    /// - Throws: The error of a read that fails as a whole; damage is reported in the result.
     public func checkIntegrity(
         onProgress: (@Sendable (Int) -> Void)? = nil
     ) async throws(StorageError) -> IntegrityReport {

@@ -46,6 +46,9 @@ struct EmulatorConformanceTests {
     ]
 
     /// The promises that the emulator does not keep in every run.
+    ///
+    /// Intermittent, because only the timing of the requests decides whether a run meets the flaw, which is the
+    /// emulator's.
     private static let occasional: [String: String] = [
         "concurrency: readers see only complete batches": moments,
         "transactions: bodies that read at once see only complete commits of many writers, with pointInTimeReads":

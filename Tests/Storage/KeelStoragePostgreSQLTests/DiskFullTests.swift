@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A full disk under PostgreSQL", .timeLimit(.minutes(10)), .serialized)
 struct DiskFullTests {
-    /// What is full.
+    /// A way in which a server runs out of space.
     enum Disk: String, CaseIterable {
         /// The files of the server's process may not grow beyond a size, which needs no rights.
         case limitedFiles

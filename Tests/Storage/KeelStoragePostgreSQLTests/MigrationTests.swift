@@ -95,7 +95,7 @@ struct MigrationTests {
         )
         #expect(run.exitCode == 0, "\(run.errors.prefix(2_000))")
         #expect(!run.errors.contains("ERROR"), "\(run.errors.prefix(2_000))")
-        // What the statements wrote is what the adapter reads.
+        // The adapter reads the documents that the statements wrote.
         let adapter = try await PostgreSQLStorageAdapter(at: location)
         let documents = try await StorageClient(adapter).queryDocuments(DocumentQuery("notes"))
         #expect(documents.map(\.id) == ["2"])

@@ -182,6 +182,7 @@ struct CancellationTests {
             $0.readerCount = 1
             $0.onBackupStep = {
                 beginning.finish()
+                // SQLite's thread waits here; its callback cannot suspend. The end is a limit, not a duration.
                 while isHeld.load(ordering: .acquiring), ContinuousClock.now < end { usleep(1_000) }
                 if isHeld.load(ordering: .acquiring) { isLate.store(true, ordering: .relaxed) }
             }

@@ -2,7 +2,7 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
 
-/// What a client listens to on a stream of Firestore's Listen method.
+/// A set of documents whose changes a client receives on a stream of Firestore's Listen method.
 ///
 /// Source of the messages: googleapis/googleapis `google/firestore/v1/firestore.proto`, `write.proto`.
 struct ListenTarget: Sendable, Hashable {
@@ -16,9 +16,9 @@ struct ListenTarget: Sendable, Hashable {
     /// The client's number of the target.
     var id: Int32
     var content: Content
-    /// The token of the state that the client has; nil if it has none, or none that the server can use.
+    /// The token of the client's state; nil if the client has no token, or one that the server cannot read.
     var resumption: ResumeToken?
-    /// Whether the client has a former state, which is to be replaced if the server cannot continue it.
+    /// Whether the client has documents of an earlier stream, which it must drop if the server cannot continue there.
     var isResumed = false
 
     /// The documents whose changes can concern the target.
@@ -38,7 +38,7 @@ enum ListenRequest: Sendable {
 
 /// A message to a client.
 enum ListenResponse: Sendable {
-    /// A change of some targets, or of all if there are no targets.
+    /// A change of the state of some targets; a change without targets applies to all of them.
     struct TargetChange: Sendable {
         enum Kind: Sendable { case noChange, add, remove, current, reset }
 

@@ -27,7 +27,7 @@ struct ListenSession {
         /// The store cannot continue from the position of a target's token.
         case cannotResume(ReadID)
         case failed(ReadID, StorageError)
-        /// The next page of the log that the stream follows.
+        /// The next page of the log that the stream follows, also one without changes.
         case page(ChangePage)
         /// The log cannot be followed from the stream's position any more.
         case restarted
@@ -50,7 +50,7 @@ struct ListenSession {
     /// A consistent point of the store.
     struct Point: Sendable {
         var position: ChangeCursor
-        var time: Timestamp?
+        var time: Timestamp
     }
 
     private struct Target {
@@ -261,7 +261,9 @@ struct ListenSession {
             }
         }
         position = page.next
-        point = page.isCaughtUp ? Point(position: page.next, time: page.time) : nil
+        point = page.time.flatMap { time in
+            page.isCaughtUp ? Point(position: page.next, time: time) : nil
+        }
         var steps: [Int32: [TargetView.Step]] = [:]
         for id in targets.keys {
             switch targets[id]?.phase {

@@ -6,11 +6,14 @@ internal import Synchronization
 
 /// Serves a stream of Firestore's Listen method from a store, over any carrier.
 ///
-/// A slow client slows its own stream down: while a message is being sent, the stream neither reads the log nor takes
-/// requests.
+/// Each stream reads the change log for itself. A slow client slows only its own stream down: while a message is being
+/// sent, the stream neither reads the log nor takes requests.
 final class ListenStream: Sendable {
     struct Configuration: Sendable {
-        /// The maximum time without a message to the client, and a little more; the SDKs end streams after two minutes.
+        /// The interval at which a stream looks whether it has been quiet.
+        ///
+        /// A quiet client receives a message after one to two intervals. The SDK for Node.js ends a stream that is quiet
+        /// for two minutes.
         var heartbeat = Duration.seconds(30)
         /// The maximum number of changes that a resumption repeats; with more, a target is read again.
         var mostRepeatedChanges = 10_000
@@ -84,7 +87,9 @@ final class ListenStream: Sendable {
     ) async where Requests.Element == ListenRequest {
         do {
             for try await request in requests { await handle(.request(request)) }
-        } catch {}
+        } catch {
+            // The client is gone.
+        }
         end()
     }
 
@@ -154,10 +159,10 @@ final class ListenStream: Sendable {
                 case .documents(let documents): documents.compactMap { $0 }
                 case .names, .values: []
                 }
-            guard let position = result.position else {
-                return .failed(id, StorageError(.unknown, "the store did not say where it stands"))
+            guard let position = result.position, let time = result.time else {
+                return .failed(id, Self.lacksTimes)
             }
-            return .loaded(id, documents, at: .init(position: position, time: result.time))
+            return .loaded(id, documents, at: .init(position: position, time: time))
         } catch {
             return .failed(id, error)
         }
@@ -177,10 +182,10 @@ final class ListenStream: Sendable {
                 guard changes.count <= configuration.mostRepeatedChanges else {
                     return .cannotResume(id)
                 }
-                guard !page.isCaughtUp else {
-                    return .caughtUp(id, changes, at: .init(position: page.next, time: page.time))
-                }
                 request.after = page.next
+                guard page.isCaughtUp else { continue }
+                guard let time = page.time else { return .failed(id, Self.lacksTimes) }
+                return .caughtUp(id, changes, at: .init(position: page.next, time: time))
             }
         } catch {
             // A token of other data, or of changes that the log has removed.
@@ -189,16 +194,23 @@ final class ListenStream: Sendable {
         }
     }
 
+    private static var lacksTimes: StorageError {
+        StorageError(.unsupported, "listening needs a store that tells the times of its states")
+    }
+
     private func follow(_ cursor: ChangeCursor, _ reader: UInt64) async {
         var request = ChangeRequest(after: cursor, waitTimeout: .seconds(30))
+        var isCaughtUp = true
         var failures = 0
         var generator = SystemRandomNumberGenerator()
         while !Task.isCancelled, state.withLock({ $0.reader == reader }) {
             do throws(StorageError) {
                 let page = try await adapter.changes(request)
                 failures = 0
-                guard page.next != request.after else { continue }
-                request.after = page.next
+                // Behind a page that is not the last one, a page without changes may follow that is.
+                request.waitTimeout = page.isCaughtUp ? .seconds(30) : nil
+                guard page.next != request.after || page.isCaughtUp != isCaughtUp else { continue }
+                (request.after, isCaughtUp) = (page.next, page.isCaughtUp)
                 await handle(.page(page), of: reader)
             } catch {
                 if error.isCancellation { return }

@@ -41,7 +41,7 @@ struct TargetView {
         }
     }
 
-    /// What to read for ``load(_:)``.
+    /// The read whose result ``load(_:)`` takes.
     var read: ReadOperation {
         if let window { return .query(window.readQuery) }
         guard let query else { return .documents(documents.sorted()) }

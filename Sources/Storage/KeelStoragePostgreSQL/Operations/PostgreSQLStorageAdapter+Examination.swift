@@ -6,7 +6,7 @@ extension PostgreSQLStorageAdapter {
     /// Examines a database for an operator: hosts, settings, transactions, standbys, tables and the change log.
     ///
     /// It changes nothing, and needs no store in the database. Some results need the right to see other roles' sessions,
-    /// `pg_monitor`; a finding says so if the role lacks it. What cannot be examined is a finding too.
+    /// `pg_monitor`; a finding says so if the role lacks it. A part that cannot be examined is a finding, too.
     ///
     /// - Parameters:
     ///   - location: The address of the database.
@@ -45,7 +45,7 @@ extension PostgreSQLStorageAdapter {
     }
 }
 
-/// What is at the other end of one host of a URL.
+/// An examination of the server that one host of a URL reaches.
 private struct HostExamination: Sendable {
     private struct Facts: Sendable {
         var version = ""

@@ -1,4 +1,6 @@
 import KeelStorage
+import KeelStorageAdapting
+import KeelStorageFirestore
 import KeelTestKit
 import KeelTestSupport
 import Testing
@@ -26,6 +28,86 @@ struct ListenSessionTests {
         #expect(snapshots > 3 * runs)
         #expect(resumptions > runs / 2)
         #expect(resets > runs / 20)
+    }
+
+    // MARK: Single rules
+
+    private static func target(_ id: Int32) -> ListenSession.Event {
+        .request(.add(ListenTarget(id: id, content: .query(DocumentQuery("notes")))))
+    }
+
+    private static func point(_ number: UInt8) -> ListenSession.Point {
+        .init(
+            position: ChangeCursor(bytes: [number]),
+            time: Timestamp(microseconds: Int64(number))
+        )
+    }
+
+    /// Returns the messages about targets among effects, and the status of the stream's end.
+    private static func words(_ effects: [ListenSession.Effect]) -> [String] {
+        effects.compactMap { effect in
+            switch effect {
+            case .send(.target(let change)):
+                "\(change.kind) \(change.targets)" + (change.token == nil ? "" : " token")
+                    + (change.cause.map { " \($0.status.name)" } ?? "")
+            case .end(let failure): "end \(failure.status.name)"
+            case .read(let id, _): "read \(id)"
+            case .send, .catchUp, .follow: nil
+            }
+        }
+    }
+
+    @Test("A target is acknowledged, complete, and removed once")
+    func acknowledgements() {
+        var session = ListenSession()
+        #expect(Self.words(session.handle(Self.target(2))) == ["add [2]", "read 1"])
+        #expect(
+            Self.words(session.handle(.loaded(1, [], at: Self.point(1))))
+                == ["current [2] token", "noChange [] token"]
+        )
+        #expect(Self.words(session.handle(.beat)) == ["noChange [] token"])
+        #expect(Self.words(session.handle(.request(.remove(2)))) == ["remove [2]"])
+        #expect(session.handle(.request(.remove(2))).isEmpty)
+        #expect(session.handle(.loaded(1, [], at: Self.point(1))).isEmpty, "nobody waits for it")
+    }
+
+    @Test("A number that is in use ends the stream, and too many targets are refused one by one")
+    func limits() {
+        var session = ListenSession()
+        for id in 1...Int32(ListenSession.mostTargets) { _ = session.handle(Self.target(id)) }
+        #expect(
+            Self.words(session.handle(Self.target(5_000)))
+                == ["add [5000]", "remove [5000] RESOURCE_EXHAUSTED"]
+        )
+        #expect(Self.words(session.handle(Self.target(1))) == ["end INVALID_ARGUMENT"])
+    }
+
+    @Test("A target fails for good, or the stream ends so that the client resumes it")
+    func failures() {
+        var session = ListenSession()
+        _ = session.handle(Self.target(2))
+        let away = StorageError(.unavailable, "the store is away")
+        #expect(Self.words(session.handle(.failed(1, away))) == ["end UNAVAILABLE"])
+        let refused = StorageError(.permissionDenied, "the store refuses")
+        #expect(
+            Self.words(session.handle(.failed(1, refused))) == ["remove [2] PERMISSION_DENIED"]
+        )
+        #expect(session.handle(.request(.remove(2))).isEmpty, "the server has removed it first")
+    }
+
+    @Test("No token is sent while a target is incomplete")
+    func tokens() {
+        var session = ListenSession()
+        _ = session.handle(Self.target(2))
+        _ = session.handle(Self.target(4))
+        #expect(
+            Self.words(session.handle(.loaded(1, [], at: Self.point(1))))
+                == ["current [2] token", "noChange []"]
+        )
+        #expect(
+            Self.words(session.handle(.loaded(2, [], at: Self.point(1))))
+                == ["current [4] token", "noChange [] token"]
+        )
     }
 
     /// Reports the shortest run of a seed that fails.

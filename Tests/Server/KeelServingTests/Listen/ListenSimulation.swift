@@ -26,7 +26,8 @@ struct ListenSimulation {
     private var pages: [ListenSession.Event] = []
     private var requests: [ListenRequest] = []
     private var feed: ChangeCursor?
-    /// What happened, for the message of a failure.
+    private var isCaughtUp = true
+    /// The events so far, for the message of a failure.
     private(set) var trace: [String] = []
     private(set) var resumptions = 0
     private(set) var resets = 0
@@ -155,8 +156,8 @@ struct ListenSimulation {
             var request = ReadRequest(operation)
             (request.needsPosition, request.needsTime) = (true, true)
             let result = try await store.read(request)
-            guard let position = result.position else { return }
-            let point = ListenSession.Point(position: position, time: result.time)
+            guard let position = result.position, let time = result.time else { return }
+            let point = ListenSession.Point(position: position, time: time)
             switch result.payload {
             case .found(let documents): events.append(.loaded(id, documents, at: point))
             case .documents(let documents):
@@ -173,11 +174,9 @@ struct ListenSimulation {
                 let page = try await store.changes(ChangeRequest(after: cursor, scope: scope))
                 changes += page.changes
                 cursor = page.next
-                guard !page.isCaughtUp else {
-                    let point = ListenSession.Point(position: cursor, time: page.time)
-                    events.append(.caughtUp(id, changes, at: point))
-                    return
-                }
+                guard page.isCaughtUp, let time = page.time else { continue }
+                let point = ListenSession.Point(position: cursor, time: time)
+                return events.append(.caughtUp(id, changes, at: point))
             }
         }
     }
@@ -187,9 +186,11 @@ struct ListenSimulation {
     private mutating func turnPage() async throws -> Bool {
         guard let feed else { return false }
         let limit = Int.random(in: 1...4, using: &random)
-        let page = try await store.changes(ChangeRequest(after: feed, limit: limit))
-        guard page.next != feed else { return false }
-        self.feed = page.next
+        var page = try await store.changes(ChangeRequest(after: feed, limit: limit))
+        // As in a store that does not look whether a full page is the last one.
+        if page.changes.count == limit { page.isCaughtUp = false }
+        guard page.next != feed || page.isCaughtUp != isCaughtUp else { return false }
+        (self.feed, isCaughtUp) = (page.next, page.isCaughtUp)
         pages.append(.page(page))
         return true
     }
@@ -216,7 +217,7 @@ struct ListenSimulation {
             case .read(let id, let operation): pending.append(.read(id, operation))
             case .catchUp(let id, let cursor, let scope):
                 pending.append(.catchUp(id, cursor, scope))
-            case .follow(let cursor): (feed, pages) = (cursor, [])
+            case .follow(let cursor): (feed, pages, isCaughtUp) = (cursor, [], true)
             case .end(let failure):
                 throw ListenClientModel.Violation("the stream ended: \(failure.message)")
             case .send(let response):

@@ -1,6 +1,7 @@
 import Foundation
 import KeelStorage
 import KeelStorageAdapting
+import KeelStorageFirestore
 import KeelTestKit
 import Synchronization
 import Testing
@@ -88,6 +89,7 @@ struct ListenStreamTests {
 
     private func withStores(_ body: (any StorageAdapter) async throws -> Void) async throws {
         try await body(InMemoryStorageAdapter())
+        try await body(HesitantStore(upstream: InMemoryStorageAdapter()))
         #if SQLite
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -97,6 +99,22 @@ struct ListenStreamTests {
         let file = folder.appending(path: "store.sqlite")
         try await body(SQLiteStorageAdapter(at: .file(file), configuration: configuration))
         #endif
+    }
+
+    /// A store that knows only from a page without changes that it has no more of them.
+    private struct HesitantStore: ForwardingStorageAdapter {
+        let upstream: any StorageAdapter
+        var hasChangeLog = true
+
+        var capabilities: StorageCapabilities {
+            upstream.capabilities.subtracting(hasChangeLog ? [] : .changeLog)
+        }
+
+        func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+            var page = try await upstream.changes(request)
+            if !page.changes.isEmpty { (page.isCaughtUp, page.time) = (false, nil) }
+            return page
+        }
     }
 
     private static func write(_ number: Int, color: String) -> DocumentWrite {
@@ -143,6 +161,14 @@ struct ListenStreamTests {
             #expect(await ended == nil)
             #expect(client.failure == nil)
         }
+    }
+
+    @Test("A stream needs a store with a change log")
+    func refuses() async throws {
+        let store = HesitantStore(upstream: InMemoryStorageAdapter(), hasChangeLog: false)
+        let stream = ListenStream(adapter: store) { _ in }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self).stream
+        #expect(await stream.run(requests)?.status == .unimplemented)
     }
 
     @Test("A token of other data is not used")
