@@ -41,7 +41,8 @@ extension StorageServer {
         /// The maximum number of document names held in memory to divide a collection group.
         package var mostNames = 100_000
 
-        /// The maximum number of concurrent change streams and waiting page requests; 10,000 by default.
+        /// The maximum number of concurrent change streams and waiting page requests, and of streams of Firestore's Listen
+        /// and Write methods; 10,000 each by default.
         public var maximumListeners = 10_000
 
         /// The approximate maximum size of the backlog of changes of all streams together, in bytes; 256 MiB by
@@ -78,6 +79,12 @@ extension StorageServer {
         /// send requests here. The loopback names are `localhost`, 127.0.0.0/8 and `[::1]`. An entry is a host as in
         /// the `Host` field, for any port or for the given one: `keel.example.org`, `10.0.0.5:8080`.
         public var allowedAuthorities: Set<String> = []
+
+        /// The origins of web pages that may use the server, in addition to those of the allowed hosts.
+        ///
+        /// An entry is an origin as in the `Origin` field (RFC 6454): `https://app.example.org`. Pages that were loaded
+        /// from the same machine may always use the server, as every program there may.
+        public var allowedOrigins: Set<String> = []
 
         /// The collections for logs and analytics that clients send; nil, the default, accepts none.
         public var ingest: Ingest?

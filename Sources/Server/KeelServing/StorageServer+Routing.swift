@@ -10,7 +10,7 @@ extension StorageServer {
         let method = call.head.method
         let target = try RequestTarget(call.head.path ?? "/", method: method)
         guard let route = ServingRoute(target) else { throw .noSuchPath }
-        guard method != .options else { return .options(route.methods) }
+        guard method != .options else { return .options(route.methods, for: call.head) }
         guard route.methods.contains(method) || method == .head && route.methods.contains(.get)
         else { throw .notAllowed(method, allowed: route.methods) }
         switch route {
@@ -38,6 +38,7 @@ extension StorageServer {
                 return await changes.events(call, scope: segments[0])
             default: throw .noSuchPath
             }
+        case .webChannel(let stream): return try await webChannel(call, stream, target.items)
         case .firestore(let route, let database):
             let exchange = try await exchange(call, target, in: database)
             return try await reply(to: exchange) { () async throws(StorageError) in

@@ -32,8 +32,9 @@ import Synchronization
 /// of such documents in addition to the readable documents. Any other client receives the readable documents, and an
 /// error that names the others.
 ///
-/// The server answers only requests for its own hosts: see ``Configuration/allowedAuthorities``. This protects it from
-/// web pages only: **the server does not authenticate callers**. Every caller that can reach it can read and write
+/// The server answers only requests for its own hosts, and of web pages only those that
+/// ``Configuration/allowedOrigins`` contains, or that a server on the same machine delivered. This protects it from web
+/// pages only: **the server does not authenticate callers**. Every caller that can reach it can read and write
 /// every document of the store. Listen on the loopback interface, or put an authenticating proxy in front of the
 /// server.
 public final class StorageServer: ServingHandler {
@@ -42,6 +43,9 @@ public final class StorageServer: ServingHandler {
     let transactions: TransactionTable
     /// The change service; nil if the store has no change log.
     let changes: ChangeService?
+    /// The open streams of Firestore's Listen and Write methods.
+    let streams: OpenStreams
+    let channels = WebChannels()
     private let isShutDown = Mutex(false)
 
     /// Creates a server for a store.
@@ -53,6 +57,7 @@ public final class StorageServer: ServingHandler {
         self.adapter = adapter
         self.configuration = configuration
         transactions = TransactionTable(adapter, configuration)
+        streams = OpenStreams(maximum: configuration.maximumListeners)
         guard adapter.capabilities.contains(.changeLog) else {
             changes = nil
             return
@@ -64,25 +69,28 @@ public final class StorageServer: ServingHandler {
         changes = ChangeService(adapter: adapter, configuration: limits)
     }
 
-    /// Ends all change streams and answers later requests with status 503.
+    /// Ends all streams and answers later requests with status 503.
     ///
     /// Requests in progress are completed.
     public func shutDown() {
         isShutDown.withLock { $0 = true }
         changes?.shutDown()
+        streams.shutDown()
     }
 
     // Concurrent, so that documents are not decoded on an app's main actor.
     @concurrent
     public func respond(to call: HTTPCall) async -> HTTPReply {
+        let origin = RequestOrigin(configuration)
         var reply: HTTPReply
         do throws(ServingFailure) {
             guard !isShutDown.withLock({ $0 }) else { throw .shuttingDown }
-            try RequestOrigin(configuration).check(call.head)
+            try origin.check(call.head)
             reply = try await answer(call)
         } catch {
             reply = error.reply
         }
+        origin.share(&reply, with: call.head)
         if call.head.method == .head { reply.body = .empty }
         return reply
     }

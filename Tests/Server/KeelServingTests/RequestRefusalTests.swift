@@ -55,6 +55,42 @@ struct RequestRefusalTests {
         #expect(answer.status == 403)
     }
 
+    @Test("Pages of allowed origins may use the server and read its replies")
+    func allowedOrigins() async throws {
+        let origin = "https://app.example.org"
+        let served = Served { $0.allowedOrigins = [origin] }
+        let path = "\(Served.root)/a/1"
+        for page in [origin, "http://localhost:5173"] {
+            let head = try await served.send(.get, path: path, nil, [.origin: page]).head
+            #expect(head.status == .notFound)
+            #expect(head.headerFields[.accessControlAllowOrigin] == page)
+            #expect(head.headerFields[.accessControlAllowCredentials] == "true")
+            #expect(head.headerFields[.vary] == "Origin")
+        }
+        let question: HTTPFields = [
+            .origin: origin, .accessControlRequestMethod: "POST",
+            .accessControlRequestHeaders: "authorization, x-firebase-gmpid",
+        ]
+        let answer = try await served.send(
+            .options,
+            path: "\(Served.root):commit",
+            nil,
+            question
+        ).head
+        #expect(answer.status == .noContent)
+        #expect(
+            answer.headerFields[.accessControlAllowHeaders] == "authorization, x-firebase-gmpid"
+        )
+        #expect(answer.headerFields[.accessControlAllowMethods] == "POST, OPTIONS")
+        for page in ["http://app.example.org", "https://app.example.org:8443", "null"] {
+            let head = try await served.send(.get, path: path, nil, [.origin: page]).head
+            #expect(head.status == .forbidden)
+            #expect(head.headerFields[.accessControlAllowOrigin] == nil)
+        }
+        let plain = try await served.send(.get, path: path).head
+        #expect(plain.headerFields[.accessControlAllowOrigin] == nil)
+    }
+
     @Test(
         "Bodies that are not declared as JSON are rejected",
         arguments: [

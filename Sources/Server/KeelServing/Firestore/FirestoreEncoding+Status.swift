@@ -4,16 +4,13 @@ import KeelStorageFirestore
 extension FirestoreEncoding {
     /// Encodes a `google.rpc.Status`, the result of a single write in `batchWrite`.
     static func status(_ error: StorageError) -> FirestoreJSON {
-        let status = FirestoreStatus(error.code)
-        return .object([
-            .init("code", .integer(status.number)), .init("message", .string(error.message)),
-        ])
+        StreamFailure(error).json
     }
 }
 
 extension FirestoreStatus {
     /// The number of the status in google/rpc/code.proto.
-    fileprivate var number: Int64 {
+    var number: Int64 {
         switch self {
         case .cancelled: 1
         case .invalidArgument: 3

@@ -32,7 +32,10 @@ struct ListenTarget: Sendable, Hashable {
 
 /// A message of a client.
 enum ListenRequest: Sendable {
+    /// Adds a target; the server chooses the number of one with the number 0.
     case add(ListenTarget)
+    /// Adds a target that the server cannot serve.
+    case reject(Int32, StreamFailure)
     case remove(Int32)
 }
 
@@ -82,6 +85,11 @@ struct StreamFailure: Error {
     }
 
     init(_ error: StorageError) { self.init(FirestoreStatus(error.code), error.message) }
+
+    /// The failure as a `google.rpc.Status`.
+    var json: FirestoreJSON {
+        ["code": .integer(status.number), "message": .string(message)]
+    }
 }
 
 /// The state up to which a client has received a stream, in a form that a later stream of any server continues.

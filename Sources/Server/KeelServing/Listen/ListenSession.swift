@@ -101,6 +101,7 @@ struct ListenSession {
         var effects: [Effect] = []
         switch event {
         case .request(.add(let target)): add(target, &effects)
+        case .request(.reject(let id, let failure)): reject(id, failure, &effects)
         case .request(.remove(let id)):
             // The server may have removed the target first; its message is on the way.
             guard targets.removeValue(forKey: id) != nil else { return [] }
@@ -138,18 +139,13 @@ struct ListenSession {
     // MARK: Targets
 
     private mutating func add(_ target: ListenTarget, _ effects: inout [Effect]) {
-        let id = target.id
-        guard targets[id] == nil else {
-            let message = "the stream has a target \(id) already"
-            return effects.append(.end(StreamFailure(.invalidArgument, message)))
-        }
-        effects.append(Self.change(.add, [id]))
-        guard targets.count < Self.mostTargets else {
+        let id = number(target.id)
+        guard targets.count < Self.mostTargets || targets[id] != nil else {
             let message =
                 "a stream has up to \(Self.mostTargets) targets; remove some, or open another stream"
-            let failure = StreamFailure(.resourceExhausted, message)
-            return effects.append(Self.change(.remove, [id], cause: failure))
+            return reject(id, StreamFailure(.resourceExhausted, message), &effects)
         }
+        guard acknowledge(id, &effects) else { return }
         targets[id] = Target(
             target: target,
             view: TargetView(target.content),
@@ -159,6 +155,26 @@ struct ListenSession {
         guard let token = target.resumption else { return read(id, &effects) }
         targets[id]?.view.resume()
         effects.append(.catchUp(begin(id), after: token.position, target.scope))
+    }
+
+    /// Returns the number of a new target: the client's, or a free one if the client leaves the choice to the server.
+    private func number(_ id: Int32) -> Int32 { id == 0 ? (targets.keys.max() ?? 0) &+ 1 : id }
+
+    /// Acknowledges a new target; a number that is in use ends the stream.
+    private func acknowledge(_ id: Int32, _ effects: inout [Effect]) -> Bool {
+        guard targets[id] == nil else {
+            let message = "the stream has a target \(id) already"
+            effects.append(.end(StreamFailure(.invalidArgument, message)))
+            return false
+        }
+        effects.append(Self.change(.add, [id]))
+        return true
+    }
+
+    private func reject(_ id: Int32, _ failure: StreamFailure, _ effects: inout [Effect]) {
+        let id = number(id)
+        guard acknowledge(id, &effects) else { return }
+        effects.append(Self.change(.remove, [id], cause: failure))
     }
 
     /// Starts a complete read of a target.

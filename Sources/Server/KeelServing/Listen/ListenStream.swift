@@ -88,7 +88,8 @@ final class ListenStream: Sendable {
         do {
             for try await request in requests { await handle(.request(request)) }
         } catch {
-            // The client is gone.
+            // Of other errors, the client is gone.
+            return end(error as? StreamFailure)
         }
         end()
     }

@@ -1,14 +1,14 @@
 import KeelStorage
 import KeelStorageFirestore
 
-/// The query items of a request, with names in lowerCamelCase.
+/// The query items of a request, with names in lowerCamelCase, or the fields of a form.
 struct RequestItems {
     private let items: [(name: String, value: String)]
 
-    /// Parses a query string.
+    /// Parses a query string, or a form, whose names are left unchanged.
     ///
     /// - Throws: A failure if the percent-encoding is invalid.
-    init(_ text: Substring.UTF8View) throws(ServingFailure) {
+    init(_ text: Substring.UTF8View, isForm: Bool = false) throws(ServingFailure) {
         var items: [(name: String, value: String)] = []
         for item in text.split(separator: UInt8(ascii: "&")) {
             let parts = item.split(
@@ -20,7 +20,7 @@ struct RequestItems {
             guard let name = RequestTarget.decoded(parts[0], plusIsSpace: true),
                 let value = RequestTarget.decoded(value, plusIsSpace: true)
             else { throw RequestTarget.badEncoding }
-            items.append((Self.camelCase(name), value))
+            items.append((isForm ? name : Self.camelCase(name), value))
         }
         self.items = items
     }

@@ -4,12 +4,14 @@ import HTTPTypes
 ///
 /// A page can point a host name of its own to this machine and then send requests as if to its own server; the browser
 /// sends that name in `Host`. A page can also send requests to this machine directly; the browser then sends the page's
-/// origin in `Origin` (RFC 6454 section 7).
+/// origin in `Origin` (RFC 6454 section 7). Pages of allowed origins may read the replies.
 struct RequestOrigin {
     private let allowed: Set<String>
+    private let origins: Set<String>
 
     init(_ configuration: StorageServer.Configuration) {
         allowed = configuration.allowedAuthorities
+        origins = configuration.allowedOrigins
     }
 
     /// Rejects a request for another host, or from the page of another site.
@@ -20,14 +22,27 @@ struct RequestOrigin {
                     + "add it to allowedAuthorities, or use 127.0.0.1"
             )
         }
-        for origin in head.headerFields[values: .origin] {
-            let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
-            guard parts.count == 3, parts[1].isEmpty, isAllowed(String(parts[2])) else {
-                throw .forbidden(
-                    "requests from pages of “\(origin.prefix(100))” are not allowed"
-                )
-            }
+        for origin in head.headerFields[values: .origin] where !isAllowedOrigin(origin) {
+            throw .forbidden(
+                "requests from pages of “\(origin.prefix(100))” are not allowed; "
+                    + "add it to allowedOrigins"
+            )
         }
+    }
+
+    /// Lets the page that sent a request read the reply (Fetch Standard, section 3.3).
+    func share(_ reply: inout HTTPReply, with head: HTTPRequest) {
+        let sent = head.headerFields[values: .origin]
+        guard let origin = sent.first, sent.count == 1, isAllowedOrigin(origin) else { return }
+        reply.head.headerFields[.accessControlAllowOrigin] = origin
+        reply.head.headerFields[.accessControlAllowCredentials] = "true"
+        reply.head.headerFields[values: .vary].append("Origin")
+    }
+
+    private func isAllowedOrigin(_ origin: String) -> Bool {
+        if origins.contains(origin) { return true }
+        let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 3 && parts[1].isEmpty && isAllowed(String(parts[2]))
     }
 
     private func isAllowed(_ authority: String) -> Bool {

@@ -108,9 +108,18 @@ extension HTTPReply {
         return reply
     }
 
-    static func options(_ methods: [HTTPRequest.Method]) -> HTTPReply {
+    /// Returns the reply to OPTIONS, also to the request by which a browser asks what a page may send.
+    ///
+    /// A page may use all methods and fields if it may use the server.
+    static func options(_ methods: [HTTPRequest.Method], for request: HTTPRequest) -> HTTPReply {
         var head = HTTPResponse(status: .noContent)
         head.headerFields[.allow] = allow(methods)
+        if request.headerFields[.accessControlRequestMethod] != nil {
+            head.headerFields[.accessControlAllowMethods] = allow(methods)
+            head.headerFields[.accessControlAllowHeaders] =
+                request.headerFields[.accessControlRequestHeaders]
+            head.headerFields[.accessControlMaxAge] = "600"
+        }
         return HTTPReply(head: head)
     }
 

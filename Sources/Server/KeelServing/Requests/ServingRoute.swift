@@ -9,6 +9,8 @@ enum ServingRoute {
     case analytics
     /// A resource of Keel Sync, by the segments after `/sync`.
     case sync([String])
+    /// A WebChannel of a stream.
+    case webChannel(FirestoreRoute.Call)
     /// A resource in a database with the given name: `projects/{project}/databases/{database}`.
     case firestore(FirestoreRoute, database: String)
 
@@ -20,6 +22,12 @@ enum ServingRoute {
         case "metrics" where segments.count == 1: self = .metrics
         case "keel" where segments == ["keel", "v1", "schema"]: self = .schema
         case "sync": self = .sync(Array(segments.dropFirst()))
+        case "google.firestore.v1.Firestore" where segments.count == 3 && segments[2] == "channel":
+            switch segments[1] {
+            case "Listen": self = .webChannel(.listen)
+            case "Write": self = .webChannel(.write)
+            default: return nil
+            }
         case "v1" where segments == ["v1", "logs"]: self = .logs
         case "v1" where segments == ["v1", "analytics", "batch"]: self = .analytics
         case "v1":
@@ -42,7 +50,7 @@ enum ServingRoute {
     var methods: [HTTPRequest.Method] {
         switch self {
         case .health, .metrics, .sync: [.get]
-        case .schema: [.get, .post]
+        case .schema, .webChannel: [.get, .post]
         case .logs, .analytics: [.post]
         case .firestore(.document, _): [.get, .patch, .delete]
         case .firestore(.collection, _): [.get, .post]

@@ -82,6 +82,21 @@ struct ListenSessionTests {
         #expect(Self.words(session.handle(Self.target(1))) == ["end INVALID_ARGUMENT"])
     }
 
+    @Test("A target that cannot be served is refused, and the server numbers targets without a number")
+    func rejections() {
+        var session = ListenSession()
+        let refusal = StreamFailure(.invalidArgument, "the query has too many conditions")
+        #expect(
+            Self.words(session.handle(.request(.reject(2, refusal))))
+                == ["add [2]", "remove [2] INVALID_ARGUMENT"]
+        )
+        #expect(Self.words(session.handle(Self.target(2))) == ["add [2]", "read 1"])
+        #expect(Self.words(session.handle(Self.target(0))) == ["add [3]", "read 2"])
+        #expect(
+            Self.words(session.handle(.request(.reject(2, refusal)))) == ["end INVALID_ARGUMENT"]
+        )
+    }
+
     @Test("A target fails for good, or the stream ends so that the client resumes it")
     func failures() {
         var session = ListenSession()

@@ -1,0 +1,120 @@
+import KeelStorage
+internal import KeelStorageAdapting
+import KeelStorageFirestore
+import Synchronization
+
+/// The streams of Firestore's Listen and Write methods, which carriers such as WebChannel transmit.
+extension StorageServer {
+    /// Serves a stream until its requests end, the task is canceled, the stream fails, or the server shuts down.
+    ///
+    /// - Parameters:
+    ///   - call: `listen` or `write`.
+    ///   - database: The database; nil if the first request names it.
+    ///   - requests: The messages of the client, in the JSON form of the protocol. An error means that the client is
+    ///     gone; a ``StreamFailure`` is returned.
+    ///   - send: Sends a message to the client; must return if the task is canceled. Its errors end the stream.
+    /// - Returns: The status for the client; nil if the stream has ended without a failure.
+    func stream<Requests: AsyncSequence & Sendable>(
+        _ call: FirestoreRoute.Call,
+        in database: String? = nil,
+        _ requests: Requests,
+        send: @escaping @Sendable (FirestoreJSON) async throws -> Void
+    ) async -> StreamFailure? where Requests.Element == FirestoreJSON {
+        guard let (id, end) = streams.open() else {
+            let message = "the server has \(configuration.maximumListeners) streams already"
+            return StreamFailure(.resourceExhausted, message)
+        }
+        defer { streams.close(id) }
+        return await withTaskGroup(of: StreamFailure?.self) { group in
+            group.addTask {
+                switch call {
+                case .write:
+                    let stream = WriteStream(
+                        adapter: self.adapter,
+                        configuration: self.configuration
+                    )
+                    return await stream.run(in: database, requests, send: send)
+                default: return await self.listen(in: database, requests, send: send)
+                }
+            }
+            group.addTask {
+                for await _ in end {}
+                return StreamFailure(.unavailable, "the server is shutting down")
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+
+    private func listen<Requests: AsyncSequence & Sendable>(
+        in database: String?,
+        _ requests: Requests,
+        send: @escaping @Sendable (FirestoreJSON) async throws -> Void
+    ) async -> StreamFailure? where Requests.Element == FirestoreJSON {
+        let coding = Mutex(database.map { ListenCoding(database: $0) })
+        var settings = ListenStream.Configuration()
+        settings.clock = configuration.clock
+        let stream = ListenStream(adapter: adapter, configuration: settings) { response in
+            guard let coding = coding.withLock({ $0 }) else { return }
+            try await send(coding.response(response))
+        }
+        return await stream.run(
+            requests.map { json in
+                do throws(StorageError) {
+                    let name = try json.text("database")
+                    let coding = coding.withLock { coding in
+                        coding = coding ?? name.map { ListenCoding(database: $0) }
+                        return coding
+                    }
+                    guard let coding else {
+                        throw FirestoreDecoding.flaw("the first request names the “database”")
+                    }
+                    return try coding.request(json)
+                } catch {
+                    throw StreamFailure(error)
+                }
+            }
+        )
+    }
+}
+
+/// The open streams of a server, which end when it shuts down.
+final class OpenStreams: Sendable {
+    typealias ID = UInt64
+
+    private struct State {
+        var isShutDown = false
+        var next: ID = 0
+        var ends: [ID: AsyncStream<Never>.Continuation] = [:]
+    }
+
+    private let maximum: Int
+    private let state = Mutex(State())
+
+    init(maximum: Int) { self.maximum = maximum }
+
+    /// Adds a stream.
+    ///
+    /// - Returns: Its number, and a sequence without elements that ends when the server shuts down; nil if there are too
+    ///   many streams.
+    func open() -> (ID, AsyncStream<Never>)? {
+        let (end, continuation) = AsyncStream.makeStream(of: Never.self)
+        return state.withLock { state in
+            guard state.ends.count < maximum else { return nil }
+            state.next += 1
+            state.ends[state.next] = continuation
+            if state.isShutDown { continuation.finish() }
+            return (state.next, end)
+        }
+    }
+
+    func close(_ id: ID) { state.withLock { $0.ends[id] = nil } }
+
+    func shutDown() {
+        let ends = state.withLock { state in
+            state.isShutDown = true
+            return state.ends.values
+        }
+        for end in ends { end.finish() }
+    }
+}

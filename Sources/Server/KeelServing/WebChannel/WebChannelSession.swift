@@ -1,0 +1,194 @@
+internal import KeelCore
+internal import KeelHTTP
+internal import KeelStorage
+internal import KeelStorageFirestore
+internal import Synchronization
+
+/// A stream of Firestore's Listen or Write method that a client follows by separate HTTP requests.
+///
+/// The client receives messages in the responses to requests that wait for them, and sends its own in others. A session
+/// ends when its stream does, or when no request has waited for messages for a minute.
+final class WebChannelSession: Sendable {
+    /// The interval after which a client that waits receives an empty message.
+    ///
+    /// The SDKs are told this interval, and replace a connection without a byte for one and a half of it.
+    static let heartbeat = Duration.seconds(30)
+
+    /// The unguessable name of the session, by which its requests are recognized.
+    let id: String
+    private let state = Mutex(WebChannelState())
+    /// Raised when messages are added or acknowledged, and when responses start or end.
+    private let changed = Signal()
+    private let (requests, request) = AsyncStream.makeStream(of: FirestoreJSON.self)
+
+    init(id: String) { self.id = id }
+
+    // MARK: The stream
+
+    /// Serves the stream until it ends, or the client is gone.
+    func run(
+        _ call: FirestoreRoute.Call,
+        in database: String,
+        of server: StorageServer
+    ) async {
+        let clock = server.configuration.clock
+        let failure = await withTaskGroup(of: StreamFailure?.self) { group in
+            group.addTask {
+                await server.stream(call, in: database, self.requests) { message in
+                    try await self.send(message)
+                }
+            }
+            group.addTask {
+                await self.attend(on: clock)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        state.withLock { state in
+            if let failure { state.append(failure.webChannelMessage) }
+            state.append(Array(#"["close"]"#.utf8))
+            state.end()
+        }
+        changed.raise()
+        // The client may fetch the last messages for a while.
+        await changed.wait(upTo: Self.heartbeat, on: clock) { !state.withLock(\.isWaiting) }
+    }
+
+    /// Sends a message, once the client has acknowledged enough of the earlier ones.
+    private func send(_ message: FirestoreJSON) async throws {
+        var json: [UInt8] = [UInt8(ascii: "[")]
+        message.append(to: &json)
+        json.append(UInt8(ascii: "]"))
+        while true {
+            let generation = changed.generation
+            let isSent = state.withLock { state in
+                guard !state.isFull else { return false }
+                state.append(json)
+                return true
+            }
+            if isSent { return changed.raise() }
+            await changed.wait(since: generation)
+            try Task.checkCancellation()
+        }
+    }
+
+    /// Sends empty messages to a client that waits, until no client has waited for two intervals.
+    private func attend(on clock: any Clock<Duration>) async {
+        var silent = 0
+        while silent < 2, (try? await clock.sleep(for: Self.heartbeat)) != nil {
+            let isPresent = state.withLock { state in
+                guard state.response != 0 else { return false }
+                if !state.isFull { state.append(Array(#"["noop"]"#.utf8)) }
+                return true
+            }
+            silent = isPresent ? 0 : silent + 1
+            changed.raise()
+        }
+    }
+
+    // MARK: The client's requests
+
+    /// Takes messages of the client, and acknowledges those it has.
+    ///
+    /// - Returns: The body of the response; nil if the client skipped too many messages.
+    func take(
+        _ messages: [FirestoreJSON],
+        from first: Int,
+        acknowledging number: Int
+    ) -> [UInt8]? {
+        let (ready, status) = state.withLock { state in
+            state.acknowledge(number)
+            return (state.receive(messages, from: first), state.status)
+        }
+        guard let ready else {
+            request.finish()
+            return nil
+        }
+        for message in ready { request.yield(message) }
+        changed.raise()
+        return status
+    }
+
+    /// Returns the messages after the one with a number, as they arrive.
+    func messages(after number: Int, isBuffered: Bool) -> HTTPByteStream {
+        let response = WebChannelResponse(
+            session: self,
+            number: state.withLock { $0.respond(after: number, isBuffered: isBuffered) }
+        )
+        changed.raise()
+        return HTTPByteStream { () async throws(TransportError) in try await response.next() }
+    }
+
+    /// Ends the session at the request of the client.
+    func terminate() { request.finish() }
+
+    fileprivate func next(of response: Int) async throws(TransportError) -> ArraySlice<UInt8>? {
+        while true {
+            let generation = changed.generation
+            switch state.withLock({ $0.step(of: response) }) {
+            case .send(let bytes):
+                changed.raise()
+                return bytes[...]
+            case .end: return nil
+            case .wait: await changed.wait(since: generation)
+            }
+            guard !Task.isCancelled else { throw TransportError(.cancelled, phase: .readBody) }
+        }
+    }
+
+    fileprivate func endResponse(_ number: Int) {
+        state.withLock { $0.endResponse(number) }
+        changed.raise()
+    }
+}
+
+/// A response to a request that waits for messages; released when it has ended, or the client is gone.
+private final class WebChannelResponse: Sendable {
+    private let session: WebChannelSession
+    private let number: Int
+
+    init(session: WebChannelSession, number: Int) {
+        self.session = session
+        self.number = number
+    }
+
+    deinit { session.endResponse(number) }
+
+    func next() async throws(TransportError) -> ArraySlice<UInt8>? {
+        try await session.next(of: number)
+    }
+}
+
+extension StreamFailure {
+    /// The failure in the form that the SDKs expect as a message of a WebChannel.
+    fileprivate var webChannelMessage: [UInt8] {
+        let error: FirestoreJSON = [
+            "code": .integer(Int64(status.httpStatus)), "message": .string(message),
+            "status": .string(status.name),
+        ]
+        return FirestoreJSON.array([["error": error]]).bytes
+    }
+}
+
+extension Signal {
+    /// Waits until a condition holds, for at most `limit`.
+    fileprivate func wait(
+        upTo limit: Duration,
+        on clock: any Clock<Duration>,
+        until condition: @escaping @Sendable () -> Bool
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                while !Task.isCancelled {
+                    let generation = self.generation
+                    guard !condition() else { return }
+                    await self.wait(since: generation)
+                }
+            }
+            group.addTask { try? await clock.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

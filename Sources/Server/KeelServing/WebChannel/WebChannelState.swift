@@ -1,0 +1,152 @@
+internal import KeelStorageFirestore
+
+/// The messages of a WebChannel session in both directions, as a state machine without input and output.
+///
+/// The server numbers its messages and keeps them until the client acknowledges them with its next request: a client
+/// that lost its connection requests them again. The client numbers its messages, too, and may send a request twice, or
+/// several at once.
+///
+/// Source: google/closure-library, closure/goog/labs/net/webchannel, of which Firestore's SDKs use version 8.
+struct WebChannelState {
+    /// What the response to a client's waiting request does next.
+    enum Step: Equatable {
+        case send([UInt8])
+        case wait
+        case end
+    }
+
+    private struct Message {
+        let number: Int
+        let json: [UInt8]
+    }
+
+    /// The number of bytes, and of messages, above which the server waits for an acknowledgement.
+    ///
+    /// Clients acknowledge with a request. So a response ends after the same amount, upon which the client sends one.
+    static let mostBytes = 1 << 20
+    static let mostMessages = 1_000
+    /// The maximum number of messages of a client that are kept until earlier ones arrive.
+    private static let mostEarly = 1_000
+
+    private var kept: ArraySlice<Message> = []
+    private var keptBytes = 0
+    /// The number of the last message; the session's id has the number 0.
+    private var last = 0
+
+    /// The number of the current response to a waiting request; 0 if no client waits.
+    private(set) var response = 0
+    private var responses = 0
+    private var isBuffered = false
+    /// The number of the last message that the current response has sent.
+    private var sent = 0
+    private var sentBytes = 0
+    private var sentMessages = 0
+
+    private var nextReceived = 0
+    private var early: [Int: FirestoreJSON] = [:]
+
+    /// Whether the server sends nothing more.
+    private(set) var isEnded = false
+
+    // MARK: To the client
+
+    /// Whether the client must acknowledge messages before the server sends more.
+    var isFull: Bool { keptBytes >= Self.mostBytes || kept.count >= Self.mostMessages }
+
+    /// Whether messages wait for a request of the client.
+    var isWaiting: Bool { sent < last }
+
+    /// Adds a message, the JSON text of an array.
+    mutating func append(_ json: [UInt8]) {
+        guard !isEnded else { return }
+        last += 1
+        kept.append(Message(number: last, json: json))
+        keptBytes += json.count
+    }
+
+    /// Ends the session behind the messages that were added.
+    mutating func end() { isEnded = true }
+
+    /// Forgets the messages up to a number, which the client has.
+    mutating func acknowledge(_ number: Int) {
+        while let first = kept.first, first.number <= number {
+            keptBytes -= first.json.count
+            kept.removeFirst()
+        }
+    }
+
+    /// Starts a response to a waiting request, which replaces the one before.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the last message that the client has.
+    ///   - isBuffered: Whether the client sees the response only once it has ended.
+    /// - Returns: The number of the response.
+    mutating func respond(after number: Int, isBuffered: Bool) -> Int {
+        acknowledge(number)
+        responses += 1
+        response = responses
+        self.isBuffered = isBuffered
+        (sent, sentBytes, sentMessages) = (number, 0, 0)
+        return response
+    }
+
+    /// Notes that a response has ended, or that its client is gone.
+    mutating func endResponse(_ number: Int) {
+        if response == number { response = 0 }
+    }
+
+    mutating func step(of number: Int) -> Step {
+        guard number == response else { return .end }
+        let isOver =
+            sentBytes >= Self.mostBytes || sentMessages >= Self.mostMessages
+            || isBuffered && sentMessages > 0
+        guard !isOver else { return .end }
+        let messages = kept.drop { $0.number <= sent }.prefix(Self.mostMessages - sentMessages)
+        guard let end = messages.last else { return isEnded ? .end : .wait }
+        var text: [UInt8] = [UInt8(ascii: "[")]
+        for message in messages {
+            if text.count > 1 { text.append(UInt8(ascii: ",")) }
+            text += "[\(message.number),".utf8
+            text += message.json
+            text.append(UInt8(ascii: "]"))
+        }
+        text.append(UInt8(ascii: "]"))
+        sent = end.number
+        sentBytes += text.count
+        sentMessages += messages.count
+        return .send(Self.framed(text))
+    }
+
+    /// The answer to a request with messages: whether the client waits for messages, the number of the last one that
+    /// was sent, and the number of bytes that the client has not acknowledged.
+    var status: [UInt8] {
+        Self.framed(Array("[\(response == 0 ? 0 : 1),\(sent),\(keptBytes)]".utf8))
+    }
+
+    /// Returns JSON text behind its length, which counts UTF-16 code units, and not bytes.
+    static func framed(_ text: [UInt8]) -> [UInt8] {
+        let length = text.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : $1 >= 0xF0 ? 2 : 1) }
+        return Array("\(length)\n".utf8) + text
+    }
+
+    // MARK: From the client
+
+    /// Takes messages of the client.
+    ///
+    /// - Parameters:
+    ///   - messages: The messages.
+    ///   - first: The number of the first one.
+    /// - Returns: The messages that follow those received before, without gaps and repetitions; nil if too many
+    ///   messages are missing.
+    mutating func receive(_ messages: [FirestoreJSON], from first: Int) -> [FirestoreJSON]? {
+        for (offset, message) in messages.enumerated() where first + offset >= nextReceived {
+            early[first + offset] = message
+        }
+        var ready: [FirestoreJSON] = []
+        while let message = early.removeValue(forKey: nextReceived) {
+            ready.append(message)
+            nextReceived += 1
+        }
+        return early.count > Self.mostEarly ? nil : ready
+    }
+}

@@ -1,0 +1,95 @@
+import KeelStorageFirestore
+import Testing
+
+@testable import KeelServing
+
+@Suite("Messages of a WebChannel")
+struct WebChannelStateTests {
+    private static func text(_ step: WebChannelState.Step) -> String {
+        switch step {
+        case .send(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .wait: "wait"
+        case .end: "end"
+        }
+    }
+
+    @Test(
+        "Lengths count UTF-16 code units",
+        arguments: [("[]", 2), ("é", 1), ("😀", 2), ("漢字", 2)]
+    )
+    func lengths(text: String, length: Int) {
+        let framed = WebChannelState.framed(Array(text.utf8))
+        #expect(String(decoding: framed, as: UTF8.self) == "\(length)\n\(text)")
+        #expect(text.utf16.count == length)
+    }
+
+    @Test("Messages are sent again until they are acknowledged")
+    func acknowledgements() {
+        var state = WebChannelState()
+        state.append(Array("[1]".utf8))
+        state.append(Array("[2]".utf8))
+        var response = state.respond(after: 0, isBuffered: false)
+        #expect(Self.text(state.step(of: response)) == "17\n[[1,[1]],[2,[2]]]")
+        #expect(state.step(of: response) == .wait)
+        state.append(Array("[3]".utf8))
+        #expect(Self.text(state.step(of: response)) == "9\n[[3,[3]]]")
+        #expect(String(decoding: state.status, as: UTF8.self) == "7\n[1,3,9]")
+
+        // The response is lost behind the first message.
+        let lost = response
+        response = state.respond(after: 1, isBuffered: false)
+        #expect(state.step(of: lost) == .end, "another response has replaced it")
+        #expect(Self.text(state.step(of: response)) == "17\n[[2,[2]],[3,[3]]]")
+        state.endResponse(lost)
+        #expect(state.response == response)
+        state.acknowledge(3)
+        state.endResponse(response)
+        #expect(String(decoding: state.status, as: UTF8.self) == "7\n[0,3,0]")
+    }
+
+    @Test("A response ends so that its messages are acknowledged, and the last one with the session")
+    func ends() {
+        var state = WebChannelState()
+        let long = state.respond(after: 0, isBuffered: false)
+        let half = [UInt8](repeating: UInt8(ascii: "1"), count: WebChannelState.mostBytes / 2)
+        state.append(half)
+        #expect(!state.isFull)
+        state.append(half)
+        #expect(state.isFull)
+        guard case .send = state.step(of: long) else { return #expect(Bool(false)) }
+        #expect(state.step(of: long) == .end)
+        let next = state.respond(after: 2, isBuffered: false)
+        #expect(!state.isFull)
+        #expect(state.step(of: next) == .wait)
+        state.append(Array("[3]".utf8))
+        state.end()
+        state.append(Array("[4]".utf8))
+        #expect(Self.text(state.step(of: next)) == "9\n[[3,[3]]]")
+        #expect(state.step(of: next) == .end)
+        #expect(!state.isWaiting)
+    }
+
+    @Test("A client that cannot read a response before its end receives one group of messages")
+    func buffered() {
+        var state = WebChannelState()
+        let response = state.respond(after: 0, isBuffered: true)
+        #expect(state.step(of: response) == .wait)
+        state.append(Array("[1]".utf8))
+        #expect(Self.text(state.step(of: response)) == "9\n[[1,[1]]]")
+        #expect(state.step(of: response) == .end)
+    }
+
+    @Test("Messages of the client are taken once and in order")
+    func received() {
+        var state = WebChannelState()
+        #expect(state.receive([.integer(0)], from: 0) == [.integer(0)])
+        #expect(state.receive([.integer(0)], from: 0) == [], "a request is repeated")
+        #expect(state.receive([.integer(2), .integer(3)], from: 2) == [])
+        #expect(
+            state.receive([.integer(1), .integer(2)], from: 1)
+                == [.integer(1), .integer(2), .integer(3)]
+        )
+        let many = [FirestoreJSON](repeating: .null, count: 1_001)
+        #expect(state.receive(many, from: 10) == nil, "messages before them are missing")
+    }
+}
