@@ -51,7 +51,7 @@ step_length() {
 # about the source documents names is public. With every trait, as the tests build the package, and with
 # the tests, so that nothing is compiled twice.
 step_docs() {
-    local graphs modules
+    local graphs modules passed
     keel_swift build --package-path "$KEEL_ROOT" "${KEEL_TEST_OPTIONS[@]}" --build-tests
     modules="$(documented_modules)"
     if [ "$(uname -s)" = "Darwin" ]; then
@@ -66,8 +66,10 @@ step_docs() {
     "$checks/doc-coverage.py" "$graphs" <<<"$modules"
     "$checks/documents.py" "$graphs" "$KEEL_ROOT/Documentation/ComingFromTheDocuments.md" <<<"$modules"
     # As many at a time as there are processors: docc uses one.
+    passed="$(keel_scratch)/documented"
+    touch "$passed"
     export -f compile_documentation keel_note keel_die keel_error
-    export KEEL_ROOT _keel_red _keel_plain
+    export KEEL_ROOT KEEL_DOCUMENTED="$passed" _keel_red _keel_plain
     xargs -P "$(getconf _NPROCESSORS_ONLN)" -I '{}' \
         bash -c 'set -euo pipefail; compile_documentation "$@"' docs '{}' "$graphs" <<<"$modules"
 }
@@ -100,8 +102,11 @@ documented_modules() {
 # compile_documentation <module> <folder of symbol graphs>
 #
 # Calls DocC itself, not its SwiftPM plugin: that would be a dependency of every build of Keel.
+#
+# What has passed before, with the same symbols, pages and toolchain, is not compiled again, unless a site is made of
+# it; the file KEEL_DOCUMENTED lists what has passed.
 compile_documentation() {
-    local module="$1" graphs="$2" folder place catalog=() docc
+    local module="$1" graphs="$2" folder place catalog=() docc contents
     if ! docc="$(command -v docc || xcrun --find docc 2>/dev/null)"; then
         keel_note "This toolchain has no docc: the documentation of $module is not compiled."
         return 0
@@ -114,6 +119,9 @@ compile_documentation() {
     for place in "$KEEL_ROOT"/Sources/*/"$module/$module.docc"; do
         [ ! -d "$place" ] || catalog=("$place")
     done
+    contents="$module $({ swift --version 2>&1; find "$folder/graphs" ${catalog[@]+"${catalog[@]}"} -type f \
+        -print0 | sort -z | xargs -0 cat; } | cksum | tr -d ' ')"
+    if [ -z "${KEEL_DOCS_SITE:-}" ] && grep -qxF "$contents" "$KEEL_DOCUMENTED"; then return 0; fi
     "$docc" convert ${catalog[@]+"${catalog[@]}"} \
         --additional-symbol-graph-dir "$folder/graphs" \
         --fallback-display-name "$module" \
@@ -122,6 +130,7 @@ compile_documentation() {
         --warnings-as-errors \
         --output-path "$folder/$module.doccarchive" >"$folder/log" 2>&1 \
         || keel_die "the documentation of $module does not compile:" "$(cat "$folder/log")"
+    printf '%s\n' "$contents" >>"$KEEL_DOCUMENTED"
 }
 
 # The layers hold: those of Keel itself and those of the example, with nothing put up with.

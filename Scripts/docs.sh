@@ -26,7 +26,7 @@ done
 docc="$(command -v docc || xcrun --find docc 2>/dev/null)" \
     || keel_die "this toolchain has no docc." "Install one from https://swift.org/install, or Xcode."
 folder="$KEEL_ROOT/.build/docs"
-KEEL_DOCS_BASE_PATH="$base" "$KEEL_ROOT/Scripts/check.sh" docs
+KEEL_DOCS_SITE=1 KEEL_DOCS_BASE_PATH="$base" "$KEEL_ROOT/Scripts/check.sh" docs
 
 keel_say "Converting the guides"
 rm -rf "$folder/Guides" "$folder/site"

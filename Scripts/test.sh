@@ -99,6 +99,7 @@ run() {
             for pattern in \
                 'Cache|Conformance|StorageSQLite' \
                 'HTTPCaching|Serving[A-Za-z]*|Storage(Adapting|Firestore|Observability)?|Sync' \
+                'StoragePostgreSQL' \
                 'Analytics|AnalyticsHTTP|Core|Files|Journal|Logging|LoggingOTLP|Secrets|Security[A-Za-z]*'; do
                 beside+=(--beside "^Keel($pattern)Tests[.]")
             done
@@ -124,7 +125,7 @@ for folder in "${chosen[@]}"; do
         # its own: they compile the package's sources into modules of the same names.
         Tests/Apple | Tests/SwiftUI)
             if [ "$(uname -s)" = "Linux" ]; then
-                KEEL_SCRATCH_PATH="$KEEL_ROOT/.build/stand-ins/${folder#Tests/}" run "$folder" "$@"
+                KEEL_SCRATCH_PATH="$(keel_scratch)-${folder##*/}" run "$folder" "$@"
             else
                 keel_note "NOT RUN: $folder, whose stand-ins would hide the system's own modules."
             fi

@@ -121,13 +121,22 @@ def run(command, record):
         process.wait()
 
 
+def timed(command, record):
+    """Runs the command, and tells how long it took: the processes should take about the same time."""
+    started = time.monotonic()
+    code = run(command, record)
+    tests = " ".join(command[command.index("--filter") :][1:2]) if "--filter" in command else "the rest"
+    say(f"{time.monotonic() - started:.0f} s for {tests}")
+    return code
+
+
 class Runs:
     """Processes that run side by side, seen as one run."""
 
     def __init__(self, commands, folder, name):
         self.records = [Record(folder / f"{name}-{number}.jsonl") for number in range(len(commands))]
         with concurrent.futures.ThreadPoolExecutor(len(commands)) as threads:
-            codes = list(threads.map(run, commands, self.records))
+            codes = list(threads.map(timed, commands, self.records))
         # The exit code of the first process that failed; None if one stalled.
         self.code = None if None in codes else next((code for code in codes if code != 0), 0)
 
