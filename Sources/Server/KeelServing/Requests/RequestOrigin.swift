@@ -1,4 +1,5 @@
 import HTTPTypes
+import KeelHTTP
 
 /// A check that rejects requests from web pages of other sites.
 ///

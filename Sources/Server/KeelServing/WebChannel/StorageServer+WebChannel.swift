@@ -1,6 +1,7 @@
 import HTTPTypes
 import KeelHTTP
 import KeelStorage
+internal import KeelStorageAdapting
 import KeelStorageFirestore
 import Synchronization
 

@@ -52,7 +52,7 @@ final class WebChannelSession: Sendable {
         }
         changed.raise()
         // The client may fetch the last messages for a while.
-        await changed.wait(upTo: Self.heartbeat, on: clock) { !state.withLock(\.isWaiting) }
+        await changed.wait(upTo: Self.heartbeat, on: clock) { !self.state.withLock(\.isWaiting) }
     }
 
     /// Sends a message, once the client has acknowledged enough of the earlier ones.

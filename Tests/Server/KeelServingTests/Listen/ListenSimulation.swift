@@ -265,6 +265,7 @@ struct ListenSimulation {
         switch event {
         case .request(.add(let target)):
             "add \(target.id) \(target.content)\(target.resumption == nil ? "" : " with a token")"
+        case .request(.reject(let id, _)): "reject \(id)"
         case .request(.remove(let id)): "remove \(id)"
         case .loaded(let id, let documents, _): "loaded \(id) \(documents.map(words))"
         case .caughtUp(let id, let changes, _): "caught up \(id) \(changes.map(\.path.string))"

@@ -116,7 +116,7 @@ struct WriteStreamTests {
     ]
 
     @Test("A client drops a write only if it can never succeed", arguments: codes)
-    func codes(code: StorageError.Code) async throws {
+    func statuses(code: StorageError.Code) async throws {
         let client = Client()
         let failure = await client.run(
             FailingStore(error: StorageError(code, "the store fails")),
