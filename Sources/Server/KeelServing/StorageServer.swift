@@ -45,6 +45,7 @@ public final class StorageServer: ServingHandler {
     let changes: ChangeService?
     /// The open streams of Firestore's Listen and Write methods.
     let streams: OpenStreams
+    let listening: ListenHub
     let channels = WebChannels()
     private let isShutDown = Mutex(false)
 
@@ -58,6 +59,7 @@ public final class StorageServer: ServingHandler {
         self.configuration = configuration
         transactions = TransactionTable(adapter, configuration)
         streams = OpenStreams(maximum: configuration.maximumListeners)
+        listening = ListenHub(adapter: adapter, clock: configuration.clock)
         guard adapter.capabilities.contains(.changeLog) else {
             changes = nil
             return

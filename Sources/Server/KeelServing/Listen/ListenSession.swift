@@ -79,7 +79,7 @@ struct ListenSession {
     private var targets: [Int32: Target] = [:]
     private var nextRead: ReadID = 0
     /// The position up to which the stream has followed the log; nil before the first read.
-    private var position: ChangeCursor?
+    private(set) var position: ChangeCursor?
     /// The state at ``position``, if it is consistent.
     private var point: Point?
     /// The position of the newest read whose documents were sent.
@@ -136,6 +136,21 @@ struct ListenSession {
         return effects
     }
 
+    /// Whether the session waits for a position, and needs pages that concern none of its targets.
+    var needsEveryPage: Bool {
+        guard position != nil else { return false }
+        guard let point, reach.map({ $0 <= point.position }) ?? true else { return true }
+        return targets.values.contains { if case .ahead = $0.phase { true } else { false } }
+    }
+
+    /// The complete targets that a hub can find by a condition, and the documents of each.
+    var equalities: [Int32: (TargetIndex.Equality, Set<DocumentPath>)] {
+        targets.compactMapValues { target in
+            guard target.isCurrent, case .settled = target.phase else { return nil }
+            return target.view.equality
+        }
+    }
+
     // MARK: Targets
 
     private mutating func add(_ target: ListenTarget, _ effects: inout [Effect]) {
@@ -158,7 +173,7 @@ struct ListenSession {
     }
 
     /// Returns the number of a new target: the client's, or a free one if the client leaves the choice to the server.
-    private func number(_ id: Int32) -> Int32 { id == 0 ? (targets.keys.max() ?? 0) &+ 1 : id }
+    func number(_ id: Int32) -> Int32 { id == 0 ? (targets.keys.max() ?? 0) &+ 1 : id }
 
     /// Acknowledges a new target; a number that is in use ends the stream.
     private func acknowledge(_ id: Int32, _ effects: inout [Effect]) -> Bool {

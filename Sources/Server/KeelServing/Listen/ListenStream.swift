@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Serves a stream of Firestore's Listen method from a store, over any carrier.
 ///
-/// Each stream reads the change log for itself. A slow client slows only its own stream down: while a message is being
-/// sent, the stream neither reads the log nor takes requests.
+/// A slow client slows only its own stream down: while a message is being sent, the stream takes neither changes nor
+/// requests. With too many changes that wait, it reads the log for itself.
 final class ListenStream: Sendable {
     struct Configuration: Sendable {
         /// The interval at which a stream looks whether it has been quiet.
@@ -28,13 +28,17 @@ final class ListenStream: Sendable {
 
     private struct State {
         var session = ListenSession()
-        /// Distinguishes the current reader of the log from those before a restart.
-        var reader: UInt64 = 0
+        /// Distinguishes the current follower of the log from those before a restart.
+        var follower: UInt64 = 0
+        var isEager = false
+        /// The targets that the hub finds by a condition.
+        var indexed: Set<Int32> = []
         var hasSent = false
         var failure: StreamFailure?
     }
 
-    private let adapter: any StorageAdapter
+    private let hub: ListenHub
+    private let mailbox: ListenMailbox
     private let configuration: Configuration
     private let send: @Sendable (ListenResponse) async throws -> Void
     private let state = Mutex(State())
@@ -42,16 +46,21 @@ final class ListenStream: Sendable {
     private let turns = TaskQueue()
     private let (work, works) = AsyncStream.makeStream(of: Work.self)
 
+    private var adapter: any StorageAdapter { hub.adapter }
+
     /// Creates a stream that sends its messages to a client by `send`, whose errors end the stream.
     init(
-        adapter: any StorageAdapter,
+        hub: ListenHub,
         configuration: Configuration = Configuration(),
         send: @escaping @Sendable (ListenResponse) async throws -> Void
     ) {
-        self.adapter = adapter
+        self.hub = hub
         self.configuration = configuration
         self.send = send
+        mailbox = hub.open()
     }
+
+    deinit { hub.close(mailbox) }
 
     /// Serves a client's requests until they end, the task is canceled, or the stream fails.
     ///
@@ -94,27 +103,87 @@ final class ListenStream: Sendable {
         end()
     }
 
-    /// Handles an event, unless it comes from a reader of the log that has been replaced.
-    private func handle(_ event: ListenSession.Event, of reader: UInt64? = nil) async {
+    /// Handles an event, unless it comes from a follower of the log that has been replaced.
+    ///
+    /// - Parameters:
+    ///   - event: The event; nil to handle only the pages of the hub that wait.
+    ///   - follower: The follower; nil if the event does not come from one.
+    private func handle(_ event: ListenSession.Event?, of follower: UInt64? = nil) async {
         guard await turns.enter() else { return }
         defer { turns.leave() }
-        let effects = state.withLock { state in
-            guard reader == nil || reader == state.reader else { return [ListenSession.Effect]() }
-            return state.session.handle(event)
+        guard follower.map(isCurrent) ?? true else { return }
+        switch event {
+        case .request(.add(var target)):
+            target.id = state.withLock { $0.session.number(target.id) }
+            // The hub gives the target's changes behind this position, which the session must reach before it reads.
+            hub.add(target.id, target.scope, for: mailbox)
+            await catchUpWithHub()
+            await perform(.request(.add(target)))
+        case .beat:
+            await catchUpWithHub()
+            await perform(.beat)
+        case .restarted:
+            hub.restart(mailbox)
+            state.withLock { $0.indexed = [] }
+            await perform(.restarted)
+        case let event?: await perform(event)
+        case nil: for page in mailbox.take() { await perform(.page(page)) }
         }
-        for effect in effects {
+        await instructHub()
+    }
+
+    private func isCurrent(_ follower: UInt64) -> Bool {
+        state.withLock { $0.follower == follower }
+    }
+
+    /// Handles what the hub has for the stream, and then the hub's position.
+    private func catchUpWithHub() async {
+        let page = hub.page(for: mailbox)
+        for page in mailbox.take() { await perform(.page(page)) }
+        if let page { await perform(.page(page)) }
+    }
+
+    /// Tells the hub which pages the stream needs.
+    private func instructHub() async {
+        while true {
+            let (needsAll, isEager) = state.withLock { state in
+                let needsAll = state.session.needsEveryPage
+                defer { state.isEager = needsAll }
+                return (needsAll, state.isEager)
+            }
+            guard needsAll != isEager else { break }
+            hub.setEager(needsAll, mailbox)
+            // What the session waits for may have happened.
+            if needsAll { await catchUpWithHub() }
+        }
+        guard mailbox.isLive else { return }
+        let found = state.withLock { state in
+            state.session.equalities.filter { !state.indexed.contains($0.key) }
+        }
+        for (target, (equality, documents)) in found {
+            hub.index(target, by: equality, documents: documents, for: mailbox)
+            state.withLock { _ = $0.indexed.insert(target) }
+        }
+    }
+
+    private func perform(_ event: ListenSession.Event) async {
+        for effect in state.withLock({ $0.session.handle(event) }) {
             switch effect {
             case .read(let id, let operation): works.yield(.read(id, operation))
             case .catchUp(let id, let cursor, let scope):
                 works.yield(.catchUp(id, after: cursor, scope))
             case .follow(let cursor):
-                let reader = state.withLock { state in
-                    state.reader += 1
-                    return state.reader
+                let follower = state.withLock { state in
+                    state.follower += 1
+                    return state.follower
                 }
-                works.yield(.follow(cursor, reader))
+                works.yield(.follow(cursor, follower))
             case .end(let failure): return end(failure)
             case .send(let response):
+                if case .target(let change) = response, change.kind == .remove {
+                    for id in change.targets { hub.remove(id, of: mailbox) }
+                    state.withLock { $0.indexed.subtract(change.targets) }
+                }
                 state.withLock { $0.hasSent = true }
                 do { try await send(response) } catch { return end() }
             }
@@ -140,8 +209,8 @@ final class ListenStream: Sendable {
             await handle(await read(id, operation))
         case .catchUp(let id, let cursor, let scope):
             await handle(await catchUp(id, cursor, scope))
-        case .follow(let cursor, let reader):
-            await follow(cursor, reader)
+        case .follow(let cursor, let follower):
+            await follow(cursor, follower)
         }
     }
 
@@ -199,24 +268,37 @@ final class ListenStream: Sendable {
         StorageError(.unsupported, "listening needs a store that tells the times of its states")
     }
 
-    private func follow(_ cursor: ChangeCursor, _ reader: UInt64) async {
-        var request = ChangeRequest(after: cursor, waitTimeout: .seconds(30))
-        var isCaughtUp = true
+    /// Follows the log from a position: with reads of the stream's own up to its end, and then by the hub.
+    private func follow(_ cursor: ChangeCursor, _ follower: UInt64) async {
+        var request = ChangeRequest(after: cursor)
         var failures = 0
         var generator = SystemRandomNumberGenerator()
-        while !Task.isCancelled, state.withLock({ $0.reader == reader }) {
+        while !Task.isCancelled, isCurrent(follower) {
+            hub.attend(mailbox)
             do throws(StorageError) {
                 let page = try await adapter.changes(request)
                 failures = 0
-                // Behind a page that is not the last one, a page without changes may follow that is.
-                request.waitTimeout = page.isCaughtUp ? .seconds(30) : nil
-                guard page.next != request.after || page.isCaughtUp != isCaughtUp else { continue }
-                (request.after, isCaughtUp) = (page.next, page.isCaughtUp)
-                await handle(.page(page), of: reader)
+                await handle(.page(page), of: follower)
+                let hasMoved = page.next != request.after
+                request.after = page.next
+                var isLive = false
+                if page.isCaughtUp {
+                    guard let time = page.time else { throw Self.lacksTimes }
+                    isLive = hub.join(mailbox, at: .init(position: page.next, time: time))
+                }
+                // A replica may lag behind the hub, so that an immediate read is useless.
+                request.waitTimeout = isLive || hasMoved || !page.isCaughtUp ? nil : .seconds(1)
+                guard isLive else { continue }
+                state.withLock { $0.indexed = [] }
+                repeat {
+                    await handle(nil, of: follower)
+                    await mailbox.wait()
+                } while mailbox.isLive && !Task.isCancelled && isCurrent(follower)
+                request.after = state.withLock(\.session.position) ?? request.after
             } catch {
                 if error.isCancellation { return }
                 guard error.code != .cursorExpired else {
-                    return await handle(.restarted, of: reader)
+                    return await handle(.restarted, of: follower)
                 }
                 guard error.isTransient else { return end(StreamFailure(error)) }
                 failures += 1

@@ -54,7 +54,7 @@ extension StorageServer {
         let coding = Mutex(database.map { ListenCoding(database: $0) })
         var settings = ListenStream.Configuration()
         settings.clock = configuration.clock
-        let stream = ListenStream(adapter: adapter, configuration: settings) { response in
+        let stream = ListenStream(hub: listening, configuration: settings) { response in
             guard let coding = coding.withLock({ $0 }) else { return }
             try await send(coding.response(response))
         }

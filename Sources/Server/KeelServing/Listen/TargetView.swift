@@ -41,6 +41,13 @@ struct TargetView {
         }
     }
 
+    /// A condition by which a hub finds the changes that concern the target, and the documents that the client has; nil
+    /// if there is no such condition, or the documents are not known.
+    var equality: (TargetIndex.Equality, Set<DocumentPath>)? {
+        guard isKnown, window == nil, let query = query?.query else { return nil }
+        return TargetIndex.Equality(query).map { ($0, paths) }
+    }
+
     /// The read whose result ``load(_:)`` takes.
     var read: ReadOperation {
         if let window { return .query(window.readQuery) }

@@ -16,13 +16,15 @@ import KeelStorageSQLite
 struct ListenStreamTests {
     /// A client model behind a stream, whose state each consistent point is compared with.
     private final class Client: Sendable {
-        private let adapter: any StorageAdapter
+        private let hub: ListenHub
         private let model = Mutex(ListenClientModel())
         private let requests = AsyncStream.makeStream(of: ListenRequest.self)
         private let shown = Mutex<[Int32: Set<DocumentPath>]>([:])
         private let problem = Mutex<String?>(nil)
 
-        init(_ adapter: any StorageAdapter) { self.adapter = adapter }
+        private var adapter: any StorageAdapter { hub.adapter }
+
+        init(_ hub: ListenHub) { self.hub = hub }
 
         var failure: String? { problem.withLock { $0 } }
 
@@ -37,7 +39,7 @@ struct ListenStreamTests {
         }
 
         func run() async -> StreamFailure? {
-            let stream = ListenStream(adapter: adapter) { response in
+            let stream = ListenStream(hub: hub) { response in
                 do {
                     guard let time = try self.model.withLock({ try $0.receive(response) }) else {
                         return
@@ -143,7 +145,7 @@ struct ListenStreamTests {
     @Test("Clients show the store's states while it changes and targets come and go")
     func follows() async throws {
         try await withStores { adapter in
-            let client = Client(adapter)
+            let client = Client(ListenHub(adapter: adapter))
             async let ended = client.run()
             for (place, content) in Self.contents.enumerated() {
                 client.add(Int32(place * 2 + 2), content)
@@ -163,10 +165,71 @@ struct ListenStreamTests {
         }
     }
 
+    @Test("Each of many clients is told of the documents that come to its result and leave it")
+    func index() async throws {
+        try await withStores { adapter in
+            let hub = ListenHub(adapter: adapter)
+            let colors = ["red", "blue", "green", "white", "black"]
+            let clients = (0..<30).map { number in
+                (color: colors[number % colors.count], client: Client(hub))
+            }
+            await withTaskGroup(of: StreamFailure?.self) { group in
+                for (color, client) in clients {
+                    group.addTask { await client.run() }
+                    let query = DocumentQuery("notes").where(
+                        .and([.equal("color", .string(color)), .greaterOrEqual("size", 2)])
+                    )
+                    client.add(2, .query(query))
+                }
+                do {
+                    var random = SeededRandom(seed: 11)
+                    for _ in 0..<300 {
+                        let path = DocumentPath("notes/\(Int.random(in: 0..<25, using: &random))")
+                        let color = colors.randomElement(using: &random) ?? "red"
+                        let fields: DocumentFields = [
+                            "color": .string(color),
+                            "size": .integer(Int64.random(in: 0..<5, using: &random)),
+                        ]
+                        let isGone = Int.random(in: 0..<6, using: &random) == 0
+                        let write = DocumentWrite(path, isGone ? .delete : .set(DocumentBody(fields)))
+                        for result in try await adapter.commit([WriteBatch([write])]) {
+                            _ = try result.get()
+                        }
+                    }
+                    for color in colors {
+                        let fields: DocumentFields = ["color": .string(color), "size": 9]
+                        let path = DocumentPath("notes/last \(color)")
+                        let write = DocumentWrite(path, .set(DocumentBody(fields)))
+                        _ = try await adapter.commit([WriteBatch([write])])
+                    }
+                    try await waitUntil {
+                        clients.allSatisfy { color, client in
+                            client.failure != nil
+                                || client.shows(2)?.contains(DocumentPath("notes/last \(color)")) == true
+                        }
+                    }
+                    for (color, client) in clients {
+                        let query = DocumentQuery("notes").where(
+                            .and([.equal("color", .string(color)), .greaterOrEqual("size", 2)])
+                        )
+                        let result = try await adapter.read(ReadRequest(.query(query)))
+                        guard case .found(let documents) = result.payload else { continue }
+                        #expect(client.shows(2) == Set(documents.map(\.path)))
+                        #expect(client.failure == nil)
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+                for (_, client) in clients { client.end() }
+                for await failure in group { #expect(failure == nil) }
+            }
+        }
+    }
+
     @Test("A stream needs a store with a change log")
     func refuses() async throws {
         let store = HesitantStore(upstream: InMemoryStorageAdapter(), hasChangeLog: false)
-        let stream = ListenStream(adapter: store) { _ in }
+        let stream = ListenStream(hub: ListenHub(adapter: store)) { _ in }
         let requests = AsyncStream.makeStream(of: ListenRequest.self).stream
         #expect(await stream.run(requests)?.status == .unimplemented)
     }
@@ -182,7 +245,7 @@ struct ListenStreamTests {
         (target.resumption, target.isResumed) = (ResumeToken(position), true)
         let kinds = Kinds()
         let requests = AsyncStream.makeStream(of: ListenRequest.self)
-        let stream = ListenStream(adapter: store) { response in
+        let stream = ListenStream(hub: ListenHub(adapter: store)) { response in
             guard case .target(let change) = response else { return }
             kinds.add(change.kind)
             if change.kind == .noChange { requests.continuation.finish() }

@@ -1,0 +1,341 @@
+internal import KeelCore
+internal import KeelStorage
+internal import KeelStorageAdapting
+internal import Synchronization
+
+/// Reads a store's change log once for all Listen streams, and gives each stream the changes that concern its targets.
+///
+/// A stream that is behind, for example after it has resumed from a token, reads for itself until it reaches the hub.
+/// A stream that no change concerns is not woken: it asks for the hub's position when it needs it.
+///
+/// The reader starts with the first stream that reaches the end of the log, and ends with the last stream.
+final class ListenHub: Sendable {
+    fileprivate struct State {
+        var nextID: UInt64 = 0
+        var streams: [UInt64: ListenMailbox] = [:]
+        /// The scopes of the targets of each stream.
+        var scopes: [UInt64: [Int32: ChangeScope]] = [:]
+        var index = TargetIndex()
+        /// The streams that receive every page.
+        var eager: Set<UInt64> = []
+        /// The streams with changes since the last consistent point.
+        var staged: Set<UInt64> = []
+        var reader: Task<Void, Never>?
+        /// Distinguishes the current reader from replaced ones.
+        var generation: UInt64 = 0
+        /// The position at which the reader started; nil while it is not running.
+        var start: ChangeCursor?
+        var reached: ChangeCursor?
+        /// The last consistent point.
+        var consistent: ListenSession.Point?
+    }
+
+    let adapter: any StorageAdapter
+    let clock: any Clock<Duration>
+    private let state = Mutex(State())
+
+    init(adapter: any StorageAdapter, clock: any Clock<Duration> = ContinuousClock()) {
+        self.adapter = adapter
+        self.clock = clock
+    }
+
+    deinit { state.withLock { $0.reader }?.cancel() }
+
+    // MARK: Streams
+
+    func open() -> ListenMailbox {
+        state.withLock { state in
+            state.nextID += 1
+            let mailbox = ListenMailbox(id: state.nextID)
+            state.streams[mailbox.id] = mailbox
+            return mailbox
+        }
+    }
+
+    /// Removes a stream, and ends the reader after the last one.
+    func close(_ mailbox: ListenMailbox) {
+        let reader = state.withLock { state in
+            state.streams[mailbox.id] = nil
+            state.eager.remove(mailbox.id)
+            state.staged.remove(mailbox.id)
+            for (target, scope) in state.scopes.removeValue(forKey: mailbox.id) ?? [:] {
+                state.index.remove(.init(stream: mailbox.id, target: target), for: scope)
+            }
+            return state.streams.isEmpty ? state.stop() : nil
+        }
+        reader?.cancel()
+    }
+
+    /// Adds a target, whose changes the stream receives from the hub's position on.
+    func add(_ target: Int32, _ scope: ChangeScope, for mailbox: ListenMailbox) {
+        state.withLock { state in
+            state.scopes[mailbox.id, default: [:]][target] = scope
+            state.index.insert(.init(stream: mailbox.id, target: target), for: scope)
+            // Pages that were collected before lack the target's changes.
+            mailbox.restart(from: state.reached)
+        }
+    }
+
+    func remove(_ target: Int32, of mailbox: ListenMailbox) {
+        state.withLock { state in
+            guard let scope = state.scopes[mailbox.id]?.removeValue(forKey: target) else { return }
+            state.index.remove(.init(stream: mailbox.id, target: target), for: scope)
+        }
+    }
+
+    /// Finds a target by a condition from now on, given its documents at the stream's position.
+    func index(
+        _ target: Int32,
+        by equality: TargetIndex.Equality,
+        documents: Set<DocumentPath>,
+        for mailbox: ListenMailbox
+    ) {
+        state.withLock { state in
+            guard mailbox.isLive, let scope = state.scopes[mailbox.id]?[target] else { return }
+            let key = TargetIndex.Key(stream: mailbox.id, target: target)
+            state.index.remove(key, for: scope)
+            // Changes that the stream has not taken yet may have added documents.
+            state.index.insert(key, equality, documents: documents.union(mailbox.waitingPaths))
+        }
+    }
+
+    /// Makes a stream read for itself, and finds all of its targets by their scopes again.
+    func restart(_ mailbox: ListenMailbox) {
+        state.withLock { state in
+            mailbox.fallBehind()
+            state.unindex(mailbox.id)
+        }
+    }
+
+    /// Sets whether a stream receives every page, also those that do not concern its targets.
+    func setEager(_ isEager: Bool, _ mailbox: ListenMailbox) {
+        state.withLock { state in
+            if isEager {
+                state.eager.insert(mailbox.id)
+            } else {
+                state.eager.remove(mailbox.id)
+            }
+        }
+    }
+
+    /// Returns a page at the hub's position, which has no changes; nil if the stream reads for itself.
+    ///
+    /// Pages that the stream takes afterwards include all changes before it that concern the stream.
+    func page(for mailbox: ListenMailbox) -> ChangePage? {
+        state.withLock { mailbox.isLive ? $0.page : nil }
+    }
+
+    // MARK: Going live
+
+    /// Starts to collect pages for a stream that is about to read one itself.
+    func attend(_ mailbox: ListenMailbox) {
+        state.withLock { mailbox.attend(from: $0.reached) }
+    }
+
+    /// Connects a stream to the reader, after its own read has reached the end of the log.
+    ///
+    /// - Returns: Whether the stream is live; otherwise it has to read again.
+    func join(_ mailbox: ListenMailbox, at point: ListenSession.Point) -> Bool {
+        state.withLock { state in
+            let start = state.start ?? begin(&state, at: point)
+            return mailbox.join(at: point.position, start: start)
+        }
+    }
+
+    private func begin(_ state: inout State, at point: ListenSession.Point) -> ChangeCursor {
+        (state.start, state.reached, state.consistent) = (point.position, point.position, point)
+        state.generation += 1
+        state.reader = startReader(state.generation)
+        return point.position
+    }
+}
+
+extension ListenHub.State {
+    /// A page without changes at the position of the reader.
+    fileprivate var page: ChangePage? {
+        guard let reached else { return nil }
+        let isCaughtUp = consistent?.position == reached
+        let time = isCaughtUp ? consistent?.time : nil
+        return ChangePage(changes: [], next: reached, isCaughtUp: isCaughtUp, time: time)
+    }
+
+    /// Finds all targets of a stream by their scopes.
+    fileprivate mutating func unindex(_ stream: UInt64) {
+        for (target, scope) in scopes[stream] ?? [:] {
+            let key = TargetIndex.Key(stream: stream, target: target)
+            index.remove(key, for: scope)
+            index.insert(key, for: scope)
+        }
+    }
+
+    /// Resets the reader and returns its task, which the caller must cancel.
+    ///
+    /// The next reader may start behind changes by which documents come to targets, or leave them.
+    fileprivate mutating func stop() -> Task<Void, Never>? {
+        for stream in scopes.keys { unindex(stream) }
+        generation += 1
+        (start, reached, consistent, staged) = (nil, nil, nil, [])
+        return reader.take()
+    }
+}
+
+extension ListenHub: ChangeReading {
+    func nextRequest(of reader: UInt64) -> ChangeRequest? {
+        state.withLock { state in
+            guard state.generation == reader, let reached = state.reached else { return nil }
+            // Behind a page that is not the last one, a page without changes may follow that is.
+            let isCaughtUp = state.consistent?.position == reached
+            return ChangeRequest(after: reached, waitTimeout: isCaughtUp ? .seconds(30) : nil)
+        }
+    }
+
+    func deliver(_ page: ChangePage, of reader: UInt64) {
+        state.withLock { state in
+            guard state.generation == reader else { return }
+            var changes: [UInt64: [Int]] = [:]
+            for (position, change) in page.changes.enumerated() {
+                for key in state.index.targets(of: change) {
+                    // A stream may have several targets that a change concerns.
+                    if changes[key.stream]?.last != position {
+                        changes[key.stream, default: []].append(position)
+                    }
+                }
+            }
+            state.reached = page.next
+            if page.isCaughtUp, let time = page.time {
+                state.consistent = .init(position: page.next, time: time)
+            }
+            // Streams with changes since the last consistent point get the next one, even without further changes.
+            for stream in page.isCaughtUp ? state.eager.union(state.staged) : state.eager {
+                changes[stream, default: []] += []
+            }
+            state.staged = page.isCaughtUp ? [] : state.staged.union(changes.keys)
+            for (stream, positions) in changes {
+                var part = page
+                part.changes = positions.map { page.changes[$0] }
+                state.streams[stream]?.push(part)
+            }
+        }
+    }
+
+    func restart(at _: ChangeCursor, of reader: UInt64) { giveUp(reader) }
+
+    func miss(of _: UInt64) {}
+
+    func refuse(_: StorageError, of reader: UInt64) -> Bool {
+        giveUp(reader)
+        return false
+    }
+
+    /// Makes all streams read for themselves: each finds out whether its position is still valid.
+    private func giveUp(_ reader: UInt64) {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            guard state.generation == reader else { return nil }
+            for mailbox in state.streams.values { mailbox.fallBehind() }
+            return state.stop()
+        }
+        task?.cancel()
+    }
+}
+
+/// The pages of the hub that a stream has not taken yet.
+final class ListenMailbox: Sendable {
+    private enum Phase { case behind, attending, live }
+
+    private struct State {
+        var phase = Phase.behind
+        var pages: [ChangePage] = []
+        var count = 0
+        /// The position from which on ``pages`` has what concerns the stream; nil: from the start of the reader.
+        var coverage: ChangeCursor?
+
+        mutating func clear() { (pages, count) = ([], 0) }
+    }
+
+    /// The maximum number of changes that wait for a stream; with more, it reads for itself.
+    private static let mostChanges = 10_000
+
+    let id: UInt64
+    private let state = Mutex(State())
+    private let changed = Signal()
+
+    init(id: UInt64) { self.id = id }
+
+    var isLive: Bool { state.withLock { $0.phase == .live } }
+
+    /// The documents of the pages that wait.
+    var waitingPaths: [DocumentPath] {
+        state.withLock { $0.pages.flatMap { page in page.changes.map(\.path) } }
+    }
+
+    // MARK: Stream
+
+    /// Waits until there are pages, the stream has fallen behind, or the task is canceled.
+    func wait() async {
+        while !Task.isCancelled {
+            let generation = changed.generation
+            guard state.withLock({ $0.phase == .live && $0.pages.isEmpty }) else { return }
+            await changed.wait(since: generation)
+        }
+    }
+
+    /// Returns the pages that wait, if the stream is live.
+    func take() -> [ChangePage] {
+        state.withLock { state in
+            guard state.phase == .live else { return [] }
+            defer { state.clear() }
+            return state.pages
+        }
+    }
+
+    // MARK: Hub
+
+    func attend(from coverage: ChangeCursor?) {
+        state.withLock { state in
+            state.phase = .attending
+            state.coverage = coverage
+            state.clear()
+        }
+    }
+
+    /// Discards the pages that were collected for a stream that reads for itself.
+    func restart(from coverage: ChangeCursor?) {
+        state.withLock { state in
+            guard state.phase == .attending else { return }
+            state.coverage = coverage
+            state.clear()
+        }
+    }
+
+    func join(at position: ChangeCursor, start: ChangeCursor) -> Bool {
+        state.withLock { state in
+            guard state.phase == .attending, (state.coverage ?? start) <= position else {
+                return false
+            }
+            state.pages.removeAll { $0.next <= position }
+            state.count = state.pages.reduce(0) { $0 + $1.changes.count }
+            state.phase = .live
+            return true
+        }
+    }
+
+    func push(_ page: ChangePage) {
+        state.withLock { state in
+            guard state.phase != .behind else { return }
+            state.pages.append(page)
+            state.count += page.changes.count
+            guard state.count > Self.mostChanges else { return }
+            state.phase = .behind
+            state.clear()
+        }
+        changed.raise()
+    }
+
+    func fallBehind() {
+        state.withLock { state in
+            state.phase = .behind
+            state.clear()
+        }
+        changed.raise()
+    }
+}
