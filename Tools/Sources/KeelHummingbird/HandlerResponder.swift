@@ -97,9 +97,11 @@ struct HandlerResponder: Sendable {
     /// The maximum number of bytes per write, because only whole writes count as taken by the client.
     private static let mostAtOnce = 128 << 10
 
-    /// Whether a request asks for server-sent events (WHATWG HTML, section 9.2).
+    /// Whether a request asks for server-sent events (WHATWG HTML, section 9.2), or waits for messages of a WebChannel.
     private static func staysForLong(_ head: HTTPRequest) -> Bool {
-        head.method == .get && head.headerFields[.accept]?.contains("text/event-stream") == true
+        guard head.method == .get else { return false }
+        return head.headerFields[.accept]?.contains("text/event-stream") == true
+            || head.path?.contains("/channel?") == true
     }
 
     @concurrent

@@ -19,7 +19,8 @@ struct ServeCommand: AsyncParsableCommand {
             SIGTERM and SIGINT end the server after what was accepted has been answered.
 
             There is no authentication yet: whoever can connect can read and write everything. So \
-            the server listens on the loopback interface and refuses any other address.
+            the server listens on the loopback interface and refuses any other address. Web pages \
+            can use it if they come from this machine, or from an origin that --allow-origin names.
             """
     )
 
@@ -66,6 +67,15 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(help: "The port to listen on; 0 takes a free one.")
     var port = 8080
+
+    @Option(
+        name: .customLong("allow-origin"),
+        help: ArgumentHelp(
+            "The origin of web pages that may use the server, such as https://app.example.org; repeat it for more.",
+            valueName: "origin"
+        )
+    )
+    var allowedOrigins: [String] = []
 
     @Option(help: "The most megabytes that the body of a request may have.")
     var maxBody = 16
@@ -116,6 +126,15 @@ struct ServeCommand: AsyncParsableCommand {
         case .memory, .postgreSQL: break
         }
         guard (0...65535).contains(port) else { throw ValidationError("--port is 0 to 65535.") }
+        for origin in allowedOrigins {
+            guard let url = URL(string: origin), let host = url.host(), let scheme = url.scheme,
+                origin == "\(scheme)://\(host)" + (url.port.map { ":\($0)" } ?? "")
+            else {
+                throw ValidationError(
+                    "--allow-origin \(origin) is not an origin: write https://HOST or https://HOST:PORT."
+                )
+            }
+        }
         guard (1...1024).contains(maxBody) else {
             throw ValidationError("--max-body is 1 to 1024 megabytes.")
         }
@@ -166,6 +185,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.maximumBodyBytes = maxBody << 20
         configuration.requestTimeout = .seconds(requestTimeout)
         configuration.maximumListeners = maxListeners
+        configuration.allowedOrigins = Set(allowedOrigins)
         configuration.ingest = Ingest(
             logs: logs == "none" ? nil : CollectionPath(logs),
             analytics: analytics == "none" ? nil : CollectionPath(analytics)
