@@ -120,3 +120,11 @@ extension ChangeScope {
         .query(Selection(query.scope).query)
     }
 }
+
+/// Whether a client may listen to a target.
+enum ListenPermission: Sendable {
+    /// The client may listen, for a time after which it is asked again; nil for any time.
+    case granted(for: Duration?)
+    /// The client may not listen, or not any more.
+    case denied(StreamFailure)
+}

@@ -27,6 +27,8 @@ struct ListenSession {
         /// The store cannot continue from the position of a target's token.
         case cannotResume(ReadID)
         case failed(ReadID, StorageError)
+        /// The client may not listen to a target any more.
+        case denied(Int32, StreamFailure)
         /// The next page of the log that the stream follows, also one without changes.
         case page(ChangePage)
         /// The log cannot be followed from the stream's position any more.
@@ -125,6 +127,9 @@ struct ListenSession {
         case .failed(let read, let error):
             guard let id = target(of: read) else { break }
             fail(id, error, &effects)
+        case .denied(let id, let failure):
+            guard targets.removeValue(forKey: id) != nil else { return [] }
+            effects.append(Self.change(.remove, [id], cause: failure))
         case .page(let page): apply(page, &effects)
         case .restarted: restart(&effects)
         case .beat:
@@ -142,6 +147,9 @@ struct ListenSession {
         guard let point, reach.map({ $0 <= point.position }) ?? true else { return true }
         return targets.values.contains { if case .ahead = $0.phase { true } else { false } }
     }
+
+    /// The targets of the client.
+    var contents: [Int32: ListenTarget.Content] { targets.mapValues(\.target.content) }
 
     /// The complete targets that a hub can find by a condition, and the documents of each.
     var equalities: [Int32: (TargetIndex.Equality, Set<DocumentPath>)] {

@@ -18,12 +18,19 @@ final class ListenStream: Sendable {
         /// The maximum number of changes that a resumption repeats; with more, a target is read again.
         var mostRepeatedChanges = 10_000
         var clock: any Clock<Duration> = ContinuousClock()
+        /// Returns whether the client may listen to a target; nil if it may listen to all.
+        ///
+        /// This is called when a target is added, before changes that concern the stream are sent, and when a
+        /// permission ends.
+        var permission: (@Sendable (ListenTarget.Content) async -> ListenPermission)?
     }
 
     private enum Work: Sendable {
         case read(ListenSession.ReadID, ReadOperation)
         case catchUp(ListenSession.ReadID, after: ChangeCursor, ChangeScope)
         case follow(ChangeCursor, UInt64)
+        /// Ask again whether the client may listen to a target.
+        case review(Int32, UInt64, after: Duration)
     }
 
     private struct State {
@@ -35,6 +42,9 @@ final class ListenStream: Sendable {
         var indexed: Set<Int32> = []
         var hasSent = false
         var failure: StreamFailure?
+        /// Distinguishes the permissions of a target from those of earlier ones with its number.
+        var permissions: [Int32: UInt64] = [:]
+        var nextPermission: UInt64 = 0
     }
 
     private let hub: ListenHub
@@ -115,6 +125,10 @@ final class ListenStream: Sendable {
         switch event {
         case .request(.add(var target)):
             target.id = state.withLock { $0.session.number(target.id) }
+            if let failure = await denial(of: target.content, target.id) {
+                await perform(.request(.reject(target.id, failure)))
+                break
+            }
             // The hub gives the target's changes behind this position, which the session must reach before it reads.
             hub.add(target.id, target.scope, for: mailbox)
             await catchUpWithHub()
@@ -126,8 +140,9 @@ final class ListenStream: Sendable {
             hub.restart(mailbox)
             state.withLock { $0.indexed = [] }
             await perform(.restarted)
+        case .page(let page): await perform(page)
         case let event?: await perform(event)
-        case nil: for page in mailbox.take() { await perform(.page(page)) }
+        case nil: for page in mailbox.take() { await perform(page) }
         }
         await instructHub()
     }
@@ -139,7 +154,7 @@ final class ListenStream: Sendable {
     /// Handles what the hub has for the stream, and then the hub's position.
     private func catchUpWithHub() async {
         let page = hub.page(for: mailbox)
-        for page in mailbox.take() { await perform(.page(page)) }
+        for page in mailbox.take() { await perform(page) }
         if let page { await perform(.page(page)) }
     }
 
@@ -164,6 +179,12 @@ final class ListenStream: Sendable {
             hub.index(target, by: equality, documents: documents, for: mailbox)
             state.withLock { _ = $0.indexed.insert(target) }
         }
+    }
+
+    /// Performs a page, after removing the targets to which the client may not listen any more.
+    private func perform(_ page: ChangePage) async {
+        if configuration.permission != nil, !page.changes.isEmpty { await review() }
+        await perform(.page(page))
     }
 
     private func perform(_ event: ListenSession.Event) async {
@@ -201,10 +222,51 @@ final class ListenStream: Sendable {
         }
     }
 
+    // MARK: Permissions
+
+    /// Returns why the client may not listen to a target; nil if it may, and is then asked again when that ends.
+    private func denial(of content: ListenTarget.Content, _ id: Int32) async -> StreamFailure? {
+        switch await configuration.permission?(content) {
+        case .denied(let failure)?: return failure
+        case .granted(let time?)?:
+            let number = state.withLock { state in
+                state.nextPermission += 1
+                state.permissions[id] = state.nextPermission
+                return state.nextPermission
+            }
+            works.yield(.review(id, number, after: time))
+        case .granted(for: nil)?, nil: break
+        }
+        return nil
+    }
+
+    /// Removes the targets to which the client may not listen any more.
+    private func review() async {
+        for (id, content) in state.withLock(\.session.contents) {
+            if case .denied(let failure)? = await configuration.permission?(content) {
+                await perform(.denied(id, failure))
+            }
+        }
+    }
+
+    /// Asks again for a permission that has ended, unless its target is gone.
+    private func renew(_ id: Int32, _ number: UInt64) async {
+        guard await turns.enter() else { return }
+        defer { turns.leave() }
+        let content = state.withLock { state in
+            state.permissions[id] == number ? state.session.contents[id] : nil
+        }
+        guard let content, let failure = await denial(of: content, id) else { return }
+        await perform(.denied(id, failure))
+    }
+
     // MARK: The store
 
     private func perform(_ work: Work) async {
         switch work {
+        case .review(let id, let number, let time):
+            guard (try? await configuration.clock.sleep(for: time)) != nil else { return }
+            await renew(id, number)
         case .read(let id, let operation):
             await handle(await read(id, operation))
         case .catchUp(let id, let cursor, let scope):

@@ -271,6 +271,7 @@ struct ListenSimulation {
         case .caughtUp(let id, let changes, _): "caught up \(id) \(changes.map(\.path.string))"
         case .cannotResume(let id): "cannot resume \(id)"
         case .failed(let id, let error): "failed \(id) \(error)"
+        case .denied(let id, _): "denied \(id)"
         case .page(let page):
             "page \(page.changes.map(\.path.string))\(page.isCaughtUp ? ", caught up" : "")"
         case .restarted: "restarted"

@@ -234,6 +234,61 @@ struct ListenStreamTests {
         #expect(await stream.run(requests)?.status == .unimplemented)
     }
 
+    /// What a client may listen to.
+    private final class Permissions: Sendable {
+        private let denied = Mutex<Set<ListenTarget.Content>>([])
+
+        func deny(_ content: ListenTarget.Content) { denied.withLock { _ = $0.insert(content) } }
+
+        func permission(_ content: ListenTarget.Content) -> ListenPermission {
+            denied.withLock { $0.contains(content) }
+                ? .denied(StreamFailure(.permissionDenied, "not any more"))
+                : .granted(for: .seconds(3_600))
+        }
+    }
+
+    @Test("A client is asked for its permission at the start, before a change, and when it ends")
+    func permissions() async throws {
+        let store = InMemoryStorageAdapter()
+        let clock = TestClock()
+        let permissions = Permissions()
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        var configuration = ListenStream.Configuration()
+        (configuration.clock, configuration.heartbeat) = (clock, .seconds(100_000))
+        configuration.permission = { permissions.permission($0) }
+        let hub = ListenHub(adapter: store)
+        let removed = Mutex<[Int32]>([])
+        let documents = Mutex<[DocumentPath]>([])
+        let current = Mutex<Set<Int32>>([])
+        let stream = ListenStream(hub: hub, configuration: configuration) { response in
+            switch response {
+            case .target(let change) where change.kind == .remove:
+                #expect(change.cause?.status == .permissionDenied)
+                removed.withLock { $0 += change.targets }
+            case .target(let change) where change.kind == .current:
+                current.withLock { $0.formUnion(change.targets) }
+            case .document(let change): documents.withLock { $0.append(change.document.path) }
+            default: break
+            }
+        }
+        permissions.deny(Self.contents[2])
+        for (place, content) in Self.contents.enumerated() {
+            requests.continuation.yield(.add(ListenTarget(id: Int32(place + 1), content: content)))
+        }
+        async let ended = stream.run(requests.stream)
+        try await waitUntil { current.withLock(\.count) == 2 }
+        #expect(removed.withLock { $0 } == [3])
+        permissions.deny(Self.contents[0])
+        let write = Self.write(1, color: "red")
+        for result in try await store.commit([WriteBatch([write])]) { _ = try result.get() }
+        try await waitUntil { removed.withLock(\.count) == 2 && documents.withLock(\.count) == 1 }
+        permissions.deny(Self.contents[1])
+        await clock.advance(by: .seconds(3_600))
+        try await waitUntil { removed.withLock(\.count) == 3 }
+        requests.continuation.finish()
+        #expect(await ended == nil)
+    }
+
     @Test("A token of other data is not used")
     func foreignToken() async throws {
         let store = InMemoryStorageAdapter()
