@@ -53,12 +53,12 @@ extension FirestoreStorageAdapter.Configuration {
     /// All capabilities of `keel serve`, over a store that has them all.
     public static let allKeelCapabilities: StorageCapabilities = [
         .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes, .replication,
-        .collectionListing, .textSearch, .pointInTimeReads, .origins,
+        .collectionListing, .textSearch, .pointInTimeReads, .origins, .queryChanges,
     ]
 
-    /// The capabilities of Google's Firestore over REST.
+    /// The capabilities of Google's Firestore over REST and WebChannel.
     public static let allGoogleCapabilities: StorageCapabilities = [
-        .transactions, .aggregation, .collectionListing, .pointInTimeReads,
+        .transactions, .aggregation, .collectionListing, .pointInTimeReads, .queryChanges,
     ]
 
     /// Returns the configuration for a `keel serve` server.

@@ -9,6 +9,9 @@ extension PostgreSQLStorageAdapter {
     /// announcements, the adapter polls every 10 to 500 milliseconds.
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         do throws(StorageError) {
+            if let query = request.query {
+                return try await LoggedResult(query, of: self).page(request)
+            }
             let generation = signal.generation
             let (page, sequence) = try await page(request)
             try await note(request, answeredUpTo: page.next)

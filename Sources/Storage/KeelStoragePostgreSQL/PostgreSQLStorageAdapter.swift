@@ -86,6 +86,7 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
         var capabilities: StorageCapabilities = [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
             .replication, .collectionListing, .checkedReads, .heldReads, .origins,
+            .queryChanges,
         ]
         if allowsTextSearch { capabilities.insert(.textSearch) }
         if store.keepsHistory { capabilities.insert(.pointInTimeReads) }

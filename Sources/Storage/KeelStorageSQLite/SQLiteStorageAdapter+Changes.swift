@@ -6,6 +6,9 @@ public import KeelStorageAdapting
 extension SQLiteStorageAdapter {
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         do throws(StorageError) {
+            if let query = request.query {
+                return try await LoggedResult(query, of: self).page(request)
+            }
             let generation = signal.generation
             let (page, sequence) = try await reading { try self.page(request) }
             try await note(request, answeredUpTo: page.next)

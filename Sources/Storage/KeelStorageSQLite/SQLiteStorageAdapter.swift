@@ -103,6 +103,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         var capabilities: StorageCapabilities = [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
             .replication, .collectionListing, .checkedReads, .heldReads, .origins,
+            .queryChanges,
         ]
         if allowsTextSearch { capabilities.insert(.textSearch) }
         if keepsHistory { capabilities.insert(.pointInTimeReads) }

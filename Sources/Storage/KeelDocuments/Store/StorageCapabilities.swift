@@ -39,6 +39,10 @@ public struct StorageCapabilities: OptionSet, Sendable, Hashable {
     /// The state behind a read can be held for a while, so that a long result can be read in consistent parts even if
     /// the store keeps no history.
     public static let heldReads = Self(rawValue: 1 << 11)
+    /// `changes(_:)` follows the result of a query, or single documents, even without a ``changeLog``.
+    ///
+    /// Listeners on an adapter without a change log use it instead of polling.
+    public static let queryChanges = Self(rawValue: 1 << 12)
 }
 
 extension StorageCapabilities: CustomStringConvertible {
@@ -50,7 +54,7 @@ extension StorageCapabilities: CustomStringConvertible {
             (.collectionListing, "collectionListing"), (.textSearch, "textSearch"),
             (.origins, "origins"), (.pointInTimeReads, "pointInTimeReads"),
             (.checkedReads, "checkedReads"),
-            (.heldReads, "heldReads"),
+            (.heldReads, "heldReads"), (.queryChanges, "queryChanges"),
         ]
         return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
     }

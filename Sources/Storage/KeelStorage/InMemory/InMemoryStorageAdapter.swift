@@ -41,7 +41,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
         let always: StorageCapabilities = [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
             .replication, .collectionListing, .textSearch, .checkedReads,
-            .heldReads, .origins,
+            .heldReads, .origins, .queryChanges,
         ]
         return keepsHistory ? always.union(.pointInTimeReads) : always
     }
@@ -98,6 +98,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
 
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         try checkCancellation()
+        if let query = request.query { return try await LoggedResult(query, of: self).page(request) }
         let generation = signal.generation
         let page = try state.withLock { state throws(StorageError) in try state.changes(request) }
         guard page.changes.isEmpty, page.isCaughtUp, let limit = request.waitTimeout else {

@@ -16,7 +16,7 @@ public struct UnavailableStorageAdapter: StorageAdapter {
         [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
             .replication, .collectionListing, .textSearch, .pointInTimeReads, .checkedReads,
-            .heldReads, .origins,
+            .heldReads, .origins, .queryChanges,
         ]
     }
 

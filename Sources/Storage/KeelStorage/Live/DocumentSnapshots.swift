@@ -67,11 +67,16 @@ actor DocumentListener {
     private var current: DocumentSnapshot?
     /// Whether the document must be read first; stays true after a failed read.
     private var needsRead = true
+    /// The document as the adapter follows it; nil for an adapter that does not.
+    private var followed: FollowedResult?
 
     init(client: StorageClient, path: DocumentPath) {
         self.client = client
         self.path = path
         subscription = Subscription(.document(path))
+        if client.followsResults {
+            followed = FollowedResult(ChangeRequest(scope: .documents([path])))
+        }
     }
 
     deinit {
@@ -80,7 +85,8 @@ actor DocumentListener {
 
     func next() async throws(StorageError) -> DocumentSnapshot? {
         do throws(StorageError) {
-            return try await client.capabilities.contains(.changeLog) ? follow() : poll()
+            if client.capabilities.contains(.changeLog) { return try await follow() }
+            return try await followed == nil ? poll() : watch()
         } catch {
             if error.isCancellation || Task.isCancelled { return nil }
             throw error.during("listenToDocument", on: path.string)
@@ -99,6 +105,26 @@ actor DocumentListener {
                 if let snapshot = apply(changes[path]) { return snapshot }
             }
         }
+    }
+
+    /// Has the adapter follow the document, and polls while it cannot.
+    private func watch() async throws(StorageError) -> DocumentSnapshot? {
+        while var followed {
+            let news = try await followed.next(client, for: "listenToDocument")
+            self.followed = followed
+            switch news {
+            case .whole(let changes)?:
+                // A document that the result does not name does not exist.
+                let change = changes.last { $0.path == path } ?? .leftScope(path)
+                if let snapshot = apply(change) { return snapshot }
+            case .changes(let changes)?:
+                if let snapshot = apply(changes.last { $0.path == path }) { return snapshot }
+            case nil:
+                if let snapshot = try await read() { return snapshot }
+                guard await client.waitForPoll() else { return nil }
+            }
+        }
+        return nil
     }
 
     /// Polls an adapter without a change log.

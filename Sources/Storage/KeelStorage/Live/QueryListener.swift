@@ -4,6 +4,9 @@ internal import KeelStorageAdapting
 
 /// A listener to a query, which reads the result once and then follows the changes.
 ///
+/// On an adapter without a change log, the adapter follows the result itself (`StorageCapabilities/queryChanges`), or
+/// the listener reads it again at intervals.
+///
 /// It is an actor so that sorting and comparing happen off the caller's actor. Its only caller is an iterator, which
 /// waits for each result, so calls never overlap.
 actor QueryListener {
@@ -16,12 +19,15 @@ actor QueryListener {
     private var needsRead = true
     /// The failures of the last snapshot; nil before the first.
     private var told: [UnreadableDocument]?
+    /// The result as the adapter follows it; nil for an adapter that does not.
+    private var followed: FollowedQuery?
 
     init(client: StorageClient, query: DocumentQuery) {
         self.client = client
         self.query = query
         view = QueryView(query)
         subscription = Subscription(.query(query))
+        if client.followsResults { followed = FollowedQuery(query) }
     }
 
     deinit {
@@ -31,7 +37,8 @@ actor QueryListener {
     /// Waits for the next snapshot; returns nil when the task is canceled.
     func next() async throws(StorageError) -> QuerySnapshot? {
         do throws(StorageError) {
-            return try await client.capabilities.contains(.changeLog) ? follow() : poll()
+            if client.capabilities.contains(.changeLog) { return try await follow() }
+            return try await followed == nil ? poll() : watch()
         } catch {
             if error.isCancellation || Task.isCancelled { return nil }
             throw error.during("listen", on: "\(query.scope)")
@@ -49,6 +56,22 @@ actor QueryListener {
             case .changes(let changes, _): if let snapshot = apply(changes) { return snapshot }
             }
         }
+    }
+
+    /// Has the adapter follow the result, and polls while it cannot.
+    private func watch() async throws(StorageError) -> QuerySnapshot? {
+        while var followed {
+            let steps = try await followed.next(client)
+            self.followed = followed
+            guard let steps else {
+                if let snapshot = try await read() { return snapshot }
+                guard await client.waitForPoll() else { return nil }
+                continue
+            }
+            view = followed.view
+            if let snapshot = snapshot(steps) { return snapshot }
+        }
+        return nil
     }
 
     /// Polls an adapter without a change log.
@@ -72,6 +95,7 @@ actor QueryListener {
         subscription.hold(until: result.position)
         needsRead = false
         let changes = view.load(documents, unreadable: result.unreadable)
+        followed?.restart(from: view)
         return snapshot(changes)
     }
 

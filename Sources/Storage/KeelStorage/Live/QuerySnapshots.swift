@@ -12,7 +12,8 @@ extension StorageClient {
     /// read is named in ``QuerySnapshot/failures`` and does not hide the others. The sequence throws only errors that
     /// a retry cannot fix.
     ///
-    /// On an adapter without a change log, the query is polled at ``Configuration/pollInterval``.
+    /// On an adapter with neither a change log nor `StorageCapabilities/queryChanges`, the query is polled at
+    /// ``Configuration/pollInterval``.
     ///
     /// ```swift
     /// for try await snapshot in storage.listen(to: DocumentQuery("notes").order(by: "text")) {

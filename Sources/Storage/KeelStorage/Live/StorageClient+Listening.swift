@@ -37,6 +37,32 @@ extension StorageClient {
         }
     }
 
+    /// Whether listeners have the adapter follow queries and documents, in place of a change log.
+    var followsResults: Bool {
+        capabilities.contains(.queryChanges) && !capabilities.contains(.changeLog)
+    }
+
+    /// Requests changes for a listener, and retries transient failures until the task is canceled.
+    func changesForListener(
+        _ request: ChangeRequest,
+        for name: String
+    ) async throws(StorageError) -> ChangePage {
+        // A listener outlives the deadline of the call that began it.
+        let context = StorageContext().of(configuration.principal)
+        let (adapter, preparation) = (adapter, preparation)
+        do throws(StorageError) {
+            return try await withRetry(.listening, clock: configuration.clock) {
+                _ async throws(StorageError) in
+                try await context.bind { () async throws(StorageError) in
+                    try await preparation.run(on: adapter)
+                    return try await adapter.changes(request)
+                }
+            }
+        } catch {
+            throw error.during(name)
+        }
+    }
+
     /// Waits until it is time to poll an adapter without a change log.
     ///
     /// - Returns: False if the task was canceled.

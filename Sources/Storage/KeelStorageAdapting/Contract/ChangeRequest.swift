@@ -10,6 +10,23 @@ public struct ChangeRequest: Sendable, Hashable {
     public var after: ChangeCursor?
     /// The documents whose changes are requested.
     public var scope: ChangeScope
+    /// The query whose result is followed; nil to follow ``scope``.
+    ///
+    /// Needs `StorageCapabilities/queryChanges`; an adapter with it and without a change log accepts, besides queries,
+    /// only scopes of single documents. The pages tell what is in the result now and what left it:
+    ///
+    /// - Starting from nil, the pages contain the whole result, with the query's limit, offset and bounds applied.
+    /// - After a cursor, they contain the documents that have entered the result or changed in it, as
+    ///   ``ChangePage/Change/current(_:)``, and those that have left it, as ``ChangePage/Change/leftScope(_:)`` or
+    ///   ``ChangePage/Change/removed(_:_:at:)``. They may repeat documents, and name some that never were in the
+    ///   result.
+    /// - Every page is a consistent state, whatever its size: ``limit`` and ``maximumBytes`` do not apply.
+    /// - Documents are whole: the query's projection does not apply.
+    ///
+    /// A cursor belongs to its query: with another one, the request throws `StorageError/Code/invalidArgument`. It
+    /// remains valid after a restart, until the adapter throws `StorageError/Code/cursorExpired`; the reader then
+    /// starts from nil, and drops what the pages do not contain.
+    public var query: DocumentQuery?
     /// The maximum number of changes in one page, at least 1.
     public var limit: Int
     /// The approximate maximum size of the documents in one page, in bytes; nil for no limit.
@@ -41,6 +58,16 @@ public struct ChangeRequest: Sendable, Hashable {
         self.limit = max(1, limit)
         self.maximumBytes = maximumBytes
         self.waitTimeout = waitTimeout
+    }
+
+    /// Creates a request for the changes of a query's result.
+    public init(
+        after: ChangeCursor? = nil,
+        followingResultOf query: DocumentQuery,
+        waitTimeout: Duration? = nil
+    ) {
+        self.init(after: after, scope: .query(query), waitTimeout: waitTimeout)
+        self.query = query
     }
 }
 

@@ -61,9 +61,16 @@ private struct HastyClock: Clock {
 /// The way in which listeners of a check learn of changes.
 enum ListenerKind: Sendable, CaseIterable {
     case following
+    case watching
     case polling
 
-    var needs: StorageCapabilities { self == .following ? .changeLog : [] }
+    var needs: StorageCapabilities {
+        switch self {
+        case .following: .changeLog
+        case .watching: .queryChanges
+        case .polling: []
+        }
+    }
 
     /// Returns a client whose first calls fail, on a clock with short pauses.
     func client(
@@ -89,9 +96,9 @@ enum ListenerKind: Sendable, CaseIterable {
         let client =
             switch self {
             case .following: StorageClient(failing, configuration: configuration)
-            case .polling:
+            case .watching, .polling:
                 StorageClient(
-                    PolledStorageAdapter(upstream: failing),
+                    PolledStorageAdapter(upstream: failing, followsQueries: self == .watching),
                     configuration: configuration
                 )
             }

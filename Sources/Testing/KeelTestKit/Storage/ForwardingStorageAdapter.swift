@@ -29,15 +29,27 @@ extension ForwardingStorageAdapter {
     }
 }
 
-/// An adapter that hides the change log of another one, so that listeners poll.
+/// An adapter that hides the change log of another one, so that listeners poll, or follow their queries.
 package struct PolledStorageAdapter: ForwardingStorageAdapter {
     package let upstream: any StorageAdapter
+    /// Whether queries and single documents can still be followed.
+    private let followsQueries: Bool
 
-    package init(upstream: any StorageAdapter) { self.upstream = upstream }
+    package init(upstream: any StorageAdapter, followsQueries: Bool = false) {
+        self.upstream = upstream
+        self.followsQueries = followsQueries
+    }
 
-    package var capabilities: StorageCapabilities { upstream.capabilities.subtracting(.changeLog) }
+    package var capabilities: StorageCapabilities {
+        let hidden: StorageCapabilities = followsQueries ? .changeLog : [.changeLog, .queryChanges]
+        return upstream.capabilities.subtracting(hidden)
+    }
 
     package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        throw StorageError(.unsupported, "this adapter shows no change log")
+        let isNarrow = request.query != nil || request.scope == .documents(request.scope.documents)
+        guard followsQueries, isNarrow else {
+            throw StorageError(.unsupported, "this adapter shows no change log")
+        }
+        return try await upstream.changes(request)
     }
 }

@@ -29,7 +29,7 @@ public struct UnimplementedStorageAdapter: StorageAdapter {
         [
             .changeLog, .transactions, .idempotentCommits, .aggregation, .declaredIndexes,
             .replication, .collectionListing, .textSearch, .origins,
-            .pointInTimeReads, .checkedReads, .heldReads,
+            .pointInTimeReads, .checkedReads, .heldReads, .queryChanges,
         ]
     }
 
