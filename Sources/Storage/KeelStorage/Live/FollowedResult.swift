@@ -18,9 +18,6 @@ struct FollowedResult: Sendable {
     /// Creates a result that has not been read; the request names the query or the documents.
     init(_ request: ChangeRequest) { self.request = request }
 
-    /// Makes the next news the whole result.
-    mutating func restart() { request.after = nil }
-
     /// Waits for news.
     ///
     /// - Returns: The news; nil if the adapter cannot follow the result for now, so that it must be polled.
@@ -37,7 +34,7 @@ struct FollowedResult: Sendable {
             do throws(StorageError) {
                 page = try await client.changesForListener(request, for: name)
             } catch {
-                restart()
+                request.after = nil
                 switch error.code {
                 case .cursorExpired:
                     (isWhole, changes) = (true, [])
@@ -54,47 +51,46 @@ struct FollowedResult: Sendable {
     }
 }
 
-/// The result of a query that an adapter follows, in the query's order.
+/// The result of a query that an adapter follows.
 ///
 /// The adapter decides what is in the result: of a limited query, no documents beyond the limit are known here.
 struct FollowedQuery: Sendable {
     private var result: FollowedResult
-    private(set) var view: QueryView
-    /// The documents of the result and those that cannot be read; nil if the view itself applies changes.
+    /// The documents of the result and those that cannot be read; nil if a view applies changes by itself.
     private var members: [DocumentPath: ChangePage.Change]?
 
     /// Creates the result of a validated query.
     init(_ query: DocumentQuery) {
         result = FollowedResult(ChangeRequest(followingResultOf: query))
         let isWindowed = query.limit != nil || query.offset > 0 || query.search != nil
-        // The adapter has skipped the documents before the offset.
-        view = QueryView(query.with { $0.offset = 0 })
         members = isWindowed ? [:] : nil
     }
 
-    /// Continues after a poll with what it found.
-    mutating func restart(from view: QueryView) {
-        result.restart()
-        self.view = view
+    /// Waits for news; see ``FollowedResult/next(_:for:)``.
+    mutating func next(_ client: StorageClient) async throws(StorageError) -> FollowedResult.News? {
+        try await result.next(client, for: "listen")
     }
 
-    /// Waits for a consistent state of the result.
-    ///
-    /// - Returns: The steps from the last one; nil if the result must be polled for now.
-    mutating func next(_ client: StorageClient) async throws(StorageError) -> [DocumentChange]? {
-        switch try await result.next(client, for: "listen") {
-        case .whole(let changes)?:
+    /// Applies news to the view of a listener, and returns the steps from its last state.
+    mutating func apply(
+        _ news: FollowedResult.News,
+        to view: inout QueryView
+    ) -> [DocumentChange] {
+        switch news {
+        case .whole(let changes):
             if members != nil { members = [:] }
-            return load(changes)
-        case .changes(let changes)?:
-            guard members == nil else { return load(changes) }
+            return load(changes, into: &view)
+        case .changes(let changes):
+            guard members == nil else { return load(changes, into: &view) }
             guard case .changed(let steps) = view.apply(changes) else { return [] }
             return steps
-        case nil: return nil
         }
     }
 
-    private mutating func load(_ changes: [ChangePage.Change]) -> [DocumentChange] {
+    private mutating func load(
+        _ changes: [ChangePage.Change],
+        into view: inout QueryView
+    ) -> [DocumentChange] {
         var known = members ?? [:]
         for change in changes {
             switch change {
@@ -111,6 +107,6 @@ struct FollowedQuery: Sendable {
             case .removed, .leftScope: break
             }
         }
-        return view.load(documents, unreadable: failures)
+        return view.load(documents, unreadable: failures, isWindow: true)
     }
 }

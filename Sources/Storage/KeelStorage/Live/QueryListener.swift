@@ -61,14 +61,14 @@ actor QueryListener {
     /// Has the adapter follow the result, and polls while it cannot.
     private func watch() async throws(StorageError) -> QuerySnapshot? {
         while var followed {
-            let steps = try await followed.next(client)
+            let news = try await followed.next(client)
+            let steps = news.map { followed.apply($0, to: &view) }
             self.followed = followed
             guard let steps else {
                 if let snapshot = try await read() { return snapshot }
                 guard await client.waitForPoll() else { return nil }
                 continue
             }
-            view = followed.view
             if let snapshot = snapshot(steps) { return snapshot }
         }
         return nil
@@ -95,7 +95,6 @@ actor QueryListener {
         subscription.hold(until: result.position)
         needsRead = false
         let changes = view.load(documents, unreadable: result.unreadable)
-        followed?.restart(from: view)
         return snapshot(changes)
     }
 

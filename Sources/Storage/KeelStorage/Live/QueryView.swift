@@ -27,11 +27,14 @@ package struct QueryView: Sendable {
     /// The result after the last steps, for a query with a limit or an offset.
     private var told: [Entry] = []
     private var unreadable: [DocumentPath: UnreadableDocument] = [:]
+    /// The number of leading documents that are kept and not in the result.
+    private var offset: Int
 
     /// Creates an empty view of a validated query.
     package init(_ query: DocumentQuery) {
         prepared = PreparedQuery(query)
         capacity = prepared.window.map { $0 + max(16, $0 / 2) }
+        offset = query.offset
     }
 
     /// The query to read for ``load(_:)``, including the reserve and all fields.
@@ -60,10 +63,19 @@ package struct QueryView: Sendable {
     // MARK: Reading
 
     /// Loads the result of reading ``readQuery``, and returns the steps from the previous result.
+    ///
+    /// - Parameters:
+    ///   - found: The documents, in any order.
+    ///   - failures: The documents that cannot be read.
+    ///   - isWindow: Whether `found` is the result itself, without the documents before the offset and a reserve;
+    ///     changes can then only be loaded, not applied, unless the query has neither limit nor offset.
+    /// - Returns: The steps.
     package mutating func load(
         _ found: [Document],
-        unreadable failures: [UnreadableDocument] = []
+        unreadable failures: [UnreadableDocument] = [],
+        isWindow: Bool = false
     ) -> [DocumentChange] {
+        offset = isWindow ? 0 : prepared.query.offset
         unreadable = Dictionary(failures.map { ($0.path, $0) }) { first, _ in first }
         let before = isWindowed ? told : window
         var entries: [(key: [UInt8], document: Document)] = found.compactMap { document in
@@ -211,7 +223,7 @@ package struct QueryView: Sendable {
 
     /// The documents within offset and limit, in the order of evaluation.
     private var window: [Entry] {
-        let entries = zip(keys, kept).dropFirst(prepared.query.offset)
+        let entries = zip(keys, kept).dropFirst(offset)
         let limited = prepared.limit.map { Array(entries.prefix($0)) } ?? Array(entries)
         let result = limited.map { Entry(key: $0.0, document: $0.1) }
         return prepared.isReversed ? result.reversed() : result

@@ -53,7 +53,7 @@ extension StorageClient {
         do throws(StorageError) {
             return try await withRetry(.listening, clock: configuration.clock) {
                 _ async throws(StorageError) in
-                try await context.bind { () async throws(StorageError) in
+                try await context.run { () async throws(StorageError) in
                     try await preparation.run(on: adapter)
                     return try await adapter.changes(request)
                 }
