@@ -1,0 +1,307 @@
+internal import KeelStorageAdapting
+
+/// The client's side of a stream of Firestore's Listen method, as a state machine without input and output.
+///
+/// A *target* is a query or a set of documents that the server follows. All targets of a stream are consistent at one
+/// time only where the server says so, by a change of no target with a time: until then, changes are *staged*. A
+/// stream that breaks off is continued on another one with the token of the last such point.
+///
+/// The rules are those of Google's clients: firebase-js-sdk `packages/firestore/src/remote/watch_change.ts`,
+/// nodejs-firestore `dev/src/watch.ts`.
+struct WatchMachine: Sendable {
+    typealias TargetID = Int32
+
+    enum Effect: Sendable {
+        /// Send a request: a `ListenRequest`.
+        case send(FirestoreJSON)
+        /// A target is consistent at a time.
+        case publish(TargetID, Publication)
+        /// The changes since the point from which a target was resumed are unknown; the next publication is the
+        /// whole result.
+        case expire(TargetID)
+        /// The server has refused or ended a target, which is removed.
+        case fail(TargetID, StorageError)
+    }
+
+    /// A consistent state of a target.
+    struct Publication: Sendable {
+        /// The changes since the last publication, one per document.
+        var changes: [ChangePage.Change]
+        var time: Timestamp
+        var token: [UInt8]
+    }
+
+    /// The point at which a target continues.
+    struct Resumption: Sendable, Hashable {
+        var token: [UInt8]
+        var time: Timestamp
+        /// The number of documents in the result; nil if it is unknown.
+        var count: Int?
+    }
+
+    private typealias Changes = [DocumentPath: ChangePage.Change]
+
+    private struct Target {
+        /// The members of the server's `Target` that name its documents.
+        let content: [FirestoreJSON.Member]
+        /// The number of requests about the target that the server has not acknowledged.
+        var pending = 0
+        var isLeaving = false
+        /// Whether the server has sent everything up to now.
+        var isCurrent = false
+        /// The published result; nil if it is not known, after a resumption from an earlier process.
+        var members: Changes?
+        /// The result since the server began anew; nil if it has not.
+        var fresh: Changes?
+        /// The changes since the last publication.
+        var staged: Changes = [:]
+        var token: [UInt8] = []
+        /// The last published point.
+        var point: Resumption?
+
+        /// The number of documents with the staged changes; nil if it is unknown.
+        var count: Int? {
+            if let fresh { return fresh.count }
+            guard var members else { return staged.isEmpty ? point?.count : nil }
+            for change in staged.values { members.apply(change) }
+            return members.count
+        }
+    }
+
+    private let database: String
+    private var targets: [TargetID: Target] = [:]
+
+    init(database: String) { self.database = database }
+
+    /// The targets that are followed.
+    var ids: [TargetID] { targets.filter { !$0.value.isLeaving }.keys.sorted() }
+
+    /// The published result of a target, by path; nil if it is not known yet.
+    func members(of id: TargetID) -> [ChangePage.Change]? {
+        guard let target = targets[id], target.point != nil, let members = target.members else {
+            return nil
+        }
+        return members.values.sorted { $0.path < $1.path }
+    }
+
+    /// Returns the number of documents of a target's published result; nil if it is unknown.
+    func count(of id: TargetID) -> Int? { targets[id]?.point?.count }
+
+    // MARK: Requests
+
+    /// Adds a target, which continues at a point of an earlier stream if one is given.
+    mutating func add(
+        _ id: TargetID,
+        _ content: [FirestoreJSON.Member],
+        from point: Resumption? = nil
+    ) -> [Effect] {
+        var target = Target(content: content)
+        target.point = point
+        target.members = point == nil ? [:] : nil
+        targets[id] = target
+        return [ask(id)]
+    }
+
+    mutating func remove(_ id: TargetID) -> [Effect] {
+        guard targets[id]?.isLeaving == false else { return [] }
+        targets[id]?.isLeaving = true
+        targets[id]?.pending += 1
+        return [dismiss(id)]
+    }
+
+    /// Begins a new stream, on which all targets continue where they were published last.
+    mutating func reconnect() -> [Effect] {
+        targets = targets.filter { !$0.value.isLeaving }
+        return targets.keys.sorted().map { id in
+            targets[id]?.pending = 0
+            targets[id]?.isCurrent = false
+            // Without a point to continue from, the server sends the whole result.
+            targets[id]?.fresh = targets[id]?.point == nil ? [:] : nil
+            targets[id]?.staged = [:]
+            return ask(id)
+        }
+    }
+
+    /// Has the server send a target's whole result.
+    mutating func reload(_ id: TargetID) -> [Effect] {
+        guard targets[id]?.isLeaving == false else { return [] }
+        targets[id]?.point?.token = []
+        targets[id]?.isCurrent = false
+        targets[id]?.fresh = [:]
+        targets[id]?.staged = [:]
+        targets[id]?.pending += 1
+        return [dismiss(id), ask(id)]
+    }
+
+    private mutating func ask(_ id: TargetID) -> Effect {
+        targets[id]?.pending += 1
+        let target = targets[id]
+        var members = target?.content ?? []
+        members.append(.init("targetId", .integer(Int64(id))))
+        if let point = target?.point, !point.token.isEmpty {
+            members.append(.init("resumeToken", .string(Base64.encode(point.token))))
+            if let count = point.count {
+                members.append(.init("expectedCount", .integer(Int64(count))))
+            }
+        }
+        return .send(["database": .string(database), "addTarget": .object(members)])
+    }
+
+    private func dismiss(_ id: TargetID) -> Effect {
+        .send(["database": .string(database), "removeTarget": .integer(Int64(id))])
+    }
+
+    // MARK: Messages
+
+    /// Takes a message of the server.
+    ///
+    /// - Throws: `StorageError/Code/invalidReply` if it acknowledges what was not requested.
+    mutating func receive(_ message: WatchMessage) throws(StorageError) -> [Effect] {
+        switch message {
+        case .target(let change): return try receive(change)
+        case .document(let change, let ids, let removed):
+            for id in removed where !ids.contains(id) { stage(.leftScope(change.path), id) }
+            for id in ids { stage(change, id) }
+        case .departure(let path, let isDeleted, let ids, let time):
+            let change: ChangePage.Change =
+                isDeleted
+                ? .removed(path, Revision(number: time?.microseconds ?? 0), at: time)
+                : .leftScope(path)
+            for id in ids.isEmpty ? Array(targets.keys) : ids { stage(change, id) }
+        case .filter(let filter): return check(filter)
+        case .other: break
+        }
+        return []
+    }
+
+    /// Whether messages about a target concern its present request.
+    private func isActive(_ id: TargetID) -> Bool {
+        targets[id].map { $0.pending == 0 && !$0.isLeaving } ?? false
+    }
+
+    private mutating func stage(_ change: ChangePage.Change, _ id: TargetID) {
+        guard isActive(id) else { return }
+        if targets[id]?.fresh != nil {
+            targets[id]?.fresh?.apply(change)
+        } else {
+            targets[id]?.staged[change.path] = change
+        }
+    }
+
+    private mutating func receive(
+        _ change: WatchMessage.TargetChange
+    ) throws(StorageError) -> [Effect] {
+        let named = change.targets.isEmpty ? targets.keys.sorted() : change.targets
+        switch change.kind {
+        case .add:
+            for id in change.targets {
+                guard let target = targets[id], target.pending > 0 else {
+                    throw .invalidReply("it adds target \(id), which was not requested")
+                }
+                acknowledge(id)
+            }
+        case .remove:
+            return try named.compactMap { id throws(StorageError) in try end(id, change.cause) }
+        case .current:
+            for id in named where isActive(id) {
+                targets[id]?.isCurrent = true
+                if !change.token.isEmpty { targets[id]?.token = change.token }
+            }
+        case .reset:
+            for id in named where isActive(id) {
+                targets[id]?.isCurrent = false
+                targets[id]?.fresh = [:]
+                targets[id]?.staged = [:]
+            }
+        case .noChange:
+            for id in named where isActive(id) && !change.token.isEmpty {
+                targets[id]?.token = change.token
+            }
+            guard change.targets.isEmpty, let time = change.time else { return [] }
+            return named.flatMap { publish($0, at: time) }
+        }
+        return []
+    }
+
+    private mutating func acknowledge(_ id: TargetID) {
+        targets[id]?.pending -= 1
+        if targets[id]?.pending == 0, targets[id]?.isLeaving == true { targets[id] = nil }
+    }
+
+    private mutating func end(
+        _ id: TargetID,
+        _ cause: StorageError?
+    ) throws(StorageError) -> Effect? {
+        guard let target = targets[id] else { return nil }
+        if let cause {
+            targets[id] = nil
+            return target.isLeaving ? nil : .fail(id, cause)
+        }
+        guard target.pending > 0 else {
+            throw .invalidReply("it removes target \(id), which was not requested")
+        }
+        acknowledge(id)
+        return nil
+    }
+
+    // MARK: Publishing
+
+    private mutating func publish(_ id: TargetID, at time: Timestamp) -> [Effect] {
+        guard isActive(id), var target = targets[id], target.isCurrent else { return [] }
+        // The server’s time may not go back, as the state that it names would.
+        if let last = target.point?.time, time < last { return [] }
+        var effects: [Effect] = []
+        var changes: [ChangePage.Change]
+        if let fresh = target.fresh {
+            if target.members == nil { effects.append(.expire(id)) }
+            let old = target.members ?? [:]
+            changes = old.keys.filter { fresh[$0] == nil }.map { .leftScope($0) }
+            changes += fresh.values.filter { old[$0.path] != $0 }
+            target.members = fresh
+            target.fresh = nil
+        } else if var members = target.members {
+            changes = target.staged.values.filter { members.apply($0) }
+            target.members = members
+        } else {
+            changes = Array(target.staged.values)
+        }
+        let count = target.members?.count ?? (changes.isEmpty ? target.point?.count : nil)
+        target.staged = [:]
+        target.point = Resumption(token: target.token, time: time, count: count)
+        targets[id] = target
+        changes.sort { $0.path < $1.path }
+        effects.append(
+            .publish(id, Publication(changes: changes, time: time, token: target.token))
+        )
+        return effects
+    }
+
+    /// Compares a target with the number of its documents on the server, and heals a difference.
+    private mutating func check(_ filter: ExistenceFilter) -> [Effect] {
+        let id = filter.target
+        guard isActive(id), let target = targets[id], target.count != filter.count else { return [] }
+        if let names = filter.names, target.count != nil {
+            var present = target.fresh ?? target.members ?? [:]
+            if target.fresh == nil { for change in target.staged.values { present.apply(change) } }
+            let gone = present.keys.filter {
+                !names.mayContain("\(database)/documents/\($0.string)")
+            }
+            if target.members != nil, present.count - gone.count == filter.count {
+                for path in gone { stage(.leftScope(path), id) }
+                return []
+            }
+        }
+        return reload(id)
+    }
+}
+
+extension [DocumentPath: ChangePage.Change] {
+    /// Applies a change to a result, and returns whether the result is then another.
+    @discardableResult
+    fileprivate mutating func apply(_ change: ChangePage.Change) -> Bool {
+        switch change {
+        case .current, .unreadable: return updateValue(change, forKey: change.path) != change
+        case .removed, .leftScope: return removeValue(forKey: change.path) != nil
+        }
+    }
+}

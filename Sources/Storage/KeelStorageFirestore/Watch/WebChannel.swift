@@ -1,0 +1,169 @@
+internal import HTTPTypes
+internal import KeelCore
+internal import KeelHTTP
+internal import KeelStorageAdapting
+internal import Synchronization
+
+/// A WebChannel over an HTTP transport, which drives ``WebChannelMachine``.
+final class WebChannel: Sendable {
+    /// The server and the limits.
+    struct Configuration: Sendable {
+        var scheme: String
+        var authority: String
+        /// The path before the service's name; empty, or with a leading slash and no trailing slash.
+        var pathPrefix = ""
+        var database: String
+        /// The maximum length of a message.
+        var limit: Int
+        /// The time without a byte after which a connection counts as dead; the server sends one every 30 seconds.
+        var stallTimeout = Duration.seconds(45)
+        /// The time for the reply to a POST.
+        var replyTimeout = Duration.seconds(30)
+    }
+
+    private enum Work: Sendable {
+        case post(WebChannelMachine.Request)
+        case get(WebChannelMachine.Request)
+    }
+
+    private struct State {
+        var machine: WebChannelMachine
+        var end: WebChannelMachine.End?
+    }
+
+    private let transport: any HTTPTransport
+    private let configuration: Configuration
+    private let state: Mutex<State>
+    private let (work, works) = AsyncStream.makeStream(of: Work.self)
+    private let deliver: @Sendable (FirestoreJSON) async -> Void
+
+    /// Creates a channel that hands the server's messages to `deliver`, one at a time.
+    init(
+        _ configuration: Configuration,
+        transport: any HTTPTransport,
+        deliver: @escaping @Sendable (FirestoreJSON) async -> Void
+    ) {
+        self.transport = transport
+        self.configuration = configuration
+        self.deliver = deliver
+        state = Mutex(
+            State(
+                machine: WebChannelMachine(
+                    database: configuration.database,
+                    firstRequest: .random(in: 10_000..<100_000),
+                    limit: configuration.limit
+                )
+            )
+        )
+    }
+
+    /// Opens the channel, and keeps it open until it ends or the task is canceled.
+    ///
+    /// - Parameters:
+    ///   - headers: The header fields of the call.
+    ///   - messages: The first messages.
+    /// - Returns: Why the channel ended.
+    func run(
+        headers: [(name: String, value: String)],
+        messages: [String]
+    ) async -> WebChannelMachine.End {
+        await handle(.open(headers: headers, messages: messages))
+        await withTaskCancellationHandler {
+            await withDiscardingTaskGroup { group in
+                for await work in work { group.addTask { await self.perform(work) } }
+                group.cancelAll()
+            }
+        } onCancel: {
+            close()
+        }
+        return state.withLock { $0.end ?? .closed }
+    }
+
+    /// Sends messages; without effect once the channel has ended.
+    func send(_ messages: [String]) { perform(state.withLock { $0.machine.handle(.send(messages)) }) }
+
+    /// Ends the channel and tells the server.
+    func close() { perform(state.withLock { $0.machine.handle(.close) }) }
+
+    private func handle(_ event: WebChannelMachine.Event) async {
+        let effects = state.withLock { $0.machine.handle(event) }
+        for case .deliver(let message) in effects { await deliver(message) }
+        perform(effects)
+    }
+
+    private func perform(_ effects: [WebChannelMachine.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .post(let request): works.yield(.post(request))
+            case .get(let request): works.yield(.get(request))
+            case .deliver: break
+            case .terminate(let request):
+                // It outlives the channel, and its reply does not matter.
+                StorageContext.withoutContext {
+                    _ = Task { [transport, call = call(request)] in
+                        try? await transport.send(call)
+                    }
+                }
+            case .end(let end):
+                state.withLock { $0.end = $0.end ?? end }
+                works.finish()
+            }
+        }
+    }
+
+    // MARK: Requests
+
+    private func perform(_ work: Work) async {
+        switch work {
+        case .post(let request): await handle(await post(request))
+        case .get(let request): await stream(request)
+        }
+    }
+
+    private func post(_ request: WebChannelMachine.Request) async -> WebChannelMachine.Event {
+        do throws(TransportError) {
+            let reply = try await transport.send(call(request))
+            let body = try await reply.body.collect(upTo: 1 << 20)
+            let session = Self.sessionField.flatMap { reply.head.headerFields[$0] }
+            return .replied(status: reply.head.status.code, body: body, session: session)
+        } catch {
+            return .unanswered(StorageError(transport: error, isWrite: false))
+        }
+    }
+
+    private func stream(_ request: WebChannelMachine.Request) async {
+        do throws(TransportError) {
+            let reply = try await transport.send(call(request))
+            await handle(.streaming(status: reply.head.status.code))
+            var chunks = reply.body.makeAsyncIterator()
+            while let chunk = try await chunks.next() { await handle(.received(Array(chunk))) }
+            await handle(.streamEnded(nil))
+        } catch {
+            await handle(.streamEnded(StorageError(transport: error, isWrite: false)))
+        }
+    }
+
+    private static let sessionField = HTTPField.Name("X-HTTP-Session-Id")
+
+    private func call(_ request: WebChannelMachine.Request) -> HTTPCall {
+        let path =
+            "\(configuration.pathPrefix)/google.firestore.v1.Firestore/Listen/channel?\(request.query)"
+        var head = HTTPRequest(
+            method: request.form == nil ? .get : .post,
+            scheme: configuration.scheme,
+            authority: configuration.authority,
+            path: path
+        )
+        guard let form = request.form else {
+            let limit = configuration.stallTimeout
+            return HTTPCall(head, timeouts: HTTPTimeouts(firstByte: limit, idle: limit))
+        }
+        head.headerFields[.contentType] = "application/x-www-form-urlencoded"
+        let limit = configuration.replyTimeout
+        return HTTPCall(
+            head,
+            body: HTTPBody(Array(form.utf8)),
+            timeouts: HTTPTimeouts(firstByte: limit, idle: limit)
+        )
+    }
+}
