@@ -46,6 +46,19 @@ extension FirestoreStorageAdapter {
         }
 
         var databaseName: String { "projects/\(project)/databases/\(database)" }
+
+        /// The server's host, with its port if it is not the scheme's default.
+        var authority: String {
+            let host = server.host(percentEncoded: true) ?? ""
+            let name = host.contains(":") ? "[\(host)]" : host
+            return server.port.map { "\(name):\($0)" } ?? name
+        }
+
+        /// The path of the server's address, without a trailing slash.
+        var pathPrefix: String {
+            let path = server.path(percentEncoded: true)
+            return path.hasSuffix("/") ? String(path.dropLast()) : path
+        }
     }
 }
 

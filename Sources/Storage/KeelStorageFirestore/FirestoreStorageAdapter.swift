@@ -27,6 +27,10 @@ public struct FirestoreStorageAdapter: StorageAdapter {
     public enum Listening: String, Sendable, Hashable {
         /// The server sends changes over an open connection.
         case eventStream
+        /// The server sends the changes of each query and document over an open connection.
+        ///
+        /// If the server refuses the connection, the client polls.
+        case watch
         /// The client repeats its queries at intervals.
         case polling
     }
@@ -39,6 +43,8 @@ public struct FirestoreStorageAdapter: StorageAdapter {
     let decoding: FirestoreDecoding
     /// The change feed, over streams that stay open between calls; copies of the adapter share it.
     let feed: SyncFeed
+    /// The changes of queries, over a channel that stays open between calls; copies of the adapter share it.
+    let watch: WatchFeed
 
     /// Creates an adapter; sends nothing before the first call.
     ///
@@ -49,6 +55,7 @@ public struct FirestoreStorageAdapter: StorageAdapter {
         self.configuration = configuration
         connection = FirestoreConnection(configuration, transport: transport)
         feed = Self.feed(configuration, over: transport)
+        watch = Self.watch(configuration, over: transport)
         let database = configuration.databaseName
         encoding = FirestoreEncoding(database: database, isExtended: configuration.isExtended)
         decoding = FirestoreDecoding(database: database, isExtended: configuration.isExtended)
@@ -57,7 +64,10 @@ public struct FirestoreStorageAdapter: StorageAdapter {
     public var capabilities: StorageCapabilities { configuration.capabilities }
 
     /// The way in which listeners of this adapter's clients learn of changes.
-    public var listening: Listening { capabilities.contains(.changeLog) ? .eventStream : .polling }
+    public var listening: Listening {
+        if capabilities.contains(.changeLog) { return .eventStream }
+        return capabilities.contains(.queryChanges) ? .watch : .polling
+    }
 
     /// Declares a schema to `keel serve`.
     ///
@@ -97,31 +107,50 @@ public struct FirestoreStorageAdapter: StorageAdapter {
     }
 }
 
-/// The change log of `keel serve`, read as pages and streams of Keel Sync.
+/// The change log of `keel serve`, read as pages and streams of Keel Sync, and the changes of queries on Google's servers.
 extension FirestoreStorageAdapter {
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try require(.changeLog, for: "a request for changes")
-        return try await feed.changes(request)
+        if request.query != nil { try require(.queryChanges, for: "a request for a query’s changes") }
+        guard capabilities.contains(.changeLog) else {
+            try require(.queryChanges, for: "a request for changes")
+            return try await watch.changes(request)
+        }
+        guard let query = request.query else { return try await feed.changes(request) }
+        return try await LoggedResult(query, of: self).page(request)
     }
 
     /// Returns the feed of a server; sends nothing before the first call.
     static func feed(_ configuration: Configuration, over transport: any HTTPTransport)
         -> SyncFeed
     {
-        let server = configuration.server
-        let host = server.host(percentEncoded: true) ?? ""
-        let name = host.contains(":") ? "[\(host)]" : host
         var settings = SyncFeed.Configuration(
-            scheme: server.scheme ?? "http",
-            authority: server.port.map { "\(name):\($0)" } ?? name,
+            scheme: configuration.server.scheme ?? "http",
+            authority: configuration.authority,
             database: configuration.databaseName
         )
-        let path = server.path(percentEncoded: true)
-        settings.pathPrefix = path.hasSuffix("/") ? String(path.dropLast()) : path
+        settings.pathPrefix = configuration.pathPrefix
         guard let tokens = configuration.authentication.source(over: transport) else {
             return SyncFeed(transport: transport, configuration: settings)
         }
         let signed = SignedTransport(transport, tokens: tokens)
         return SyncFeed(transport: signed, configuration: settings)
+    }
+
+    /// Returns the feed of queries; sends nothing before the first call.
+    private static func watch(
+        _ configuration: Configuration,
+        over transport: any HTTPTransport
+    ) -> WatchFeed {
+        var channel = WebChannel.Configuration(
+            scheme: configuration.server.scheme ?? "http",
+            authority: configuration.authority,
+            database: configuration.databaseName,
+            limit: configuration.maximumReplySize
+        )
+        channel.pathPrefix = configuration.pathPrefix
+        var settings = WatchConnection.Configuration(channel: channel)
+        settings.timeout = configuration.timeout
+        let tokens = configuration.authentication.source(over: transport)
+        return WatchFeed(WatchConnection(settings, transport: transport, tokens: tokens))
     }
 }

@@ -3,23 +3,29 @@ internal import KeelStorageAdapting
 /// How many documents a target has on the server, by which a client finds that its result has diverged.
 ///
 /// Source: googleapis/googleapis `google/firestore/v1/write.proto`, `ExistenceFilter`.
-struct ExistenceFilter: Sendable {
-    var target: Int32
-    var count: Int
+package struct ExistenceFilter: Sendable {
+    package var target: Int32
+    package var count: Int
     /// The names of the documents; nil if the server does not tell.
-    var names: BloomFilter?
+    package var names: BloomFilter?
+
+    package init(target: Int32, count: Int, names: BloomFilter? = nil) {
+        self.target = target
+        self.count = count
+        self.names = names
+    }
 }
 
 /// A set of names that may contain more names than were put into it, but never fewer.
 ///
 /// Source: googleapis/googleapis `google/firestore/v1/bloom_filter.proto`.
-struct BloomFilter: Sendable {
+package struct BloomFilter: Sendable {
     private let bits: [UInt8]
     private let bitCount: UInt64
     private let hashCount: UInt64
 
     /// Creates a filter; nil if the parts do not fit together.
-    init?(bits: [UInt8], padding: Int, hashCount: Int) {
+    package init?(bits: [UInt8], padding: Int, hashCount: Int) {
         guard (0..<8).contains(padding), padding <= bits.count * 8, hashCount >= 0,
             bits.isEmpty || hashCount > 0
         else { return nil }
@@ -29,7 +35,7 @@ struct BloomFilter: Sendable {
     }
 
     /// Returns whether a document may be in the set, by its full name.
-    func mayContain(_ name: String) -> Bool {
+    package func mayContain(_ name: String) -> Bool {
         guard bitCount > 0 else { return false }
         let hash = MD5.hash(Array(name.utf8))
         let first = Self.number(hash.prefix(8))
@@ -46,8 +52,8 @@ struct BloomFilter: Sendable {
 }
 
 /// The message digest of RFC 1321, which bloom filters use as a fast hash, not for security.
-enum MD5 {
-    static func hash(_ message: [UInt8]) -> [UInt8] {
+package enum MD5 {
+    package static func hash(_ message: [UInt8]) -> [UInt8] {
         var bytes = message + [0x80]
         bytes += [UInt8](repeating: 0, count: (120 - bytes.count % 64) % 64)
         withUnsafeBytes(of: (UInt64(message.count) &* 8).littleEndian) { bytes += $0 }

@@ -1,4 +1,4 @@
-internal import KeelStorageAdapting
+package import KeelStorageAdapting
 
 /// The client's side of a stream of Firestore's Listen method, as a state machine without input and output.
 ///
@@ -8,10 +8,10 @@ internal import KeelStorageAdapting
 ///
 /// The rules are those of Google's clients: firebase-js-sdk `packages/firestore/src/remote/watch_change.ts`,
 /// nodejs-firestore `dev/src/watch.ts`.
-struct WatchMachine: Sendable {
-    typealias TargetID = Int32
+package struct WatchMachine: Sendable {
+    package typealias TargetID = Int32
 
-    enum Effect: Sendable {
+    package enum Effect: Sendable {
         /// Send a request: a `ListenRequest`.
         case send(FirestoreJSON)
         /// A target is consistent at a time.
@@ -24,19 +24,25 @@ struct WatchMachine: Sendable {
     }
 
     /// A consistent state of a target.
-    struct Publication: Sendable {
+    package struct Publication: Sendable {
         /// The changes since the last publication, one per document.
-        var changes: [ChangePage.Change]
-        var time: Timestamp
-        var token: [UInt8]
+        package var changes: [ChangePage.Change]
+        package var time: Timestamp
+        package var token: [UInt8]
     }
 
     /// The point at which a target continues.
-    struct Resumption: Sendable, Hashable {
-        var token: [UInt8]
-        var time: Timestamp
+    package struct Resumption: Sendable, Hashable {
+        package var token: [UInt8]
+        package var time: Timestamp
         /// The number of documents in the result; nil if it is unknown.
-        var count: Int?
+        package var count: Int?
+
+        package init(token: [UInt8], time: Timestamp, count: Int? = nil) {
+            self.token = token
+            self.time = time
+            self.count = count
+        }
     }
 
     private typealias Changes = [DocumentPath: ChangePage.Change]
@@ -71,13 +77,13 @@ struct WatchMachine: Sendable {
     private let database: String
     private var targets: [TargetID: Target] = [:]
 
-    init(database: String) { self.database = database }
+    package init(database: String) { self.database = database }
 
     /// The targets that are followed.
-    var ids: [TargetID] { targets.filter { !$0.value.isLeaving }.keys.sorted() }
+    package var ids: [TargetID] { targets.filter { !$0.value.isLeaving }.keys.sorted() }
 
     /// The published result of a target, by path; nil if it is not known yet.
-    func members(of id: TargetID) -> [ChangePage.Change]? {
+    package func members(of id: TargetID) -> [ChangePage.Change]? {
         guard let target = targets[id], target.point != nil, let members = target.members else {
             return nil
         }
@@ -85,12 +91,12 @@ struct WatchMachine: Sendable {
     }
 
     /// Returns the number of documents of a target's published result; nil if it is unknown.
-    func count(of id: TargetID) -> Int? { targets[id]?.point?.count }
+    package func count(of id: TargetID) -> Int? { targets[id]?.point?.count }
 
     // MARK: Requests
 
     /// Adds a target, which continues at a point of an earlier stream if one is given.
-    mutating func add(
+    package mutating func add(
         _ id: TargetID,
         _ content: [FirestoreJSON.Member],
         from point: Resumption? = nil
@@ -99,10 +105,11 @@ struct WatchMachine: Sendable {
         target.point = point
         target.members = point == nil ? [:] : nil
         targets[id] = target
+        begin(id)
         return [ask(id)]
     }
 
-    mutating func remove(_ id: TargetID) -> [Effect] {
+    package mutating func remove(_ id: TargetID) -> [Effect] {
         guard targets[id]?.isLeaving == false else { return [] }
         targets[id]?.isLeaving = true
         targets[id]?.pending += 1
@@ -110,25 +117,29 @@ struct WatchMachine: Sendable {
     }
 
     /// Begins a new stream, on which all targets continue where they were published last.
-    mutating func reconnect() -> [Effect] {
+    package mutating func reconnect() -> [Effect] {
         targets = targets.filter { !$0.value.isLeaving }
         return targets.keys.sorted().map { id in
             targets[id]?.pending = 0
-            targets[id]?.isCurrent = false
-            // Without a point to continue from, the server sends the whole result.
-            targets[id]?.fresh = targets[id]?.point == nil ? [:] : nil
-            targets[id]?.staged = [:]
+            begin(id)
             return ask(id)
         }
     }
 
+    /// Forgets what was staged, before a target is requested.
+    private mutating func begin(_ id: TargetID) {
+        targets[id]?.isCurrent = false
+        targets[id]?.staged = [:]
+        // Without a point to continue from, the server sends the whole result.
+        targets[id]?.fresh = targets[id]?.point?.token.isEmpty ?? true ? [:] : nil
+        targets[id]?.token = targets[id]?.point?.token ?? []
+    }
+
     /// Has the server send a target's whole result.
-    mutating func reload(_ id: TargetID) -> [Effect] {
+    package mutating func reload(_ id: TargetID) -> [Effect] {
         guard targets[id]?.isLeaving == false else { return [] }
         targets[id]?.point?.token = []
-        targets[id]?.isCurrent = false
-        targets[id]?.fresh = [:]
-        targets[id]?.staged = [:]
+        begin(id)
         targets[id]?.pending += 1
         return [dismiss(id), ask(id)]
     }
@@ -156,7 +167,7 @@ struct WatchMachine: Sendable {
     /// Takes a message of the server.
     ///
     /// - Throws: `StorageError/Code/invalidReply` if it acknowledges what was not requested.
-    mutating func receive(_ message: WatchMessage) throws(StorageError) -> [Effect] {
+    package mutating func receive(_ message: WatchMessage) throws(StorageError) -> [Effect] {
         switch message {
         case .target(let change): return try receive(change)
         case .document(let change, let ids, let removed):
@@ -201,7 +212,11 @@ struct WatchMachine: Sendable {
                 acknowledge(id)
             }
         case .remove:
-            return try named.compactMap { id throws(StorageError) in try end(id, change.cause) }
+            var effects: [Effect] = []
+            for id in named {
+                if let effect = try end(id, change.cause) { effects.append(effect) }
+            }
+            return effects
         case .current:
             for id in named where isActive(id) {
                 targets[id]?.isCurrent = true

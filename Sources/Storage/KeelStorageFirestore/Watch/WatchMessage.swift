@@ -1,19 +1,21 @@
-internal import KeelStorageAdapting
+package import KeelStorageAdapting
 
 /// A message of a server on a stream of Firestore's Listen method.
 ///
 /// Source: googleapis/googleapis `google/firestore/v1/firestore.proto`, `ListenResponse`.
-enum WatchMessage: Sendable {
+package enum WatchMessage: Sendable {
     /// A change of the state of some targets; without targets, of all.
-    struct TargetChange: Sendable {
-        enum Kind: Sendable { case noChange, add, remove, current, reset }
+    package struct TargetChange: Sendable {
+        package enum Kind: Sendable { case noChange, add, remove, current, reset }
 
-        var kind: Kind
-        var targets: [Int32] = []
+        package var kind: Kind
+        package var targets: [Int32] = []
         /// Why the server has removed the targets.
-        var cause: StorageError?
-        var token: [UInt8] = []
-        var time: Timestamp?
+        package var cause: StorageError?
+        package var token: [UInt8] = []
+        package var time: Timestamp?
+
+        package init(kind: Kind) { self.kind = kind }
     }
 
     case target(TargetChange)
@@ -27,15 +29,15 @@ enum WatchMessage: Sendable {
 }
 
 /// Decodes the messages of a Listen stream.
-struct WatchDecoding: Sendable {
+package struct WatchDecoding: Sendable {
     private let documents: FirestoreDecoding
 
-    init(database: String) { documents = FirestoreDecoding(database: database) }
+    package init(database: String) { documents = FirestoreDecoding(database: database) }
 
     /// Decodes a message.
     ///
     /// - Throws: `StorageError/Code/invalidReply` if it is malformed.
-    func message(_ json: FirestoreJSON) throws(StorageError) -> WatchMessage {
+    package func message(_ json: FirestoreJSON) throws(StorageError) -> WatchMessage {
         do throws(StorageError) {
             if let change = try json.object("targetChange") { return .target(try target(change)) }
             if let change = try json.object("documentChange") { return try document(change) }

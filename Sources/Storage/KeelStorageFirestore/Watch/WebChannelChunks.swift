@@ -2,9 +2,9 @@
 ///
 /// A chunk is its length in decimal digits, a line feed, and that many UTF-16 code units of text, which is sent as
 /// UTF-8: closure-library `goog/labs/net/webchannel/channelrequest.js`, `getNextChunk_`.
-struct WebChannelChunks: Sendable {
+package struct WebChannelChunks: Sendable {
     /// Why a body is not a sequence of chunks.
-    enum Flaw: Error {
+    package enum Flaw: Error {
         case noLength
         case tooLong
     }
@@ -19,10 +19,10 @@ struct WebChannelChunks: Sendable {
     /// The number of code units that the chunk lacks; nil before its length is known.
     private var missing: Int?
 
-    init(limit: Int) { self.limit = limit }
+    package init(limit: Int) { self.limit = limit }
 
     /// Adds bytes of the body.
-    mutating func append(_ bytes: some Sequence<UInt8>) {
+    package mutating func append(_ bytes: some Sequence<UInt8>) {
         if start > 0 {
             buffer.removeFirst(start)
             scanned -= start
@@ -32,7 +32,7 @@ struct WebChannelChunks: Sendable {
     }
 
     /// Returns the text of the next chunk; nil if it is not complete.
-    mutating func next() throws(Flaw) -> ArraySlice<UInt8>? {
+    package mutating func next() throws(Flaw) -> ArraySlice<UInt8>? {
         if missing == nil { try readLength() }
         guard var missing else { return nil }
         while missing > 0, scanned < buffer.count {

@@ -1,5 +1,5 @@
 internal import KeelCore
-internal import KeelStorageAdapting
+package import KeelStorageAdapting
 
 /// The client's side of a WebChannel, as a state machine without input and output.
 ///
@@ -9,16 +9,16 @@ internal import KeelStorageAdapting
 /// the same number (`RID`), and tells with each request the last array that it has received (`AID`).
 ///
 /// Sources: closure-library `goog/labs/net/webchannel/`, and exchanges with Google's Firestore emulator.
-struct WebChannelMachine: Sendable {
+package struct WebChannelMachine: Sendable {
     /// A request to the server.
-    struct Request: Sendable, Hashable {
+    package struct Request: Sendable, Hashable {
         /// The query of the URL.
-        var query: String
+        package var query: String
         /// The form to post; nil for a GET.
-        var form: String?
+        package var form: String?
     }
 
-    enum Event: Sendable {
+    package enum Event: Sendable {
         /// Open the channel with the header fields and messages of its first request.
         case open(headers: [(name: String, value: String)], messages: [String])
         /// Send messages.
@@ -37,7 +37,7 @@ struct WebChannelMachine: Sendable {
         case close
     }
 
-    enum Effect: Sendable {
+    package enum Effect: Sendable {
         case post(Request)
         case get(Request)
         case deliver(FirestoreJSON)
@@ -47,7 +47,7 @@ struct WebChannelMachine: Sendable {
     }
 
     /// Why a channel ended.
-    enum End: Sendable {
+    package enum End: Sendable {
         /// This side has closed it.
         case closed
         /// The server, or a proxy, does not offer channels: an HTTP status.
@@ -86,14 +86,14 @@ struct WebChannelMachine: Sendable {
     ///   - database: The name of the database.
     ///   - firstRequest: The number of the first request; random, so that nobody takes it for an earlier one.
     ///   - limit: The maximum length of the server's chunks.
-    init(database: String, firstRequest: Int, limit: Int) {
+    package init(database: String, firstRequest: Int, limit: Int) {
         self.database = database
         self.limit = limit
         requestID = firstRequest
         chunks = WebChannelChunks(limit: limit)
     }
 
-    mutating func handle(_ event: Event) -> [Effect] {
+    package mutating func handle(_ event: Event) -> [Effect] {
         guard !isOver else { return [] }
         var effects: [Effect] = []
         switch event {
