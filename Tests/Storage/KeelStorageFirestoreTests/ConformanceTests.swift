@@ -29,9 +29,7 @@ struct ConformanceTests {
 
     @Test(
         "Plain protocol",
-        arguments: StorageAdapterCheck.applicable(
-            to: FirestoreStorageAdapter.Configuration.allGoogleCapabilities
-        )
+        arguments: StorageAdapterCheck.applicable(to: Served.plainCapabilities)
     )
     func plainOnMemory(_ check: StorageAdapterCheck) async throws {
         try await check.run(on: Served.plain(InMemoryStorageAdapter(history: .seconds(3600))))

@@ -128,7 +128,7 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
         documents, values, paths, batches, conditions, transforms, idempotency, transactions,
         filters, orders, cursors, limits, collectionGroups, everything, projections, aggregates,
         indexes,
-        textSearch, changes, listeners, replication, collections, pointInTime, heldReads,
+        textSearch, changes, results, listeners, replication, collections, pointInTime, heldReads,
         concurrency, errors,
     ].flatMap { $0 }
 }

@@ -26,11 +26,16 @@ enum Served {
             project: "p"
         )
         configuration.timeout = .seconds(3600)
+        configuration.capabilities = plainCapabilities
         return FirestoreStorageAdapter(
             configuration,
             transport: HandlerTransport(StorageServer(adapter: store))
         )
     }
+
+    /// The capabilities of Google's Firestore over REST alone.
+    static let plainCapabilities = FirestoreStorageAdapter.Configuration.allGoogleCapabilities
+        .subtracting(.queryChanges)
 
     /// Runs a body with a store in a temporary file.
     static func withSQLite(_ body: (SQLiteStorageAdapter) async throws -> Void) async throws {

@@ -19,6 +19,15 @@ extension StorageAdapterCheck {
         },
         Self(
             .refusals,
+            "without query changes, following a query is unsupported",
+            without: .queryChanges
+        ) { store in
+            await store.expect(.unsupported) {
+                _ = try await store.adapter.changes(ChangeRequest(followingResultOf: store.query))
+            }
+        },
+        Self(
+            .refusals,
             "without transactions, commits with reads to validate are unsupported",
             without: .transactions
         ) {

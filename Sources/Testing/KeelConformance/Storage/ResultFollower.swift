@@ -1,0 +1,75 @@
+import KeelStorage
+internal import KeelStorageAdapting
+import Testing
+
+/// A copy of a query's result, or of documents, maintained from the pages of an adapter that follows them.
+///
+/// It checks the promises of every page: consistent states, and no cursor and no time that goes backward.
+struct ResultFollower {
+    private let adapter: any StorageAdapter
+    private(set) var request: ChangeRequest
+    /// The result according to the pages so far.
+    private(set) var documents: [DocumentPath: Document] = [:]
+    /// The changes of the last page.
+    private(set) var changes: [ChangePage.Change] = []
+    /// The number of times that the result was read as a whole.
+    private(set) var wholeCount = 0
+    private var time: Timestamp?
+
+    init(_ store: StoreUnderTest, _ request: ChangeRequest) {
+        adapter = store.adapter
+        self.request = request
+    }
+
+    init(_ store: StoreUnderTest, _ query: DocumentQuery) {
+        self.init(store, ChangeRequest(followingResultOf: query))
+    }
+
+    /// The result, by path.
+    var result: [Document] { documents.values.sorted { $0.path < $1.path } }
+
+    /// Takes pages until the result is as expected; `check` sees each of them.
+    mutating func follow(
+        until expected: [Document],
+        checking check: ([Document]) -> Void = { _ in }
+    ) async throws {
+        let expected = expected.sorted { $0.path < $1.path }
+        repeat {
+            try await step(waiting: .seconds(300))
+            check(result)
+            // A page that has all of it may already have been taken.
+        } while result != expected
+    }
+
+    /// Takes a page, and starts again if the adapter cannot continue from the cursor.
+    @discardableResult
+    mutating func step(waiting limit: Duration? = nil) async throws -> ChangePage {
+        request.waitTimeout = limit
+        let page: ChangePage
+        do {
+            page = try await adapter.changes(request)
+        } catch let error as StorageError where error.code == .cursorExpired {
+            request.after = nil
+            page = try await adapter.changes(request)
+        }
+        if request.after == nil {
+            documents = [:]
+            wholeCount += 1
+        }
+        if let cursor = request.after { #expect(page.next >= cursor, "the cursor went back") }
+        #expect(page.isCaughtUp, "a page of a result is not consistent")
+        if let last = time, let now = page.time { #expect(now >= last, "the time went back") }
+        time = page.time ?? time
+        request.after = page.next
+        changes = page.changes
+        for change in page.changes {
+            switch change {
+            case .current(let document): documents[document.path] = document
+            case .removed, .leftScope: documents[change.path] = nil
+            case .unreadable(let document):
+                Issue.record("“\(document.path)” cannot be read: \(document.error)")
+            }
+        }
+        return page
+    }
+}
