@@ -134,9 +134,14 @@ private struct ResultCursor {
 extension DocumentQuery {
     /// A hash that is the same in every process, for cursors that belong to the query.
     package var stableHash: UInt64 {
-        // FNV-1a. The description of a query names all of its parts.
-        String(reflecting: self).utf8.reduce(0xCBF2_9CE4_8422_2325) { hash, byte in
-            (hash ^ UInt64(byte)) &* 0x100_0000_01B3
-        }
+        // The description of a query names all of its parts.
+        String(reflecting: self).stableHash
+    }
+}
+
+extension String {
+    /// A hash of the text's UTF-8 (FNV-1a) that is the same in every process.
+    package var stableHash: UInt64 {
+        utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }

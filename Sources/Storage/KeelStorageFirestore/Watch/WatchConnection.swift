@@ -1,30 +1,32 @@
-internal import KeelCore
-internal import KeelHTTP
-internal import KeelStorageAdapting
+package import KeelCore
+package import KeelHTTP
+package import KeelStorageAdapting
 internal import Synchronization
 
 /// Follows targets over one channel to a server, which it opens for the first reader and closes after the last.
 ///
 /// A channel that breaks off is replaced, with pauses after failures, and every target continues where it was
 /// published last. Readers wait meanwhile; those that wait while an attempt fails receive its error.
-actor WatchConnection {
-    struct Configuration: Sendable {
-        var channel: WebChannel.Configuration
-        var clock: any Clock<Duration> = ContinuousClock()
+package actor WatchConnection {
+    package struct Configuration: Sendable {
+        package var channel: WebChannel.Configuration
+        package var clock: any Clock<Duration> = ContinuousClock()
         /// The time for the first publication of a target.
-        var timeout = Duration.seconds(60)
+        package var timeout = Duration.seconds(60)
         /// The time after which a target that nobody asks for is removed, and the channel with the last one.
-        var grace = Duration.seconds(30)
+        package var grace = Duration.seconds(30)
         /// The age at which a channel with a token is replaced by one with a new token; tokens last an hour.
-        var tokenLifetime = Duration.seconds(55 * 60)
+        package var tokenLifetime = Duration.seconds(55 * 60)
         /// The time during which a server that refused a channel is not asked again.
-        var refusalTime = Duration.seconds(600)
+        package var refusalTime = Duration.seconds(600)
         /// The pauses before the second and later attempts, each ± 50 %.
-        var pauses = RetryPolicy(
+        package var pauses = RetryPolicy(
             baseDelay: .seconds(1),
             maximumDelay: .seconds(60),
             multiplier: 1.5
         )
+
+        package init(channel: WebChannel.Configuration) { self.channel = channel }
     }
 
     /// A target and its readers.
@@ -61,7 +63,7 @@ actor WatchConnection {
     private var isSweeping = false
     private let runner = Mutex<Task<Void, Never>?>(nil)
 
-    init(
+    package init(
         _ configuration: Configuration,
         transport: any HTTPTransport,
         tokens: (any TokenSource)?
@@ -398,18 +400,18 @@ actor WatchConnection {
 }
 
 /// The changes of queries and documents on a server that has Firestore's Listen method; copies of an adapter share it.
-final class WatchFeed: Sendable {
+package final class WatchFeed: Sendable {
     private let connection: WatchConnection
 
-    init(_ connection: WatchConnection) { self.connection = connection }
+    package init(_ connection: WatchConnection) { self.connection = connection }
 
     deinit { connection.shutdown() }
 
     /// The number of targets that are followed.
-    var targetCount: Int { get async { await connection.targetCount } }
+    package var targetCount: Int { get async { await connection.targetCount } }
 
     /// Returns the changes of a query’s result, or of documents, with the guarantees of `ChangeRequest/query`.
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+    package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         try await connection.page(request)
     }
 }

@@ -48,9 +48,7 @@ enum WatchSubject: Sendable, Hashable {
         switch self {
         case .query(let query): query.stableHash
         case .documents(let paths):
-            paths.sorted().reduce(0) { hash, path in
-                hash &* 31 &+ DocumentQuery(path.collection.document(path.id)).stableHash
-            }
+            paths.sorted().map { "\($0.string)\n" }.joined().stableHash
         }
     }
 }

@@ -152,7 +152,7 @@ struct WatchStatus: Sendable, Hashable {
         "UNAUTHENTICATED",
     ]
 
-    let name: String
+    private(set) var name: String
 
     init(number: Int64) {
         let index = Int(exactly: number) ?? 2
@@ -161,11 +161,8 @@ struct WatchStatus: Sendable, Hashable {
 
     /// Reads the status of an error object.
     init(_ json: FirestoreJSON) {
-        if let text = json["status"]?.text {
-            name = text
-        } else {
-            self.init(number: json["code"]?.wholeNumber ?? 2)
-        }
+        self.init(number: json["code"]?.wholeNumber ?? 2)
+        if let text = json["status"]?.text { name = text }
     }
 
     /// Whether the server asks for fewer requests.

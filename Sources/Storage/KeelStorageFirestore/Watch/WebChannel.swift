@@ -5,30 +5,39 @@ internal import KeelStorageAdapting
 internal import Synchronization
 
 /// A WebChannel over an HTTP transport, which drives ``WebChannelMachine``.
-final class WebChannel: Sendable {
+package final class WebChannel: Sendable {
     /// The server and the limits.
-    struct Configuration: Sendable {
-        var scheme: String
-        var authority: String
+    package struct Configuration: Sendable {
+        package var scheme: String
+        package var authority: String
         /// The path before the service's name; empty, or with a leading slash and no trailing slash.
-        var pathPrefix = ""
-        var database: String
+        package var pathPrefix = ""
+        package var database: String
         /// The maximum length of a message.
-        var limit: Int
+        package var limit: Int
         /// The time without a byte after which a connection counts as dead; the server sends one every 30 seconds.
-        var stallTimeout = Duration.seconds(45)
+        package var stallTimeout = Duration.seconds(45)
         /// The time for the reply to a POST.
-        var replyTimeout = Duration.seconds(30)
+        package var replyTimeout = Duration.seconds(30)
+
+        package init(scheme: String, authority: String, database: String, limit: Int = 64 << 20) {
+            self.scheme = scheme
+            self.authority = authority
+            self.database = database
+            self.limit = limit
+        }
     }
 
     private enum Work: Sendable {
         case post(WebChannelMachine.Request)
-        case get(WebChannelMachine.Request)
+        case get(WebChannelMachine.Request, number: Int)
     }
 
     private struct State {
         var machine: WebChannelMachine
         var end: WebChannelMachine.End?
+        /// The number of the last GET; an earlier one is not heard any more.
+        var stream = 0
     }
 
     private let transport: any HTTPTransport
@@ -95,7 +104,12 @@ final class WebChannel: Sendable {
         for effect in effects {
             switch effect {
             case .post(let request): works.yield(.post(request))
-            case .get(let request): works.yield(.get(request))
+            case .get(let request):
+                let number = state.withLock { state in
+                    state.stream += 1
+                    return state.stream
+                }
+                works.yield(.get(request, number: number))
             case .deliver: break
             case .terminate(let request):
                 // It outlives the channel, and its reply does not matter.
@@ -116,7 +130,7 @@ final class WebChannel: Sendable {
     private func perform(_ work: Work) async {
         switch work {
         case .post(let request): await handle(await post(request))
-        case .get(let request): await stream(request)
+        case .get(let request, let number): await stream(request, number)
         }
     }
 
@@ -131,16 +145,27 @@ final class WebChannel: Sendable {
         }
     }
 
-    private func stream(_ request: WebChannelMachine.Request) async {
+    private func stream(_ request: WebChannelMachine.Request, _ number: Int) async {
         do throws(TransportError) {
             let reply = try await transport.send(call(request))
-            await handle(.streaming(status: reply.head.status.code))
+            await handle(.streaming(status: reply.head.status.code), ofStream: number)
             var chunks = reply.body.makeAsyncIterator()
-            while let chunk = try await chunks.next() { await handle(.received(Array(chunk))) }
-            await handle(.streamEnded(nil))
+            while let chunk = try await chunks.next() {
+                guard await handle(.received(Array(chunk)), ofStream: number) else { return }
+            }
+            await handle(.streamEnded(nil), ofStream: number)
         } catch {
-            await handle(.streamEnded(StorageError(transport: error, isWrite: false)))
+            let error = StorageError(transport: error, isWrite: false)
+            await handle(.streamEnded(error), ofStream: number)
         }
+    }
+
+    /// Handles an event of a GET, and returns whether it is the present one.
+    @discardableResult
+    private func handle(_ event: WebChannelMachine.Event, ofStream number: Int) async -> Bool {
+        guard state.withLock({ $0.stream == number }) else { return false }
+        await handle(event)
+        return true
     }
 
     private static let sessionField = HTTPField.Name("X-HTTP-Session-Id")

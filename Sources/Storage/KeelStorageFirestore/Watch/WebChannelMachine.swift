@@ -39,6 +39,7 @@ package struct WebChannelMachine: Sendable {
 
     package enum Effect: Sendable {
         case post(Request)
+        /// Open the back channel, in place of one that may be open.
         case get(Request)
         case deliver(FirestoreJSON)
         /// Tell the server that the channel has ended; nobody waits for its reply.
@@ -75,6 +76,7 @@ package struct WebChannelMachine: Sendable {
     private var queue: [String] = []
     /// The POST without a reply, and how often it was sent.
     private var posted: (form: String, count: Int)?
+    /// Whether the reply to the open GET has begun.
     private var isStreaming = false
     /// The number of GETs since one brought something.
     private var vainStreams = 0
@@ -107,6 +109,7 @@ package struct WebChannelMachine: Sendable {
             take(status, body, session, &effects)
         case .unanswered(let error): repeatPost(error, &effects)
         case .streaming(let status):
+            isStreaming = true
             if status != 200 { end(.lost(Self.loss("status \(status)")), &effects) }
         case .received(let bytes):
             vainStreams = 0
@@ -186,8 +189,9 @@ package struct WebChannelMachine: Sendable {
         var reply = WebChannelChunks(limit: limit)
         reply.append(body)
         if let text = try? reply.next(), let json = try? FirestoreJSON(parsing: text),
-            json.elements?.first?.wholeNumber == 0, !isStreaming
+            json.elements?.first?.wholeNumber == 0, isStreaming, vainStreams < Self.attempts
         {
+            // The server has no back channel: the one that was open here is dead.
             stream(&effects)
         }
         flush(&effects)
@@ -223,7 +227,7 @@ package struct WebChannelMachine: Sendable {
     // MARK: Back channel
 
     private mutating func stream(_ effects: inout [Effect]) {
-        isStreaming = true
+        isStreaming = false
         vainStreams += 1
         chunks = WebChannelChunks(limit: limit)
         let query = query([
@@ -233,7 +237,6 @@ package struct WebChannelMachine: Sendable {
     }
 
     private mutating func streamAgain(_ error: StorageError?, _ effects: inout [Effect]) {
-        isStreaming = false
         guard vainStreams < Self.attempts else {
             return end(.lost(error ?? Self.loss("the reply has ended")), &effects)
         }

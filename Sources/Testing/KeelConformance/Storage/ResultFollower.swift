@@ -46,9 +46,10 @@ struct ResultFollower {
     mutating func step(waiting limit: Duration? = nil) async throws -> ChangePage {
         request.waitTimeout = limit
         let page: ChangePage
-        do {
+        do throws(StorageError) {
             page = try await adapter.changes(request)
-        } catch let error as StorageError where error.code == .cursorExpired {
+        } catch {
+            guard error.code == .cursorExpired else { throw error }
             request.after = nil
             page = try await adapter.changes(request)
         }

@@ -30,13 +30,23 @@ struct EmulatorScope: SuiteTrait, TestScoping {
 
     /// Returns an adapter for an empty database of the emulator.
     static func adapter() throws -> FirestoreStorageAdapter {
+        FirestoreStorageAdapter(try configuration(), transport: try transport)
+    }
+
+    /// The transport to the emulator.
+    static var transport: AsyncHTTPClientTransport {
+        get throws { try #require(peer, "the suite has the trait EmulatorScope").transport }
+    }
+
+    /// Returns the configuration for an empty database of the emulator.
+    static func configuration() throws -> FirestoreStorageAdapter.Configuration {
         let peer = try #require(peer, "the suite has the trait EmulatorScope")
         var configuration = FirestoreStorageAdapter.Configuration.emulator(
             host: peer.host,
             project: "p\(UInt64.random(in: 0 ... .max))"
         )
         configuration.timeout = .seconds(600)
-        return FirestoreStorageAdapter(configuration, transport: peer.transport)
+        return configuration
     }
 }
 #endif

@@ -45,7 +45,7 @@ extension StorageAdapterCheck {
         ),
         followed(
             "documents enter and leave a followed result by their values",
-            { $0.query.where(.greaterThan("n", 5)).order(by: "n") },
+            { $0.query.where(.greater("n", 5)).order(by: "n") },
             through: [
                 { try await $0.fill(["a": ["n": 6], "b": ["n": 1], "c": ["n": 9]]) },
                 { try await $0.set(["n": 2], "a") },
