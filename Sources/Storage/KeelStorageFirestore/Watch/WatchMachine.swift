@@ -131,8 +131,9 @@ package struct WatchMachine: Sendable {
         targets[id]?.isCurrent = false
         targets[id]?.staged = [:]
         // Without a point to continue from, the server sends the whole result.
-        targets[id]?.fresh = targets[id]?.point?.token.isEmpty ?? true ? [:] : nil
-        targets[id]?.token = targets[id]?.point?.token ?? []
+        let token = targets[id]?.point?.token ?? []
+        targets[id]?.fresh = token.isEmpty ? [:] : nil
+        targets[id]?.token = token
     }
 
     /// Has the server send a target's whole result.
@@ -206,10 +207,11 @@ package struct WatchMachine: Sendable {
         switch change.kind {
         case .add:
             for id in change.targets {
-                guard let target = targets[id], target.pending > 0 else {
+                guard let target = targets[id] else {
                     throw .invalidReply("it adds target \(id), which was not requested")
                 }
-                acknowledge(id)
+                // A second acknowledgement says nothing new.
+                if target.pending > 0 { acknowledge(id) }
             }
         case .remove:
             var effects: [Effect] = []

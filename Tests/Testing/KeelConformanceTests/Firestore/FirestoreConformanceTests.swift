@@ -29,11 +29,12 @@ struct FirestoreConformanceTests {
         "Google's clients refuse what its service takes; Keel takes it, with the service's meaning"
 
     private static func reason(for vector: FirestoreVector) -> String? {
-        if vector.call == "listen" { return "snapshots of a listener belong to the sync engine" }
         return exceptions[vector.file]
     }
 
-    private static let expected = FirestoreVector.all.filter { reason(for: $0) == nil }
+    private static let expected = FirestoreVector.all.filter {
+        reason(for: $0) == nil && $0.call != "listen"
+    }
 
     @Test(
         "A call results in the expected request or error",
@@ -42,6 +43,15 @@ struct FirestoreConformanceTests {
     )
     func leadsToRequest(_ vector: FirestoreVector) async throws {
         try await check(vector)
+    }
+
+    @Test(
+        "Messages of a server result in the expected snapshots",
+        .enabled(if: isPresent, absence),
+        arguments: FirestoreVector.all.filter { $0.call == "listen" }
+    )
+    func leadsToSnapshots(_ vector: FirestoreVector) throws {
+        try ListenVector(vector).check()
     }
 
     @Test(
@@ -62,7 +72,9 @@ struct FirestoreConformanceTests {
         for vector in FirestoreVector.all {
             let kind: String
             if Self.reason(for: vector) != nil {
-                kind = vector.call == "listen" ? "listen: later" : "exception"
+                kind = "exception"
+            } else if vector.call == "listen" {
+                kind = vector.isError ? "error as expected" : "snapshots as expected"
             } else {
                 do {
                     try await FirestoreCall(vector: vector).run(
