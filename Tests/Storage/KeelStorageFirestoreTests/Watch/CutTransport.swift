@@ -44,7 +44,7 @@ final class CutTransport: HTTPTransport {
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         let generation = cuts.generation
         var text = "\(call.head.method.rawValue) \(call.head.path ?? "")"
-        if let body = call.body, let bytes = try? await body.collect(upTo: 1 << 20) {
+        if let bytes = try? await call.body?.open().collect(upTo: 1 << 20) {
             text += " \(String(decoding: bytes, as: UTF8.self))"
         }
         let isAway = state.withLock { state in

@@ -1,4 +1,5 @@
 #if os(Linux) || os(macOS)
+import Foundation
 import KeelCore
 import KeelHTTP
 import KeelStorage
