@@ -1,0 +1,147 @@
+import KeelCore
+import KeelHTTP
+import KeelStorage
+import KeelStorageAdapting
+import KeelStorageFirestore
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("Listening to a server that refuses", .timeLimit(.minutes(2)))
+struct WatchConnectionTests {
+    /// A source of numbered tokens, with a new one after each refusal.
+    private final class Numbered: TokenSource {
+        private let number = Mutex(1)
+
+        func token() async throws -> AccessToken { AccessToken("t\(number.withLock { $0 })") }
+
+        func token(after refused: AccessToken) async throws -> AccessToken {
+            number.withLock { $0 += 1 }
+            return try await token()
+        }
+    }
+
+    private typealias Answer = ScriptedHTTPTransport.Answer
+
+    private static let opened = Answer.chunks([Array(RecordedChannel.opening.utf8)])
+
+    /// Returns the reply to a GET with these messages, which stays open.
+    private static func stream(_ messages: String...) -> Answer {
+        let arrays = messages.enumerated().map { "[\($0.offset + 1),[\($0.element)]]" }
+        let text = "[\(arrays.joined(separator: ","))]"
+        return .stallingBody(after: [Array("\(text.utf16.count)\n\(text)".utf8)])
+    }
+
+    private static let added = #"{"targetChange":{"targetChangeType":"ADD","targetIds":[2]}}"#
+    private static let current = #"{"targetChange":{"targetChangeType":"CURRENT","targetIds":[2]}}"#
+    private static let consistent =
+        #"{"targetChange":{"resumeToken":"AQ==","readTime":"1970-01-01T00:00:05Z"}}"#
+
+    private static func change(_ path: String) -> String {
+        #"{"documentChange":{"targetIds":[2],"document":\#(document(path))}}"#
+    }
+
+    private let request = ChangeRequest(followingResultOf: DocumentQuery("a"))
+
+    /// The tokens of the channels that were opened.
+    private func tokens(_ scripted: Scripted) -> [String] {
+        scripted.transport.calls.compactMap { call in
+            guard let start = call.text.firstRange(of: "Bearer%20") else { return nil }
+            return String(call.text[start.upperBound...].prefix { $0 != "%" })
+        }
+    }
+
+    @Test("The first request of a channel carries the token, and the target")
+    func isSigned() async throws {
+        let scripted = Scripted.google(
+            [Self.opened, Self.stream(Self.added, Self.change("a/1"), Self.current, Self.consistent)],
+            authentication: .token("t")
+        )
+        let page = try await scripted.adapter.changes(request)
+        #expect(page.changes.map(\.path) == ["a/1"])
+        #expect(page.isCaughtUp)
+        #expect(page.time == Timestamp(microseconds: 5_000_000))
+        #expect(tokens(scripted) == ["t"])
+        let first = try #require(scripted.transport.calls.first)
+        #expect(first.text.contains("addTarget"))
+        #expect(first.head.headerFields[.authorization] == nil)
+    }
+
+    @Test("A refused token is renewed once for a channel, by status and in the stream")
+    func renewsToken() async throws {
+        let error = #"{"error":{"code":401,"status":"UNAUTHENTICATED","message":"expired"}}"#
+        let refusals: [[Answer]] = [
+            [.refusal(401, "UNAUTHENTICATED")],
+            [Self.opened, Self.stream(error)],
+        ]
+        for refusal in refusals {
+            let scripted = Scripted.google(
+                refusal + [Self.opened, Self.stream(Self.added, Self.current, Self.consistent)],
+                authentication: .idToken(Numbered())
+            )
+            #expect(try await scripted.adapter.changes(request).changes.isEmpty)
+            #expect(tokens(scripted) == ["t1", "t2"])
+        }
+    }
+
+    @Test("A token that is refused again is an error")
+    func givesUp() async throws {
+        let scripted = Scripted.google(
+            [.refusal(401, "UNAUTHENTICATED"), .refusal(401, "UNAUTHENTICATED")],
+            authentication: .idToken(Numbered())
+        )
+        await expect(.unauthenticated) { _ = try await scripted.adapter.changes(request) }
+        #expect(tokens(scripted) == ["t1", "t2"])
+    }
+
+    @Test("A server without WebChannel is not asked again for a while, and listeners poll")
+    func polls() async throws {
+        let found = "[{\"document\": \(document("a/1")), \"readTime\": \"1970-01-01T00:00:05Z\"}]"
+        let scripted = Scripted.google([.refusal(404, "NOT_FOUND"), .json(found)])
+        await expect(.unsupported) { _ = try await scripted.adapter.changes(request) }
+        await expect(.unsupported) { _ = try await scripted.adapter.changes(request) }
+        var snapshots = StorageClient(scripted.adapter).listen(to: DocumentQuery("a"))
+            .makeAsyncIterator()
+        #expect(try await snapshots.next()?.documents.map(\.path) == ["a/1"])
+        #expect(scripted.requests.count == 2)
+    }
+
+    @Test("A target that the server ends fails its readers with the reason")
+    func endsTarget() async throws {
+        let removed = """
+            {"targetChange":{"targetChangeType":"REMOVE","targetIds":[2],
+            "cause":{"code":7,"message":"no"}}}
+            """
+        let scripted = Scripted.google([Self.opened, Self.stream(Self.added, removed)])
+        await expect(.permissionDenied) { _ = try await scripted.adapter.changes(request) }
+    }
+
+    @Test("A server that cannot be reached fails the first request, for a listener to repeat")
+    func unreachable() async throws {
+        let scripted = Scripted.google([.failure(TransportError(.connectionRefused))])
+        let error = await expect(.unavailable) { _ = try await scripted.adapter.changes(request) }
+        #expect(error?.isTransient == true)
+    }
+
+    @Test("A server that breaks the protocol fails the first request")
+    func malformed() async throws {
+        let scripted = Scripted.google([Self.opened, Self.stream(#"{"targetChange":{"targetIds":1}}"#)])
+        await expect(.invalidReply) { _ = try await scripted.adapter.changes(request) }
+    }
+
+    @Test("Only a query or single documents can be followed")
+    func refusesScopes() async throws {
+        let scripted = Scripted.google()
+        for scope in [ChangeScope.everything, .collections(["a"]), .groups(["a"]), ChangeScope()] {
+            await expect(.unsupported) {
+                _ = try await scripted.adapter.changes(ChangeRequest(scope: scope))
+            }
+        }
+        await expect(.invalidArgument) {
+            var request = request
+            request.after = ChangeCursor(bytes: [1, 2, 3])
+            _ = try await scripted.adapter.changes(request)
+        }
+        #expect(scripted.requests.isEmpty)
+    }
+}
