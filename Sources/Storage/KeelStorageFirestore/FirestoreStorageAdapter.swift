@@ -110,7 +110,9 @@ public struct FirestoreStorageAdapter: StorageAdapter {
 /// The change log of `keel serve`, read as pages and streams of Keel Sync, and the changes of queries on Google's servers.
 extension FirestoreStorageAdapter {
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        if request.query != nil { try require(.queryChanges, for: "a request for a query’s changes") }
+        if request.query != nil {
+            try require(.queryChanges, for: "a request for a query’s changes")
+        }
         guard capabilities.contains(.changeLog) else {
             try require(.queryChanges, for: "a request for changes")
             return try await watch.changes(request)

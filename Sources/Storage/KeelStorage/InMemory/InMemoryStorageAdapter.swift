@@ -98,7 +98,9 @@ public final class InMemoryStorageAdapter: StorageAdapter {
 
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         try checkCancellation()
-        if let query = request.query { return try await LoggedResult(query, of: self).page(request) }
+        if let query = request.query {
+            return try await LoggedResult(query, of: self).page(request)
+        }
         let generation = signal.generation
         let page = try state.withLock { state throws(StorageError) in try state.changes(request) }
         guard page.changes.isEmpty, page.isCaughtUp, let limit = request.waitTimeout else {

@@ -54,7 +54,10 @@ package struct LoggedResult<Adapter: StorageAdapter>: Sendable {
         request.reportsUnreadable = true
         let result = try await adapter.read(request)
         guard case .found(let documents) = result.payload, let position = result.position else {
-            throw StorageError(.unknown, "the adapter returned the wrong kind of result for a query")
+            throw StorageError(
+                .unknown,
+                "the adapter returned the wrong kind of result for a query"
+            )
         }
         let paths = documents.map(\.path)
         let gone = Set(members).subtracting(paths).sorted()

@@ -273,7 +273,8 @@ package actor WatchConnection {
             return .lost(StorageError(transport: cause, isWrite: false))
         }
         let requests = machine.reconnect()
-        let channel = WebChannel(configuration.channel, transport: transport) { [weak self] message in
+        let channel = WebChannel(configuration.channel, transport: transport) {
+            [weak self] message in
             await self?.receive(message)
         }
         self.channel = channel
@@ -396,22 +397,5 @@ package actor WatchConnection {
             guard case .send(let json) = effect else { return nil }
             return String(decoding: json.bytes, as: UTF8.self)
         }
-    }
-}
-
-/// The changes of queries and documents on a server that has Firestore's Listen method; copies of an adapter share it.
-package final class WatchFeed: Sendable {
-    private let connection: WatchConnection
-
-    package init(_ connection: WatchConnection) { self.connection = connection }
-
-    deinit { connection.shutdown() }
-
-    /// The number of targets that are followed.
-    package var targetCount: Int { get async { await connection.targetCount } }
-
-    /// Returns the changes of a query’s result, or of documents, with the guarantees of `ChangeRequest/query`.
-    package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await connection.page(request)
     }
 }

@@ -126,11 +126,15 @@ struct WatchLog: Sendable {
             count: count
         )
         // Readers who begin now have all of the first publication.
-        guard base != nil else { return base = publication.time }
+        guard base != nil else {
+            base = publication.time
+            return
+        }
         guard !publication.changes.isEmpty else { return }
         entries.append((publication.time, publication.changes))
         changeCount += publication.changes.count
-        while entries.count > Self.mostEntries || changeCount > Self.mostChanges, entries.count > 1 {
+        while entries.count > Self.mostEntries || changeCount > Self.mostChanges, entries.count > 1
+        {
             let (time, changes) = entries.removeFirst()
             changeCount -= changes.count
             base = time

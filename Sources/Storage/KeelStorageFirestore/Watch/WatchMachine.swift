@@ -296,7 +296,9 @@ package struct WatchMachine: Sendable {
     /// Compares a target with the number of its documents on the server, and heals a difference.
     private mutating func check(_ filter: ExistenceFilter) -> [Effect] {
         let id = filter.target
-        guard isActive(id), let target = targets[id], target.count != filter.count else { return [] }
+        guard isActive(id), let target = targets[id], target.count != filter.count else {
+            return []
+        }
         if let names = filter.names, target.count != nil {
             var present = target.fresh ?? target.members ?? [:]
             if target.fresh == nil { for change in target.staged.values { present.apply(change) } }

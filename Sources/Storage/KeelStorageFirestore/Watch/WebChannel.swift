@@ -89,7 +89,9 @@ package final class WebChannel: Sendable {
     }
 
     /// Sends messages; without effect once the channel has ended.
-    func send(_ messages: [String]) { perform(state.withLock { $0.machine.handle(.send(messages)) }) }
+    func send(_ messages: [String]) {
+        perform(state.withLock { $0.machine.handle(.send(messages)) })
+    }
 
     /// Ends the channel and tells the server.
     func close() { perform(state.withLock { $0.machine.handle(.close) }) }

@@ -272,7 +272,8 @@ package struct WebChannelMachine: Sendable {
                 guard sessionID == nil else { return }
                 sessionID = parts[1].elements?.dropFirst().first?.text
                 return
-            case "close"?, "stop"?: return end(.lost(Self.loss("it has closed the channel")), &effects)
+            case "close"?, "stop"?:
+                return end(.lost(Self.loss("it has closed the channel")), &effects)
             case _?: return
             case nil: deliver(content, &effects)
             }

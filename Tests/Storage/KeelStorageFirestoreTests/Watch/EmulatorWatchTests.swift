@@ -59,7 +59,9 @@ struct EmulatorWatchTests {
             delays.append(clock.now - committed)
         }
         delays.sort()
-        print("a listener of Google\u{2019}s emulator is told after \(delays[10]), at most \(delays[19])")
+        print(
+            "a listener of Google\u{2019}s emulator is told after \(delays[10]), at most \(delays[19])"
+        )
         // 50 ms on an idle machine; polling takes up to two seconds.
         #expect(delays[10] < .milliseconds(500))
         #expect(transport.count(of: ":runQuery") == 0)

@@ -1,3 +1,4 @@
+import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelStorage
@@ -54,7 +55,10 @@ struct WatchConnectionTests {
     @Test("The first request of a channel carries the token, and the target")
     func isSigned() async throws {
         let scripted = Scripted.google(
-            [Self.opened, Self.stream(Self.added, Self.change("a/1"), Self.current, Self.consistent)],
+            [
+                Self.opened,
+                Self.stream(Self.added, Self.change("a/1"), Self.current, Self.consistent),
+            ],
             authentication: .token("t")
         )
         let page = try await scripted.adapter.changes(request)
@@ -125,7 +129,9 @@ struct WatchConnectionTests {
 
     @Test("A server that breaks the protocol fails the first request")
     func malformed() async throws {
-        let scripted = Scripted.google([Self.opened, Self.stream(#"{"targetChange":{"targetIds":1}}"#)])
+        let scripted = Scripted.google([
+            Self.opened, Self.stream(#"{"targetChange":{"targetIds":1}}"#),
+        ])
         await expect(.invalidReply) { _ = try await scripted.adapter.changes(request) }
     }
 

@@ -310,7 +310,9 @@ struct WatchMachineTests {
     )
     func digests(text: String, expected: String) {
         let digits = Array("0123456789abcdef")
-        let hash = MD5.hash(Array(text.utf8)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        let hash = MD5.hash(Array(text.utf8)).flatMap {
+            [digits[Int($0 >> 4)], digits[Int($0 & 15)]]
+        }
         #expect(String(hash) == expected)
     }
 

@@ -252,7 +252,10 @@ private struct ChannelSimulation {
             perform(machine.handle(.received(Array(bytes.prefix(count)))))
             failureCount = 0
         case 4: breakStream()
-        case 5: if post != nil { reach(); answerPost(with: "7\n[1,1,7]") }
+        case 5:
+            guard post != nil else { return }
+            reach()
+            answerPost(with: "7\n[1,1,7]")
         default: breakPost()
         }
     }
@@ -323,7 +326,8 @@ private struct ChannelSimulation {
     }
 
     private static func chunk(_ ids: [Int]) -> [UInt8] {
-        let text = "[" + ids.map { "[\($0),[{\"n\":\($0),\"t\":\"é😀漢\"}]]" }.joined(separator: ",") + "]"
+        let arrays = ids.map { "[\($0),[{\"n\":\($0),\"t\":\"é😀漢\"}]]" }
+        let text = "[\(arrays.joined(separator: ","))]"
         return Array("\(text.utf16.count)\n\(text)".utf8)
     }
 

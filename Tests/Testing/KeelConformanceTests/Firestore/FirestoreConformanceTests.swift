@@ -29,7 +29,7 @@ struct FirestoreConformanceTests {
         "Google's clients refuse what its service takes; Keel takes it, with the service's meaning"
 
     private static func reason(for vector: FirestoreVector) -> String? {
-        return exceptions[vector.file]
+        exceptions[vector.file]
     }
 
     private static let expected = FirestoreVector.all.filter {

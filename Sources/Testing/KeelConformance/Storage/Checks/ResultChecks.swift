@@ -57,7 +57,9 @@ extension StorageAdapterCheck {
             "a followed result respects the query’s bounds",
             { $0.query.order(by: "n").start(at: [3]).end(before: [6]) },
             through: [
-                { try await $0.fill(["a": ["n": 2], "b": ["n": 3], "c": ["n": 5], "d": ["n": 6]]) },
+                {
+                    try await $0.fill(["a": ["n": 2], "b": ["n": 3], "c": ["n": 5], "d": ["n": 6]])
+                },
                 { try await $0.set(["n": 4], "a") },
                 { try await $0.set(["n": 6], "b") },
             ]
