@@ -1,6 +1,6 @@
 package import KeelCore
 package import KeelHTTP
-package import KeelStorageAdapting
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// Follows targets over one channel to a server, which it opens for the first reader and closes after the last.
