@@ -181,6 +181,8 @@ package final class WebChannel: Sendable {
             authority: configuration.authority,
             path: path
         )
+        // Google's emulator closes these connections without notice, after which another request on them would fail.
+        if configuration.scheme == "http" { head.headerFields[.connection] = "close" }
         guard let form = request.form else {
             let limit = configuration.stallTimeout
             return HTTPCall(head, timeouts: HTTPTimeouts(firstByte: limit, idle: limit))

@@ -7,7 +7,7 @@ import Testing
 /// A server and a client whose stream breaks off at random: what the client publishes is what the server had then.
 @Suite("A Listen stream that breaks off at random places")
 struct WatchSimulationTests {
-    @Test("Each publication is the result at its time", arguments: 0..<400)
+    @Test("Each publication is the result at its time", arguments: 0..<120)
     func isExact(seed: UInt64) throws {
         var simulation = WatchSimulation(seed: seed)
         for _ in 0..<150 { try simulation.step() }

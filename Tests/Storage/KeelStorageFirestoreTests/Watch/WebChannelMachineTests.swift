@@ -119,11 +119,11 @@ struct WebChannelMachineTests {
     @Test("A back channel that ends is opened again from the last array, and not forever")
     func continues() throws {
         var machine = Self.opened()
-        _ = machine.handle(.received(Array("12\n[[4,[{}]]]\n".utf8)))
+        _ = machine.handle(.received(Array("10\n[[4,[{}]]]".utf8)))
         let again = try #require(Self.gets(machine.handle(.streamEnded(nil))).first)
         #expect(again.query.contains("&AID=4&"))
         // The server repeats what it does not know to have arrived.
-        let bytes = Array("23\n[[4,[{}]],[5,[{\"a\":1}]]]".utf8)
+        let bytes = Array("24\n[[4,[{}]],[5,[{\"a\":1}]]]".utf8)
         #expect(Self.delivered(machine.handle(.received(bytes))) == [["a": .integer(1)]])
         let loss = StorageError(.unavailable, "gone")
         #expect(Self.gets(machine.handle(.streamEnded(loss))).count == 1)
@@ -279,7 +279,8 @@ private struct ChannelSimulation {
         if Bool.random(using: &random) { reach() }
         let request = post
         perform(machine.handle(.unanswered(StorageError(.unavailable, "cut"))))
-        #expect(post == request)
+        // The number of the last array may have grown.
+        #expect(post?.form == request?.form)
     }
 
     private mutating func deliverAll() {
