@@ -17,7 +17,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         case ignoresThePast, readsWithoutChecking, tellsCommitTimes, tellsNoTimes, turnsTimeBack
         case missesQueriesOfScopes, forgetsOrigins, acknowledgesNothing
         case forgetsRemovals, tellsNoRemovalTimes, losesRemovalTimes
-        case missesDeepDocuments, ordersByCutValues
+        case missesDeepDocuments, ordersByCutValues, takesForeignCursors
 
         var testDescription: String { rawValue }
     }
@@ -204,7 +204,14 @@ final class BrokenStorageAdapter: StorageAdapter {
             request.scope = ChangeScope()
         }
         if fault == .acknowledgesNothing { request.clients = [] }
-        var page = try await base.changes(request)
+        var page: ChangePage
+        do throws(StorageError) {
+            page = try await base.changes(request)
+        } catch {
+            guard fault == .takesForeignCursors, error.code == .invalidArgument else { throw error }
+            request.after = nil
+            page = try await base.changes(request)
+        }
         switch fault {
         case .saysCaughtUpAlways: page.isCaughtUp = true
         case .tellsNoTimes: page.time = nil

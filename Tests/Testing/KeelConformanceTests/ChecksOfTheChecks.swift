@@ -46,6 +46,7 @@ struct ChecksOfTheChecks {
             .tellsNoTimes, .turnsTimeBack, .forgetsRemovals, .tellsNoRemovalTimes,
             .losesRemovalTimes:
             [.changes]
+        case .takesForeignCursors: [.results]
         case .tellsCommitTimes: [.documents]
         case .countsEverything: [.aggregates]
         case .turnsNamesRound: [.collections]

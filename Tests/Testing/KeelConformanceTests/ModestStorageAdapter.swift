@@ -46,7 +46,9 @@ final class ModestStorageAdapter: StorageAdapter {
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try require(.changeLog)
+        let isNarrow = request.query != nil || request.scope == .documents(request.scope.documents)
+        try require(isNarrow && !capabilities.contains(.changeLog) ? .queryChanges : .changeLog)
+        if request.query != nil { try require(.queryChanges) }
         return try await base.changes(request)
     }
 }

@@ -28,17 +28,20 @@ struct ResultFollower {
     /// The result, by path.
     var result: [Document] { documents.values.sorted { $0.path < $1.path } }
 
-    /// Takes pages until the result is as expected; `check` sees each of them.
-    mutating func follow(
-        until expected: [Document],
-        checking check: ([Document]) -> Void = { _ in }
-    ) async throws {
+    /// Takes pages until the result is as expected.
+    mutating func follow(until expected: [Document]) async throws {
         let expected = expected.sorted { $0.path < $1.path }
+        try await follow { $0 == expected }
+    }
+
+    /// Takes pages until the result, by path, is as described, for at most two minutes.
+    mutating func follow(until isReached: ([Document]) -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(120)
         repeat {
-            try await step(waiting: .seconds(300))
-            check(result)
-            // A page that has all of it may already have been taken.
-        } while result != expected
+            try await step(waiting: .seconds(10))
+            if isReached(result) { return }
+        } while ContinuousClock.now < end
+        Issue.record("the pages do not lead to the result of the query: \(result.map(\.path))")
     }
 
     /// Takes a page, and starts again if the adapter cannot continue from the cursor.

@@ -55,6 +55,8 @@ public struct StorageAdapterCheck: Sendable, CustomTestStringConvertible {
         case textSearch
         /// The change log.
         case changes
+        /// The results of queries, as an adapter follows them.
+        case results
         /// Listeners of a client whose reads fail.
         case listeners
         /// Documents replicated with their times and revisions.

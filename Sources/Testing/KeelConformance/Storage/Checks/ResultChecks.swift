@@ -10,7 +10,7 @@ extension StorageAdapterCheck {
         _ promise: String,
         _ body: @escaping @Sendable (StoreUnderTest) async throws -> Void
     ) -> Self {
-        Self(.changes, promise, needs: .queryChanges, body)
+        Self(.results, promise, needs: .queryChanges, body)
     }
 
     /// Returns a check that follows a query through writes; after each, the follower must have the query's result.
@@ -135,7 +135,7 @@ extension StorageAdapterCheck {
                 store,
                 ChangeRequest(after: cursor, followingResultOf: store.query)
             )
-            try await second.step(waiting: .seconds(300))
+            try await second.step(waiting: .seconds(60))
             #expect(second.documents[store.path("a")] == (try await store.document("a")))
         },
         followed("a cursor belongs to its query") { store in
@@ -177,9 +177,7 @@ extension StorageAdapterCheck {
                 for _ in 0..<10 {
                     group.addTask {
                         var follower = ResultFollower(store, store.query)
-                        while follower.documents[store.path()]?["n"] != 5 {
-                            try await follower.step(waiting: .seconds(300))
-                        }
+                        try await follower.follow { $0.first?["n"] == 5 }
                     }
                 }
                 for number in 1...5 { try await store.set(["n": .integer(Int64(number))]) }
@@ -197,10 +195,10 @@ extension StorageAdapterCheck {
                 }
             }()
             var follower = ResultFollower(store, store.query)
-            while follower.documents[store.path("a")]?["n"] != 35 {
-                try await follower.step(waiting: .seconds(300))
-                let sum = follower.result.compactMap { $0["n"]?.integerValue }.reduce(0, +)
+            try await follower.follow { result in
+                let sum = result.compactMap { $0["n"]?.integerValue }.reduce(0, +)
                 #expect(sum == 100, "a batch is in the result in part")
+                return result.first?["n"] == 35
             }
             try await writing
         },
