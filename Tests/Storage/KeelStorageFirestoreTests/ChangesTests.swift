@@ -133,10 +133,10 @@ struct ChangesTests {
         #expect(google.requests.isEmpty)
     }
 
-    @Test("listeners use the event stream of a Keel server and poll Google's")
+    @Test("listeners use the event stream of a Keel server and the channel of Google's")
     func listening() throws {
         #expect(try Scripted.keel().adapter.listening == .eventStream)
-        #expect(Scripted.google().adapter.listening == .polling)
+        #expect(Scripted.google().adapter.listening == .watch)
         #expect(try Scripted.keel { $0.capabilities = [] }.adapter.listening == .polling)
     }
 }

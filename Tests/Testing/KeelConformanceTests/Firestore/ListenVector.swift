@@ -75,7 +75,7 @@ struct ListenVector {
             let document = try documents.document(try #require(try change.object("doc")))
             snapshot.changes[document.path] = try change.text("kind")
         }
-        snapshot.time = try json.text("readTime").flatMap(Timestamp.init(rfc3339:))
+        snapshot.time = try json.text("readTime").flatMap(FirestoreTime.time)
         return snapshot
     }
 }
