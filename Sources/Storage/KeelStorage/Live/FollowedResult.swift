@@ -55,12 +55,16 @@ struct FollowedResult: Sendable {
 ///
 /// The adapter decides what is in the result: of a limited query, no documents beyond the limit are known here.
 struct FollowedQuery: Sendable {
+    private let query: DocumentQuery
     private var result: FollowedResult
     /// The documents of the result and those that cannot be read; nil if a view applies changes by itself.
     private var members: [DocumentPath: ChangePage.Change]?
+    /// The number of documents beyond the limit that are followed in place of those that cannot be read.
+    private var surplus = 0
 
     /// Creates the result of a validated query.
     init(_ query: DocumentQuery) {
+        self.query = query
         result = FollowedResult(ChangeRequest(followingResultOf: query))
         let isWindowed = query.limit != nil || query.offset > 0 || query.search != nil
         members = isWindowed ? [:] : nil
@@ -71,11 +75,13 @@ struct FollowedQuery: Sendable {
         try await result.next(client, for: "listen")
     }
 
-    /// Applies news to the view of a listener, and returns the steps from its last state.
+    /// Applies news to the view of a listener.
+    ///
+    /// - Returns: The steps from the view's last state; nil if more documents must be followed first.
     mutating func apply(
         _ news: FollowedResult.News,
         to view: inout QueryView
-    ) -> [DocumentChange] {
+    ) -> [DocumentChange]? {
         switch news {
         case .whole(let changes):
             if members != nil { members = [:] }
@@ -90,7 +96,7 @@ struct FollowedQuery: Sendable {
     private mutating func load(
         _ changes: [ChangePage.Change],
         into view: inout QueryView
-    ) -> [DocumentChange] {
+    ) -> [DocumentChange]? {
         var known = members ?? [:]
         for change in changes {
             switch change {
@@ -107,6 +113,20 @@ struct FollowedQuery: Sendable {
             case .removed, .leftScope: break
             }
         }
+        if let limit = query.limit, failures.count > surplus {
+            surplus = failures.count
+            result = FollowedResult(ChangeRequest(followingResultOf: query(upTo: limit)))
+            return nil
+        }
         return view.load(documents, unreadable: failures, isWindow: true)
+    }
+
+    private func query(upTo limit: DocumentQuery.Limit) -> DocumentQuery {
+        query.with { query in
+            switch limit {
+            case .first(let count): query.limit = .first(count + surplus)
+            case .last(let count): query.limit = .last(count + surplus)
+            }
+        }
     }
 }

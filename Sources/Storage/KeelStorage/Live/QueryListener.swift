@@ -62,14 +62,15 @@ actor QueryListener {
     private func watch() async throws(StorageError) -> QuerySnapshot? {
         while var followed {
             let news = try await followed.next(client)
-            let steps = news.map { followed.apply($0, to: &view) }
-            self.followed = followed
-            guard let steps else {
+            if let news {
+                let steps = followed.apply(news, to: &view)
+                self.followed = followed
+                if let steps, let snapshot = snapshot(steps) { return snapshot }
+            } else {
+                self.followed = followed
                 if let snapshot = try await read() { return snapshot }
                 guard await client.waitForPoll() else { return nil }
-                continue
             }
-            if let snapshot = snapshot(steps) { return snapshot }
         }
         return nil
     }
