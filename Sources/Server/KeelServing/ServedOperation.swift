@@ -38,6 +38,10 @@ public struct ServedOperation: Sendable, Hashable {
         case "sync" where parts.count == 3 && ["changes", "events"].contains(parts[2]):
             name = "\(method) sync/\(parts[2])"
             route = "/sync/*/\(parts[2])"
+        case "google.firestore.v1.Firestore":
+            let called = GRPCMethod(path: String(path))
+            name = called?.rawValue ?? "\(method) other"
+            route = called.map { "/\(GRPCMethod.service)/\($0.rawValue)" } ?? "/\(GRPCMethod.service)/*"
         case "keel" where path == "/keel/v1/schema":
             name = "\(method) schema"
             route = String(path)

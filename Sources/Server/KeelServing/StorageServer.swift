@@ -3,7 +3,8 @@ public import KeelHTTP
 public import KeelStorage
 import Synchronization
 
-/// A handler that serves a store over Firestore's REST protocol with Keel's extensions.
+/// A handler that serves a store over Firestore's protocol: over REST, with Keel's extensions, over gRPC, and to web
+/// pages over WebChannel.
 ///
 /// ```swift
 /// let server = StorageServer(adapter: try SQLiteStorageAdapter(at: file))
@@ -13,6 +14,9 @@ import Synchronization
 /// to the same store. `Documentation/Protocols/FirestoreExtensions.md` describes the extensions. Requests are validated
 /// by the same rules as in `StorageClient`. Clients cannot access the server's own collection, and only clients that
 /// use the extensions can access the collections of Keel's libraries.
+///
+/// Google's clients that use gRPC need HTTP/2, with trailers, from the server in front of the handler. A stream's reply
+/// begins before its request has ended, and both go on.
 ///
 /// Transactions are optimistic and never wait for each other. The server records the reads of a transaction; a commit
 /// takes effect only if they are still current, and otherwise fails with `ABORTED`, after which clients start over. The
@@ -84,13 +88,14 @@ public final class StorageServer: ServingHandler {
     @concurrent
     public func respond(to call: HTTPCall) async -> HTTPReply {
         let origin = RequestOrigin(configuration)
+        let isGRPC = Self.isGRPC(call.head)
         var reply: HTTPReply
         do throws(ServingFailure) {
             guard !isShutDown.withLock({ $0 }) else { throw .shuttingDown }
             try origin.check(call.head)
-            reply = try await answer(call)
+            reply = isGRPC ? try await answerGRPC(call) : try await answer(call)
         } catch {
-            reply = error.reply
+            reply = isGRPC ? .gRPC([], GRPCStatus(error)) : error.reply
         }
         origin.share(&reply, with: call.head)
         if call.head.method == .head { reply.body = .empty }

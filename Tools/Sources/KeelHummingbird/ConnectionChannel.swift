@@ -1,21 +1,61 @@
 import HummingbirdCore
+import HummingbirdHTTP2
 import Logging
 import NIOCore
+import NIOHTTP2
 import NIOHTTPTypesHTTP1
 
-/// Sets up HTTP/1.1 connections with limits, whose work is canceled when the client disconnects.
+/// Sets up connections of HTTP/1.1, or of HTTP/2 if the client begins with its preface, with limits and with work that
+/// is canceled when the client disconnects.
 struct ConnectionChannel: ServerChildChannel {
-    /// A connection.
-    struct Value: ServerChildChannelValue {
-        let setup: HTTP1Channel
-        let http: HTTP1Channel.Value
-
-        var channel: any Channel { http.channel }
+    /// A connection, once its first bytes have told the protocol.
+    enum Connection: Sendable {
+        case http1(HTTP1Channel, HTTP1Channel.Value)
+        case http2(HTTP2Channel, HTTP2Channel.Value)
     }
+
+    struct Value: ServerChildChannelValue {
+        let connection: EventLoopFuture<Connection>
+        let channel: any Channel
+    }
+
+    /// The time after which a client without a request is disconnected.
+    private static let idleTimeout = TimeAmount.seconds(60)
+    /// The time after which a client of HTTP/2 without a stream is asked to leave; its clients open streams rarely.
+    private static let idleTimeoutHTTP2 = Duration.seconds(300)
 
     let responder: HandlerResponder
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            let promise = channel.eventLoop.makePromise(of: Connection.self)
+            try channel.pipeline.syncOperations.addHandler(
+                ProtocolDetectionHandler(timeout: Self.idleTimeout, promise) { isHTTP2 in
+                    isHTTP2 ? http2(channel, logger) : http1(channel, logger)
+                }
+            )
+            return Value(connection: promise.futureResult, channel: channel)
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        let connection = await withTaskCancellationHandler {
+            try? await value.connection.get()
+        } onCancel: {
+            value.channel.close(promise: nil)
+        }
+        switch connection {
+        case .http1(let setup, let value): await setup.handle(value: value, logger: logger)
+        case .http2(let setup, let value): await setup.handle(value: value, logger: logger)
+        // The client left before its first request.
+        case nil: break
+        }
+    }
+
+    private func http1(
+        _ channel: any Channel,
+        _ logger: Logger
+    ) -> EventLoopFuture<Connection> {
         let presence = ClientPresence()
         let responder = responder
         let setup = HTTP1Channel(
@@ -28,7 +68,7 @@ struct ConnectionChannel: ServerChildChannel {
                 additionalChannelHandlers: [
                     ClientPresenceHandler(presence), SlowRequestHandler(), SlowReaderHandler(),
                 ],
-                idleTimeout: .seconds(60)
+                idleTimeout: Self.idleTimeout
             )
         )
         return setup.setup(channel: channel, logger: logger).flatMapThrowing { http in
@@ -37,11 +77,44 @@ struct ConnectionChannel: ServerChildChannel {
                 HeadHandler(),
                 position: .before(try pipeline.handler(type: HTTP1ToHTTPServerCodec.self))
             )
-            return Value(setup: setup, http: http)
+            return .http1(setup, http)
         }
     }
 
-    func handle(value: Value, logger: Logger) async {
-        await value.setup.handle(value: value.http, logger: logger)
+    private func http2(
+        _ channel: any Channel,
+        _ logger: Logger
+    ) -> EventLoopFuture<Connection> {
+        let connection = HTTP2ConnectionHandler()
+        let shared = NIOLoopBound(connection, eventLoop: channel.eventLoop)
+        let responder = responder
+        let setup = HTTP2Channel(
+            responder: { request, writer, stream in
+                // The stream closes when the client resets it or disconnects; its end of the request alone says nothing.
+                let presence = ClientPresence()
+                stream.closeFuture.whenComplete { _ in presence.end() }
+                presence.beginWork()
+                defer { presence.endWork() }
+                try await responder.respond(to: request, writer, on: stream, isHTTP2: true)
+            },
+            configuration: HTTP2ChannelConfiguration(
+                idleTimeout: Self.idleTimeoutHTTP2,
+                // A stream has no idle timeout: its client may listen for hours.
+                streamConfiguration: HTTP1Channel.Configuration(
+                    additionalChannelHandlers: [
+                        HTTP2StreamHandler(of: shared.value), SlowRequestHandler(),
+                        SlowReaderHandler(),
+                    ]
+                )
+            )
+        )
+        return setup.setup(channel: channel, logger: logger).flatMapThrowing { http in
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(
+                shared.value,
+                position: .after(try pipeline.handler(type: NIOHTTP2Handler.self))
+            )
+            return .http2(setup, http)
+        }
     }
 }

@@ -20,11 +20,13 @@ struct HandlerResponder: Sendable {
     func respond(
         to request: Request,
         _ writer: consuming ResponseWriter,
-        on channel: any Channel
+        on channel: any Channel,
+        isHTTP2: Bool = false
     ) async throws {
-        let reader = Self.hasBody(request) ? RequestBodyReader(request.body) : nil
+        let hasBody = isHTTP2 ? Self.mayHaveBody(request) : Self.hasBody(request)
+        let reader = hasBody ? RequestBodyReader(request.body) : nil
         do {
-            let reply = await reply(to: request, reader, on: channel)
+            let reply = await reply(to: request, reader, on: isHTTP2 ? nil : channel)
             if Self.hasBody(reply.head.status, request.method) {
                 let body = try await writer.writeHead(reply.head)
                 try await stream(reply.body, to: body)
@@ -46,14 +48,14 @@ struct HandlerResponder: Sendable {
     private func reply(
         to request: Request,
         _ reader: RequestBodyReader?,
-        on channel: any Channel
+        on channel: (any Channel)?
     ) async -> HTTPReply {
         var head = request.head
         head.scheme = head.scheme ?? "http"
         var call = HTTPCall(head, body: reader.map { Self.body($0, of: request) })
-        let interim = InterimResponses(on: channel)
-        defer { interim.end() }
-        call.onInterimResponse = { interim.write($0) }
+        let interim = channel.map { InterimResponses(on: $0) }
+        defer { interim?.end() }
+        if let interim { call.onInterimResponse = { interim.write($0) } }
         return Self.staysForLong(head)
             ? await replyApart(to: call) : await handler.respond(to: call)
     }
@@ -128,6 +130,12 @@ struct HandlerResponder: Sendable {
     /// Whether a request has a body (RFC 9112, section 6.3).
     private static func hasBody(_ request: Request) -> Bool {
         request.headers[.transferEncoding] != nil || (length(of: request) ?? 0) > 0
+    }
+
+    /// Whether a request of HTTP/2 may have a body: it need not tell (RFC 9113, section 8.1.1).
+    private static func mayHaveBody(_ request: Request) -> Bool {
+        if let length = length(of: request) { return length > 0 }
+        return ![.get, .head, .delete, .options, .trace].contains(request.method)
     }
 
     private static func length(of request: Request) -> Int64? {

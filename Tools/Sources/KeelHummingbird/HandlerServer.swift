@@ -7,7 +7,9 @@ import NIOCore
 import NIOPosix
 public import ServiceLifecycle
 
-/// An HTTP/1.1 server on Hummingbird whose requests a handler answers.
+/// A server of HTTP/1.1 and HTTP/2 on Hummingbird whose requests a handler answers.
+///
+/// Both protocols share one port: a connection that begins with the preface of HTTP/2 speaks HTTP/2, others HTTP/1.1.
 ///
 /// The server is a service: run it in a `ServiceGroup`, which ends it on a signal. A graceful shutdown answers the
 /// accepted requests first.
@@ -15,11 +17,13 @@ public import ServiceLifecycle
 /// The resources that a client can hold are limited:
 ///
 /// - The server closes a connection without a complete request for one minute, and a connection whose request body
-///   arrives at less than 1 KiB per second while the handler reads it.
+///   arrives at less than 1 KiB per second while the handler reads it. Requests of gRPC may pause.
+/// - It closes a connection of HTTP/2 without a stream for five minutes, and one whose client sends pings more often
+///   than every five seconds while nothing is sent to it.
 /// - It closes a connection whose client takes less than 64 KiB of a waiting response in 30 seconds.
 /// - It cancels the handler's task when the client disconnects, or closes its side, before the response is complete.
 /// - It discards up to 16 MiB of a body that the handler has not read, so that the client can read the response, and
-///   then closes the connection.
+///   then closes the connection. Over HTTP/2 it ends the stream instead.
 /// - It does not accept further connections once the maximum is reached; they wait.
 ///
 /// The server sends a handler's interim responses (`HTTPCall.onInterimResponse`) to HTTP/1.1 clients, at most 64 per

@@ -6,7 +6,8 @@ package import NIOHTTPTypes
 ///
 /// Hummingbird's own limit starts again with each part of a body, so a client could keep a connection by sending single
 /// bytes. Here each period must bring a minimum number of bytes, or the end of the request. Periods in which the server
-/// does not read, because the handler takes no more of the body, do not count.
+/// does not read, because the handler takes no more of the body, do not count. Requests of gRPC are exempt, because
+/// their body stays open for as long as the client listens.
 package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart
@@ -29,7 +30,9 @@ package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHa
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head: watch(context)
+        case .head(let head):
+            let type = head.headerFields[.contentType]
+            if type?.hasPrefix("application/grpc") != true { watch(context) }
         case .body(let piece): bytes += piece.readableBytes
         case .end: rest()
         }

@@ -17,6 +17,11 @@ package struct ProtobufWriter {
 
     package mutating func fixed64(_ field: Int, _ value: UInt64) {
         guard value != 0 else { return }
+        presentFixed64(field, value)
+    }
+
+    /// Writes a number of a `oneof` with a fixed size, even if it is zero.
+    package mutating func presentFixed64(_ field: Int, _ value: UInt64) {
         tag(field, 1)
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
@@ -41,16 +46,24 @@ package struct ProtobufWriter {
 
     package mutating func data(_ field: Int, _ data: some Collection<UInt8>) {
         guard !data.isEmpty else { return }
+        present(field, data)
+    }
+
+    /// Writes bytes of a `oneof`, even if there are none.
+    package mutating func present(_ field: Int, _ data: some Collection<UInt8>) {
         tag(field, 2)
         varint(UInt64(data.count))
         bytes.append(contentsOf: data)
     }
 
     /// Writes a nested message, even if it is empty.
-    package mutating func message(_ field: Int, _ write: (inout ProtobufWriter) -> Void) {
+    package mutating func message<Failure: Error>(
+        _ field: Int,
+        _ write: (inout ProtobufWriter) throws(Failure) -> Void
+    ) throws(Failure) {
         tag(field, 2)
         let start = bytes.count
-        write(&self)
+        try write(&self)
         // The length is inserted before the written bytes, which avoids a second buffer.
         var length = UInt64(bytes.count - start)
         guard length >= 0x80 else { return bytes.insert(UInt8(length), at: start) }

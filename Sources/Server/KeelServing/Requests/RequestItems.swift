@@ -5,6 +5,9 @@ import KeelStorageFirestore
 struct RequestItems {
     private let items: [(name: String, value: String)]
 
+    /// Creates the items of a request without a query string.
+    init(_ items: [(name: String, value: String)]) { self.items = items }
+
     /// Parses a query string, or a form, whose names are left unchanged.
     ///
     /// - Throws: A failure if the percent-encoding is invalid.

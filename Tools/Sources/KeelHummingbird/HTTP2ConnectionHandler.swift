@@ -1,0 +1,140 @@
+internal import HTTPTypes
+import NIOCore
+import NIOHTTP2
+internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP2
+
+/// Limits what a client of HTTP/2 can do on a connection apart from requests.
+///
+/// Pings are acknowledged by SwiftNIO. Clients of gRPC send them every ten seconds or more while they wait, and more
+/// often while they receive, to measure the connection. So a ping is premature only within five seconds of another
+/// one without anything sent in between, and the third such ping ends the connection, as in gRPC's own servers.
+/// Hummingbird, whose limit is 30 seconds whatever is sent, does not see pings.
+final class HTTP2ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTP2Frame
+    typealias InboundOut = HTTP2Frame
+    typealias OutboundOut = HTTP2Frame
+
+    private static let pingInterval = TimeAmount.seconds(5)
+    private static let mostPrematurePings = 2
+
+    /// The time for which a connection without streams stays, after Hummingbird has asked the client to leave.
+    private let idleTimeout: TimeAmount
+    /// The same during a graceful shutdown.
+    private let quiescingTimeout: TimeAmount
+    private var lastPing: NIODeadline?
+    private var prematurePings = 0
+    private var openStreams = 0
+    private var isQuiescing = false
+    private var end: Scheduled<Void>?
+    private var context: ChannelHandlerContext?
+
+    init(idleTimeout: TimeAmount = .seconds(330), quiescingTimeout: TimeAmount = .seconds(5)) {
+        self.idleTimeout = idleTimeout
+        self.quiescingTimeout = quiescingTimeout
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        closeLater()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        end?.cancel()
+        self.context = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .ping(_, ack: false) = unwrapInboundIn(data).payload else {
+            return context.fireChannelRead(data)
+        }
+        let now = NIODeadline.now()
+        defer { lastPing = now }
+        guard let lastPing, now - lastPing < Self.pingInterval else { return }
+        prematurePings += 1
+        guard prematurePings > Self.mostPrematurePings else { return }
+        let goAway = HTTP2Frame(
+            streamID: .rootStream,
+            payload: .goAway(
+                lastStreamID: .maxID,
+                errorCode: .enhanceYourCalm,
+                opaqueData: ByteBuffer(string: "too_many_pings")
+            )
+        )
+        context.writeAndFlush(wrapOutboundOut(goAway), promise: nil)
+        context.close(promise: nil)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent {
+            isQuiescing = true
+            closeLater()
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    // MARK: Streams
+
+    fileprivate func streamOpened() {
+        openStreams += 1
+        end?.cancel()
+    }
+
+    fileprivate func streamClosed() {
+        openStreams -= 1
+        closeLater()
+    }
+
+    fileprivate func hasSent() {
+        lastPing = nil
+        prematurePings = 0
+    }
+
+    /// Closes the connection after a while without streams, because its client may not follow the request to leave.
+    private func closeLater() {
+        end?.cancel()
+        guard openStreams == 0, let context else { return }
+        let timeout = isQuiescing ? quiescingTimeout : idleTimeout
+        end = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { [self] in
+            self.context?.close(promise: nil)
+        }
+    }
+}
+
+/// Tells a connection of its streams, and ends a stream whose response is complete although its request is not.
+final class HTTP2StreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private let connection: HTTP2ConnectionHandler
+    private var isRequestComplete = false
+
+    init(of connection: HTTP2ConnectionHandler) { self.connection = connection }
+
+    func handlerAdded(context: ChannelHandlerContext) { connection.streamOpened() }
+
+    func handlerRemoved(context: ChannelHandlerContext) { connection.streamClosed() }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .end = unwrapInboundIn(data) { isRequestComplete = true }
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        connection.hasSent()
+        guard case .end = unwrapOutboundIn(data), !isRequestComplete else {
+            return context.write(data, promise: promise)
+        }
+        let written = promise ?? context.eventLoop.makePromise(of: Void.self)
+        context.write(data, promise: written)
+        written.futureResult.assumeIsolated().whenSuccess {
+            // RFC 9113, section 8.1: the client need not send the rest, and keeps the response.
+            context.triggerUserOutboundEvent(
+                NIOHTTP2FramePayloadToHTTPEvent.reset(code: .noError),
+                promise: nil
+            )
+        }
+    }
+}
