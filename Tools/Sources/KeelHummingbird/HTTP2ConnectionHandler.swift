@@ -48,7 +48,7 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler, RemovableChannelHandl
         guard case .ping(_, ack: false) = unwrapInboundIn(data).payload else {
             return context.fireChannelRead(data)
         }
-        let now = NIODeadline.now()
+        let now = context.eventLoop.now
         defer { lastPing = now }
         guard let lastPing, now - lastPing < Self.pingInterval else { return }
         prematurePings += 1

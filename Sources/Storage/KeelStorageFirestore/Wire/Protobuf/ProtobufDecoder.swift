@@ -258,10 +258,12 @@ extension ProtobufDecoder {
             seconds == 0 || nanoseconds == 0 || (seconds < 0) == (nanoseconds < 0),
             seconds.magnitude < 1_000_000_000_000
         else { throw Failure(reason: .badTime, message: message.name) }
-        let digits = "\(nanoseconds.magnitude)"
-        let zeros = String(repeating: "0", count: 9 - digits.utf8.count)
+        // Like Google's libraries, with zero, three, six or nine decimals.
+        let digits = "\(1_000_000_000 + nanoseconds.magnitude)".utf8.dropFirst()
+        let zeros = digits.reversed().prefix { $0 == UInt8(ascii: "0") }.count
+        let decimals = zeros == 9 ? "" : ".\(Substring(digits.dropLast(zeros / 3 * 3)))"
         let sign = seconds < 0 || nanoseconds < 0 ? "-" : ""
-        return .string("\(sign)\(seconds.magnitude).\(zeros)\(digits)s")
+        return .string("\(sign)\(seconds.magnitude)\(decimals)s")
     }
 
     private mutating func wrapped(
