@@ -1,6 +1,6 @@
 internal import HTTPTypes
-import NIOCore
-import NIOHTTP2
+package import NIOCore
+package import NIOHTTP2
 internal import NIOHTTPTypes
 internal import NIOHTTPTypesHTTP2
 
@@ -10,10 +10,10 @@ internal import NIOHTTPTypesHTTP2
 /// often while they receive, to measure the connection. So a ping is premature only within five seconds of another
 /// one without anything sent in between, and the third such ping ends the connection, as in gRPC's own servers.
 /// Hummingbird, whose limit is 30 seconds whatever is sent, does not see pings.
-final class HTTP2ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTP2Frame
-    typealias InboundOut = HTTP2Frame
-    typealias OutboundOut = HTTP2Frame
+package final class HTTP2ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTP2Frame
+    package typealias InboundOut = HTTP2Frame
+    package typealias OutboundOut = HTTP2Frame
 
     private static let pingInterval = TimeAmount.seconds(5)
     private static let mostPrematurePings = 2
@@ -29,22 +29,25 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler, RemovableChannelHandl
     private var end: Scheduled<Void>?
     private var context: ChannelHandlerContext?
 
-    init(idleTimeout: TimeAmount = .seconds(330), quiescingTimeout: TimeAmount = .seconds(5)) {
+    package init(
+        idleTimeout: TimeAmount = .seconds(330),
+        quiescingTimeout: TimeAmount = .seconds(5)
+    ) {
         self.idleTimeout = idleTimeout
         self.quiescingTimeout = quiescingTimeout
     }
 
-    func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         closeLater()
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
+    package func handlerRemoved(context: ChannelHandlerContext) {
         end?.cancel()
         self.context = nil
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .ping(_, ack: false) = unwrapInboundIn(data).payload else {
             return context.fireChannelRead(data)
         }
@@ -65,7 +68,7 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler, RemovableChannelHandl
         context.close(promise: nil)
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent {
             isQuiescing = true
             closeLater()
@@ -85,7 +88,8 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler, RemovableChannelHandl
         closeLater()
     }
 
-    fileprivate func hasSent() {
+    /// Notes that something has been sent to the client, which then may ping again.
+    package func hasSent() {
         lastPing = nil
         prematurePings = 0
     }

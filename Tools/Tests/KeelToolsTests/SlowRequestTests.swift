@@ -44,6 +44,25 @@ struct SlowRequestTests {
         #expect(!channel.isActive)
     }
 
+    @Test("A request of gRPC may pause, because its client listens")
+    func gRPC() throws {
+        let channel = try channel()
+        try channel.bring(
+            .head(
+                HTTPRequest(
+                    method: .post,
+                    scheme: "http",
+                    authority: "localhost",
+                    path: "/",
+                    headerFields: [.contentType: "application/grpc"]
+                )
+            )
+        )
+        try channel.bring(body(1))
+        channel.embeddedEventLoop.advanceTime(by: .hours(1))
+        #expect(channel.isActive)
+    }
+
     @Test("Each interval requires its bytes, whatever came before")
     func slowLater() throws {
         let channel = try channel()
