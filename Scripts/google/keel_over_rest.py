@@ -1,7 +1,7 @@
 """A pytest plugin: clients of google-cloud-firestore talk REST to the server that KEEL_ADDRESS names.
 
 The client itself is not changed; only the transport that it makes for itself is another one of
-Google's own. An emulator's would be gRPC, which `keel serve` does not speak.
+Google's own. An emulator's would be gRPC.
 """
 
 import os

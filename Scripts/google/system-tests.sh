@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the system tests of Google's Python client for Firestore, unmodified, over REST against
-# `keel serve` on SQLite, or on the storage that KEEL_STORAGE names. Needs a network: the tests are part of
-# the client's source distribution.
+# Runs the system tests of Google's Python client for Firestore, unmodified, against `keel serve`: over gRPC, as against
+# an emulator, with the synchronous and with the asynchronous client, and over REST. The store is SQLite, or, over REST,
+# the storage that KEEL_STORAGE names. Needs a network: the tests are part of the client's source distribution.
 #
-# Documentation/Conformance.md has the result; known.txt the tests that do not pass, with reasons.
+# Documentation/Conformance.md has the result; known.txt and known-grpc.txt the tests that do not pass, with reasons.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
@@ -34,11 +34,15 @@ finish() {
 }
 trap finish EXIT
 
-"$KEEL_BINARY" serve --storage "${KEEL_STORAGE:-sqlite:$work/store.sqlite}" --history 1h --port 0 --log-level error \
-    >"$work/address" &
-server="$!"
-keel_address "$server" "$work/address"
-address="${KEEL_ADDRESS#http://}"
+# serve <name> [storage] - starts a server on a store of its own, and leaves its address in `address`.
+serve() {
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    "$KEEL_BINARY" serve --storage "${2:-sqlite:$work/$1.sqlite}" --history 1h --port 0 --log-level error \
+        >"$work/$1.address" &
+    server="$!"
+    keel_address "$server" "$work/$1.address"
+    address="${KEEL_ADDRESS#http://}"
+}
 
 # run <report> <argument of pytest>... - runs tests; what fails is the verdict's business.
 run() {
@@ -48,19 +52,36 @@ run() {
         cd "$folder/source/tests/system"
         KEEL_ADDRESS="$address" GCLOUD_PROJECT="keel-test" \
             PYTHONPATH="$here" PYTHONDONTWRITEBYTECODE=1 \
-            "$folder/python/bin/python" -m pytest "$@" -p keel_over_rest \
+            "$folder/python/bin/python" -m pytest "$@" \
             -p no:cacheprovider --quiet --tb=line --junit-xml="$report" >"$work/log" 2>&1
     ) || true
     [ -f "$report" ] || keel_die "pytest wrote no report:" "$(tail -n 30 "$work/log")"
 }
 
-keel_say "Google's system tests, over REST at $address"
-# The tests decide by this variable what an emulator cannot do, and need no credentials then.
-FIRESTORE_EMULATOR_HOST="$address" run "$work/emulator.xml" test_system.py
+# judge <least number of passed tests> <list of known failures> <report>... - prints the verdict.
+judge() {
+    "$folder/python/bin/python" "$here/verdict.py" judge "$@" || failed="yes"
+}
+failed=""
+
+# The tests decide by FIRESTORE_EMULATOR_HOST what an emulator cannot do, and need no credentials then. The client
+# itself speaks gRPC to the address in it.
+serve grpc
+keel_say "Google's system tests over gRPC at $address, with the synchronous client"
+FIRESTORE_EMULATOR_HOST="$address" run "$work/grpc.xml" test_system.py
+judge 75 "$here/known-grpc.txt" "$work/grpc.xml"
+
+keel_say "The same with the asynchronous client"
+FIRESTORE_EMULATOR_HOST="$address" run "$work/grpc-async.xml" test_system_async.py
+judge 72 "$here/known-grpc.txt" "$work/grpc-async.xml"
+
+serve rest "${KEEL_STORAGE:-}"
+keel_say "The same over REST at $address"
+FIRESTORE_EMULATOR_HOST="$address" run "$work/emulator.xml" test_system.py -p keel_over_rest
 
 keel_say "Those of them that skip themselves with an emulator, as with the service itself"
 mapfile -t again < <("$folder/python/bin/python" "$here/verdict.py" skipped "$work/emulator.xml")
-run "$work/service.xml" "${again[@]/#/test_system.py::}"
+run "$work/service.xml" "${again[@]/#/test_system.py::}" -p keel_over_rest
+judge 77 "$here/known.txt" "$work/emulator.xml" "$work/service.xml"
 
-"$folder/python/bin/python" "$here/verdict.py" judge "$here/known.txt" \
-    "$work/emulator.xml" "$work/service.xml"
+[ -z "$failed" ]
