@@ -36,10 +36,9 @@ extension StorageServer {
         let limit = min(timeout ?? configuration.requestTimeout, configuration.requestTimeout)
         let context = StorageContext().limited(to: limit, on: configuration.clock)
         let message = try await message(method, messages, context)
-        let request: GRPCRequest
         let body: ReplyBody
         do throws(StorageError) {
-            request = try GRPCRequest(method, message)
+            let request = try GRPCRequest(method, message)
             let exchange = FirestoreExchange(
                 adapter: adapter,
                 context: context,
@@ -75,7 +74,8 @@ extension StorageServer {
     ) async throws(ServingFailure) -> FirestoreJSON {
         let read: Result<FirestoreJSON, ServingFailure>
         do throws(StorageError) {
-            read = try await context.run { () async throws(StorageError) in
+            read = try await context.run {
+                () async throws(StorageError) -> Result<FirestoreJSON, ServingFailure> in
                 do throws(ServingFailure) {
                     guard let first = try await messages.next() else {
                         return .failure(.invalid("the request has no message"))

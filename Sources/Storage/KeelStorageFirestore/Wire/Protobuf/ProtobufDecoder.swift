@@ -66,11 +66,13 @@ struct ProtobufDecoder {
         if field.isRepeated {
             let elements = try elements(wire, of: field, in: message, levels: levels)
             guard !elements.isEmpty else { return }
-            slots[position(of: field, in: &slots)].list += elements
+            let position = position(of: field, in: &slots)
+            slots[position].list += elements
         } else if case .map(let kind) = field.kind {
             guard case .data(let entry) = wire else { return }
             let member = try member(entry, kind, in: message, levels: levels)
-            slots[position(of: field, in: &slots)].members.append(member)
+            let position = position(of: field, in: &slots)
+            slots[position].members.append(member)
         } else if case .message = field.kind {
             guard case .data(let data) = wire else { return }
             let position = position(of: field, in: &slots)
@@ -81,7 +83,8 @@ struct ProtobufDecoder {
                 slots[position].data = data
             }
         } else if let value = try value(wire, field.kind, in: message, levels: levels) {
-            slots[position(of: field, in: &slots)].value = value
+            let position = position(of: field, in: &slots)
+            slots[position].value = value
         }
     }
 

@@ -39,7 +39,7 @@ enum ProtobufEncoder {
             guard !elements.isEmpty else { return }
             switch field.kind {
             case .boolean, .int32, .int64, .enumeration:
-                try writer.message(field.number) { (writer: inout _) throws(Failure) in
+                try writer.message(field.number) { (writer: inout ProtobufWriter) throws(Failure) in
                     for element in elements {
                         guard let bits = bits(element, field.kind) else { throw flaw }
                         writer.varint(bits)
@@ -53,7 +53,7 @@ enum ProtobufEncoder {
         } else if case .map(let kind) = field.kind {
             guard let members = json.members else { throw flaw }
             for member in members {
-                try writer.message(field.number) { (writer: inout _) throws(Failure) in
+                try writer.message(field.number) { (writer: inout ProtobufWriter) throws(Failure) in
                     writer.string(1, member.name)
                     try write(member.value, kind, 2, in: message, to: &writer)
                 }
@@ -99,12 +99,12 @@ enum ProtobufEncoder {
                 $0.varint(2, UInt64(bitPattern: nanoseconds))
             }
         case .wrapper(let kind):
-            try writer.message(number) { (writer: inout _) throws(Failure) in
+            try writer.message(number) { (writer: inout ProtobufWriter) throws(Failure) in
                 try write(json, kind, 1, in: message, to: &writer)
             }
         case .message(let index):
             let inner = ProtobufSchema.firestore.messages[index]
-            try writer.message(number) { (writer: inout _) throws(Failure) in
+            try writer.message(number) { (writer: inout ProtobufWriter) throws(Failure) in
                 try write(json, inner, to: &writer)
             }
         case .anyObject:
@@ -112,10 +112,10 @@ enum ProtobufEncoder {
             writer.message(number) { write(anyObject: members, to: &$0) }
         case .anyMessage:
             guard let type = json["@type"]?.text else { throw flaw }
-            try writer.message(number) { (writer: inout _) throws(Failure) in
+            try writer.message(number) { (writer: inout ProtobufWriter) throws(Failure) in
                 writer.string(1, type)
                 guard let known = ProtobufSchema.firestore.message(of: type) else { return }
-                try writer.message(2) { (writer: inout _) throws(Failure) in
+                try writer.message(2) { (writer: inout ProtobufWriter) throws(Failure) in
                     try write(json, known, to: &writer)
                 }
             }
