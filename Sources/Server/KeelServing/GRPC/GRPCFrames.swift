@@ -1,5 +1,6 @@
 import KeelHTTP
 import KeelStorage
+import KeelStorageFirestore
 import Synchronization
 
 /// The messages in the bytes of a gRPC body: one byte that tells whether the message is compressed, four bytes with its

@@ -90,7 +90,7 @@ extension HTTPReply {
     }
 
     /// Returns a reply of gRPC with messages that are in frames already.
-    static func gRPC(_ frames: [UInt8] = [], _ status: GRPCStatus) -> HTTPReply {
+    static func gRPC(_ frames: [UInt8], _ status: GRPCStatus) -> HTTPReply {
         .gRPC(.collected(frames, trailers: status.trailers))
     }
 }
