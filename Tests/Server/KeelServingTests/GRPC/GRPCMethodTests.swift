@@ -1,3 +1,4 @@
+import HTTPTypes
 import KeelHTTP
 import KeelStorage
 import KeelStorageFirestore

@@ -139,7 +139,7 @@ struct GRPCProtocolTests {
     @Test("mutated requests are answered with a status")
     func fuzz() async throws {
         let served = Served()
-        var random = SeededRandom(seed: SeededRandom.chosenSeed(), name: "grpc")
+        var random = SeededRandom(seed: SeededRandom.chosenSeed())
         let write = try FirestoreProtobuf.bytes(
             [
                 "database": .string(Served.database),

@@ -197,7 +197,7 @@ struct ProtobufTests {
 
     @Test("mutated messages are converted or refused")
     func fuzz() throws {
-        var random = SeededRandom(seed: SeededRandom.chosenSeed(), name: "protobuf")
+        var random = SeededRandom(seed: SeededRandom.chosenSeed())
         let encoding = FirestoreEncoding(database: Self.database)
         var source = FuzzSource(seed: SeededRandom.chosenSeed(), name: "protobuf-fuzz")
         let query = try Self.json(
