@@ -48,7 +48,7 @@ struct ProtobufTests {
             ("StructuredQuery.Order", "10 09", #"{"direction":9}"#),
             ("TargetChange", "08 01 12 02 02 04", #"{"targetChangeType":"ADD","targetIds":[2,4]}"#),
             ("Precondition", "08 00", #"{"exists":false}"#),
-            ("ExecutionStats", "1a 06 08 01 10 80 ca b5 ee 01", #"{"executionDuration":"1.500s"}"#),
+            ("ExecutionStats", "1a 08 08 01 10 80 ca b5 ee 01", #"{"executionDuration":"1.500s"}"#),
         ]
     )
     func forms(type: String, bytes: String, text: String) throws {
