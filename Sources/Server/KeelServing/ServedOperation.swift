@@ -41,7 +41,8 @@ public struct ServedOperation: Sendable, Hashable {
         case "google.firestore.v1.Firestore":
             let called = GRPCMethod(path: String(path))
             name = called?.rawValue ?? "\(method) other"
-            route = called.map { "/\(GRPCMethod.service)/\($0.rawValue)" } ?? "/\(GRPCMethod.service)/*"
+            route =
+                called.map { "/\(GRPCMethod.service)/\($0.rawValue)" } ?? "/\(GRPCMethod.service)/*"
         case "keel" where path == "/keel/v1/schema":
             name = "\(method) schema"
             route = String(path)

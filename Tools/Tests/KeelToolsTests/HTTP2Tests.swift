@@ -22,7 +22,8 @@ struct HTTP2Tests {
                 let trailers: HTTPFields = [.eTag: "end"]
                 return HTTPReply(
                     head: HTTPResponse(status: .ok),
-                    body: HTTPByteStream(trailers: { trailers }) { () async throws(TransportError) in
+                    body: HTTPByteStream(trailers: { trailers }) {
+                        () async throws(TransportError) in
                         var iterator = body.makeAsyncIterator()
                         return try await iterator.next()
                     }
@@ -78,7 +79,9 @@ struct HTTP2Tests {
             }
             try await RawClient.connected(to: port) { client in
                 // One byte at a time, with the first of the other protocol's preface.
-                for byte in "POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx".utf8 {
+                for byte in "POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx"
+                    .utf8
+                {
                     try await client.send([byte])
                 }
                 #expect(try await client.read(until: "a body"))

@@ -39,7 +39,10 @@ struct GRPCFrames {
         let length = rest.dropFirst().prefix(4).reduce(0) { $0 << 8 | Int($1) }
         guard length <= most else {
             throw ServingFailure(
-                StorageError(.tooLarge, "a message has \(length) bytes, and at most \(most) are allowed"),
+                StorageError(
+                    .tooLarge,
+                    "a message has \(length) bytes, and at most \(most) are allowed"
+                ),
                 as: .resourceExhausted
             )
         }

@@ -6,7 +6,7 @@ import KeelStorageFirestore
 
 /// The status of a gRPC call, which its trailers tell.
 struct GRPCStatus: Sendable {
-    /// The maximum size of a message and of the details, in bytes. Clients accept 8 KiB of fields.
+    /// The maximum size of a message and of the details, in bytes; clients accept 8 KiB of fields.
     private static let mostBytes = 2_000
 
     let trailers: HTTPFields

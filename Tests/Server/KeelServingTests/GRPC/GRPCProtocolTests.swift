@@ -88,7 +88,8 @@ struct GRPCProtocolTests {
         "a time limit is read",
         arguments: [
             ("1H", .seconds(3_600)), ("2M", .seconds(120)), ("30S", .seconds(30)),
-            ("500m", .milliseconds(500)), ("7u", .microseconds(7)), ("99999999n", .nanoseconds(99_999_999)),
+            ("500m", .milliseconds(500)), ("7u", .microseconds(7)),
+            ("99999999n", .nanoseconds(99_999_999)),
             ("", nil), ("5", nil), ("S", nil), ("5s", nil), ("-5S", nil), ("123456789S", nil),
         ] as [(String, Duration?)]
     )
@@ -102,7 +103,11 @@ struct GRPCProtocolTests {
         let fields: HTTPFields = [.grpcTimeout: "0m"]
         let answer = try await served.call(.getDocument, ["name": Self.name], fields)
         #expect(answer.status == 4)
-        let malformed = try await served.call(.getDocument, ["name": Self.name], [.grpcTimeout: "x"])
+        let malformed = try await served.call(
+            .getDocument,
+            ["name": Self.name],
+            [.grpcTimeout: "x"]
+        )
         #expect(malformed.status == 3)
     }
 
@@ -116,7 +121,8 @@ struct GRPCProtocolTests {
     @Test(
         "messages of errors are printable",
         arguments: [
-            ("plain text", "plain text"), ("100 %", "100 %25"), ("é\n", "%C3%A9%0A"), ("~ \u{7F}", "~ %7F"),
+            ("plain text", "plain text"), ("100 %", "100 %25"), ("é\n", "%C3%A9%0A"),
+            ("~ \u{7F}", "~ %7F"),
         ]
     )
     func messages(text: String, encoded: String) { #expect(GRPCStatus.encoded(text) == encoded) }
@@ -143,7 +149,9 @@ struct GRPCProtocolTests {
         let write = try FirestoreProtobuf.bytes(
             [
                 "database": .string(Served.database),
-                "writes": [["update": ["name": Self.name, "fields": ["n": ["integerValue": "1"]]]]],
+                "writes": [
+                    ["update": ["name": Self.name, "fields": ["n": ["integerValue": "1"]]]]
+                ],
             ],
             of: "CommitRequest"
         )

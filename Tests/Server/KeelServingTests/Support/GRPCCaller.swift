@@ -41,7 +41,12 @@ extension Served {
         _ fields: HTTPFields = [:]
     ) async throws -> GRPCAnswer {
         let bytes = try FirestoreProtobuf.bytes(message, of: method.requestType)
-        return try await call(method.rawValue, StorageServer.frame(bytes), fields, of: method.responseType)
+        return try await call(
+            method.rawValue,
+            StorageServer.frame(bytes),
+            fields,
+            of: method.responseType
+        )
     }
 
     /// Calls a method with the bytes of a body.

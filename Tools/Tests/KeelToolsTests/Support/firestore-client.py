@@ -62,8 +62,10 @@ def refused(status, function):
     try:
         function()
     except exceptions.GoogleAPICallError as error:
-        code = error.grpc_status_code
-        same(code.name if code else error.response.json()["error"]["status"], status)
+        if OVER_GRPC:
+            same(error.grpc_status_code.name, status)
+        else:
+            same(error.response.json()["error"]["status"], status)
         return
     raise AssertionError(f"{status} was not raised")
 

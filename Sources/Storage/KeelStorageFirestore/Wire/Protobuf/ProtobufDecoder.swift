@@ -38,7 +38,8 @@ struct ProtobufDecoder {
                 try read(wire, of: field, in: message, into: &slots, levels: levels - 1)
             } catch {
                 throw error.field == nil && error.message == message.name
-                    ? Failure(reason: error.reason, message: message.name, field: field.name) : error
+                    ? Failure(reason: error.reason, message: message.name, field: field.name)
+                    : error
             }
         }
         guard !reader.isDamaged else { throw Failure(reason: .malformed, message: message.name) }

@@ -22,7 +22,8 @@ enum ProtobufEncoder {
                 try write(member.value, field, in: message, to: &writer)
             } catch {
                 throw error.field == nil && error.message == message.name
-                    ? Failure(reason: error.reason, message: message.name, field: field.name) : error
+                    ? Failure(reason: error.reason, message: message.name, field: field.name)
+                    : error
             }
         }
     }
@@ -152,7 +153,8 @@ enum ProtobufEncoder {
         var nanoseconds: Int64 = 0
         if parts.count == 2 {
             let digits = parts[1].prefix(9)
-            guard let number = Int64(digits + String(repeating: "0", count: 9 - digits.count)) else {
+            guard let number = Int64(digits + String(repeating: "0", count: 9 - digits.count))
+            else {
                 return nil
             }
             nanoseconds = number

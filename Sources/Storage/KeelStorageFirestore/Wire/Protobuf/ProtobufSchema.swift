@@ -76,7 +76,8 @@ extension ProtobufSchema {
     /// A message is `Name: 1 name type, 2 names repeated type, 3 name map type`, where `in choice` follows the type of a
     /// field of a `oneof`. An enumeration is `enum Name: 0 NAME, 1 NAME`.
     init(_ text: String) {
-        let lines = text.split(separator: "\n").map { line -> (name: Substring, parts: [[Substring]]) in
+        let lines = text.split(separator: "\n").map {
+            line -> (name: Substring, parts: [[Substring]]) in
             let colon = line.firstIndex(of: ":") ?? line.endIndex
             let parts = line[colon...].dropFirst().split(separator: ",")
             return (line[..<colon], parts.map { $0.split(separator: " ") })
