@@ -157,21 +157,18 @@ struct HTTP2Tests {
 
     @Test("a graceful shutdown does not wait for idle connections")
     func shutdown() async throws {
-        let clients = AsyncStream.makeStream(of: Void.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            try await RunningServer.with(Origin()) { port in
-                let connected = AsyncStream.makeStream(of: Void.self)
-                group.addTask {
-                    try await HTTP2Client.connected(to: port) { client in
-                        connected.continuation.yield()
-                        try await client.channel.closeFuture.get()
-                        clients.continuation.yield()
-                    }
+        let client = try await RunningServer.with(Origin()) { port in
+            let connected = AsyncStream.makeStream(of: Void.self)
+            let client = Task {
+                try await HTTP2Client.connected(to: port) { client in
+                    connected.continuation.yield()
+                    try await client.channel.closeFuture.get()
                 }
-                for await _ in connected.stream { break }
             }
-            for await _ in clients.stream { break }
+            for await _ in connected.stream { break }
+            return client
         }
+        try await client.value
     }
 }
 
