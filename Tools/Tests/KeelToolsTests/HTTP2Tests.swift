@@ -43,11 +43,9 @@ struct HTTP2Tests {
         }
     }
 
-    private typealias Inbound = NIOAsyncChannelInboundStream<HTTPResponsePart>.AsyncIterator
-
     /// Reads a whole response.
     private static func response(
-        _ inbound: inout Inbound
+        _ inbound: HTTP2Client.Response
     ) async throws -> (status: Int, text: String, trailers: HTTPFields?) {
         var response: (status: Int, text: String, trailers: HTTPFields?) = (0, "", nil)
         while let part = try await inbound.next() {
@@ -71,7 +69,7 @@ struct HTTP2Tests {
                     let response = try await client.stream { inbound, outbound in
                         try await outbound.write(HTTP2Client.head(method, "/body"))
                         try await outbound.write(.end(nil))
-                        return try await Self.response(&inbound)
+                        return try await Self.response(inbound)
                     }
                     #expect(response.status == 200)
                     #expect(response.text == text)
@@ -104,7 +102,7 @@ struct HTTP2Tests {
                         #expect(found == text)
                     }
                     try await outbound.write(.end(nil))
-                    let end = try await Self.response(&inbound)
+                    let end = try await Self.response(inbound)
                     #expect(end.trailers == [.eTag: "end"])
                 }
             }
@@ -128,7 +126,7 @@ struct HTTP2Tests {
                 let response = try await client.stream { inbound, outbound in
                     try await outbound.write(HTTP2Client.head(.get, "/body"))
                     try await outbound.write(.end(nil))
-                    return try await Self.response(&inbound)
+                    return try await Self.response(inbound)
                 }
                 #expect(response.status == 200)
             }
@@ -143,7 +141,7 @@ struct HTTP2Tests {
                     let response = try await client.stream { inbound, outbound in
                         try await outbound.write(HTTP2Client.head(.post, "/early"))
                         try await outbound.write(.body(ByteBuffer(string: "unread")))
-                        let response = try await Self.response(&inbound)
+                        let response = try await Self.response(inbound)
                         // The server has closed the stream without an error.
                         #expect(try await inbound.next() == nil)
                         return response

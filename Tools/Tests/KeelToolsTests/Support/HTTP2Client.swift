@@ -9,6 +9,20 @@ import NIOPosix
 struct HTTP2Client: Sendable {
     typealias Stream = NIOAsyncChannel<HTTPResponsePart, HTTPRequestPart>
 
+    /// The parts of a response.
+    ///
+    /// `@unchecked`, because the iterator cannot be sent: the task that has opened the stream is the only one that uses
+    /// it.
+    final class Response: @unchecked Sendable {
+        private var iterator: NIOAsyncChannelInboundStream<HTTPResponsePart>.AsyncIterator
+
+        init(_ inbound: NIOAsyncChannelInboundStream<HTTPResponsePart>) {
+            iterator = inbound.makeAsyncIterator()
+        }
+
+        func next() async throws -> HTTPResponsePart? { try await iterator.next() }
+    }
+
     let channel: any Channel
     private let multiplexer: NIOHTTP2Handler.AsyncStreamMultiplexer<Void>
 
@@ -36,10 +50,7 @@ struct HTTP2Client: Sendable {
 
     /// Opens a stream, and closes it after `body`.
     func stream<Value: Sendable>(
-        _ body: (
-            inout NIOAsyncChannelInboundStream<HTTPResponsePart>.AsyncIterator,
-            NIOAsyncChannelOutboundWriter<HTTPRequestPart>
-        ) async throws -> Value
+        _ body: (Response, NIOAsyncChannelOutboundWriter<HTTPRequestPart>) async throws -> Value
     ) async throws -> Value {
         let stream = try await multiplexer.openStream { stream in
             stream.eventLoop.makeCompletedFuture {
@@ -48,8 +59,7 @@ struct HTTP2Client: Sendable {
             }
         }
         return try await stream.executeThenClose { inbound, outbound in
-            var iterator = inbound.makeAsyncIterator()
-            return try await body(&iterator, outbound)
+            try await body(Response(inbound), outbound)
         }
     }
 
