@@ -142,8 +142,11 @@ struct HTTP2Tests {
                         try await outbound.write(HTTP2Client.head(.post, "/early"))
                         try await outbound.write(.body(ByteBuffer(string: "unread")))
                         let response = try await Self.response(inbound)
-                        // The server has closed the stream without an error.
-                        #expect(try await inbound.next() == nil)
+                        // The server has closed the stream, but not for an error.
+                        let end = await #expect(throws: NIOHTTP2Errors.StreamClosed.self) {
+                            _ = try await inbound.next()
+                        }
+                        #expect(end?.errorCode == .noError)
                         return response
                     }
                     #expect(response.status == 413)
