@@ -85,9 +85,10 @@ extension FirestoreDecoding {
             }
             wanted.append((alias, try aggregation(element)))
         }
-        guard !wanted.isEmpty else { throw Self.flaw("“aggregations” is empty") }
+        // The texts begin like Google's, which its tests expect.
+        guard !wanted.isEmpty else { throw Self.flaw("Aggregations can not be empty") }
         guard Set(wanted.map(\.alias)).count == wanted.count else {
-            throw Self.flaw("two aggregations have the same alias")
+            throw Self.flaw("Aggregation aliases contain duplicate alias: give each its own")
         }
         return (query, wanted)
     }
