@@ -148,6 +148,7 @@ step_lint() {
 # with every trait, and the nested packages with the default ones.
 step_traits() {
     local trait
+    KEEL_SCRATCH_PATH="$(keel_scratch_of Tests/Consumers/HTTPOnly)"
     keel_swift build --package-path "$KEEL_ROOT" --traits AsyncHTTPClient
     [ -n "${KEEL_THOROUGH:-}" ] || return 0
     keel_note "without any trait"
@@ -160,14 +161,16 @@ step_traits() {
     keel_swift build --package-path "$KEEL_ROOT/Tools" --disable-default-traits
 }
 
-# The benchmarks compile and run. One round in debug says nothing about speed.
+# The benchmarks compile and run. One round in debug says nothing about speed, so the groups run side by side.
 #
 # Not product by product: for a product of Benchmarks SwiftPM names Keel's traits in another order than for
 # its tests, and compiles all of Keel anew. `keel` comes to stand beside the others.
 step_bench() {
+    local bench
     keel_build_product Tools keel
     keel_swift build --package-path "$KEEL_ROOT/Benchmarks"
-    "$(keel_swift build --package-path "$KEEL_ROOT/Benchmarks" --show-bin-path)/keel-bench" --quick
+    bench="$(keel_swift build --package-path "$KEEL_ROOT/Benchmarks" --show-bin-path)/keel-bench"
+    "$bench" --list | xargs -P "$(getconf _NPROCESSORS_ONLN)" -n 1 "$bench" --quick
 }
 
 case "${1:-}" in

@@ -73,18 +73,13 @@ keel_scratch() {
 
 # keel_scratch_of <package folder>
 #
-# The scratch folder of a package. The linter has one of its own: SwiftPM removes from a folder what
-# the package at hand does not depend on, and the linter shares nothing with the others but a parser of
-# command lines. In the same folder each would make the other fetch and compile everything anew.
+# The scratch folder of a package. SwiftPM removes from a folder what the package at hand does not depend on, and the
+# next one fetches and compiles it anew. So the linter, which shares almost nothing with the others, has a folder of
+# its own, and so do the packages that use little of Keel.
 keel_scratch_of() {
     case "$1" in
-        Lint)
-            if [ -n "${KEEL_SCRATCH_PATH:-}" ]; then
-                printf '%s-lint' "$KEEL_SCRATCH_PATH"
-            else
-                printf '%s' "$KEEL_ROOT/.build/lint"
-            fi
-            ;;
+        Lint) printf '%s-lint' "$(keel_scratch)" ;;
+        Tests/Consumers/*) printf '%s-consumers' "$(keel_scratch)" ;;
         *) keel_scratch ;;
     esac
 }
@@ -288,7 +283,7 @@ keel_use_python() {
 # take Keel with the same traits follow each other: a change of traits compiles Keel anew.
 keel_nested_packages() {
     local folder
-    for folder in Tools Lint Examples/* Benchmarks Tests/Consumers/*Mode Tests/Consumers/*Default \
+    for folder in Tools Lint Benchmarks Examples/* Tests/Consumers/*Mode Tests/Consumers/*Default \
         Tests/Consumers/*Only; do
         if [ -f "$KEEL_ROOT/$folder/Package.swift" ]; then
             printf '%s\n' "$folder"

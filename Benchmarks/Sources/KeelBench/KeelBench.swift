@@ -52,6 +52,10 @@ struct KeelBench {
                 try await PeerServer(arguments[1]).run()
                 return 0
             }
+            if arguments == ["--list"] {
+                for name in groups.keys.sorted() { print(name) }
+                return 0
+            }
             return try await run(try Options(arguments))
         } catch let error as UsageError {
             FileHandle.standardError.write(Data("\(error.message)\n\(Options.usage)\n".utf8))

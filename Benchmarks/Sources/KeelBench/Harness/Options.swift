@@ -5,6 +5,7 @@ struct Options: Sendable {
     static let usage = """
         usage: keel-bench [group…] [--json FILE] [--only TEXT] [--rounds N] [--folder FOLDER]
                           [--quick] [--strict] [--side keel|peer]
+               keel-bench --list   the names of the groups
           --json FILE      writes the results as JSON
           --only TEXT      only the measures whose name contains TEXT
           --rounds N       how many rounds each side runs (default 9)
