@@ -235,7 +235,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"),
             ],
-            exclude: ["Support/firestore-client.py"]
+            exclude: ["Support/firestore-client.py", "Support/listener_checks.py"]
         ),
         // Uploads to the IETF's protocol, against SwiftNIO's own server for it: here, because no app
         // is to resolve that package.

@@ -8,10 +8,10 @@ Prints a line for each check, and exits with 1 if one of them failed.
 import concurrent.futures
 import datetime
 import os
-import queue
 import sys
 import traceback
 
+import listener_checks
 from google.api_core import exceptions
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import firestore
@@ -28,11 +28,6 @@ OVER_GRPC = sys.argv[2] == "grpc"
 def check(function):
     CHECKS.append(function)
     return function
-
-
-def over_grpc(function):
-    """A check of what the client does over gRPC alone."""
-    return check(function) if OVER_GRPC else function
 
 
 def connect(address):
@@ -467,46 +462,8 @@ def a_group_is_divided(client):
     expect(max(counts) - min(counts) <= 1, "an equal share")
 
 
-@over_grpc
-def a_listener_sees_what_is_committed(client):
-    collection = client.collection("watched")
-    collection.document("a").set({"n": 1})
-    states = queue.Queue()
-
-    def receive(documents, changes, time):
-        states.put({document.id: document.get("n") for document in documents})
-
-    watch = collection.where(filter=FieldFilter("n", ">", 0)).on_snapshot(receive)
-    same(states.get(timeout=10), {"a": 1})
-    batch = client.batch()
-    batch.set(collection.document("b"), {"n": 2})
-    batch.update(collection.document("a"), {"n": 10})
-    batch.commit()
-    same(states.get(timeout=10), {"a": 10, "b": 2})
-    collection.document("b").update({"n": 0})
-    same(states.get(timeout=10), {"a": 10})
-    watch.unsubscribe()
-
-
-@over_grpc
-def a_listener_sees_one_document_come_and_go(client):
-    reference = client.document("watched-alone/1")
-    states = queue.Queue()
-    watch = reference.on_snapshot(
-        lambda documents, changes, time: states.put([found.to_dict() for found in documents])
-    )
-    same(states.get(timeout=10), [])
-    reference.set({"n": 1})
-    same(states.get(timeout=10), [{"n": 1}])
-    reference.delete()
-    same(states.get(timeout=10), [])
-    watch.unsubscribe()
-
-
-@over_grpc
-def a_pipeline_is_refused_by_a_sentence(client):
-    pipeline = client.pipeline().collection("notes")
-    refused("UNIMPLEMENTED", lambda: list(pipeline.stream()))
+if OVER_GRPC:
+    listener_checks.add_to(check, same, refused)
 
 
 def main():
