@@ -276,7 +276,12 @@ extension ProtobufDecoder {
         in message: ProtobufSchema.Message,
         levels: Int
     ) throws(Failure) -> FirestoreJSON {
-        var found: FirestoreJSON = kind == .int64 ? "0" : .integer(0)
+        var found: FirestoreJSON =
+            switch kind {
+            case .int64: "0"
+            case .double: .number(0)
+            default: .integer(0)
+            }
         var reader = ProtobufReader(bytes)
         while let (number, wire) = reader.next() {
             guard number == 1 else { continue }
