@@ -33,9 +33,8 @@ enum Served {
         )
     }
 
-    /// The capabilities of Google's Firestore over REST alone.
+    /// The capabilities of Google's Firestore, which listens over WebChannel.
     static let plainCapabilities = FirestoreStorageAdapter.Configuration.allGoogleCapabilities
-        .subtracting(.queryChanges)
 
     /// Runs a body with a store in a temporary file.
     static func withSQLite(_ body: (SQLiteStorageAdapter) async throws -> Void) async throws {
