@@ -97,9 +97,8 @@ run() {
     case "$folder $*" in
         ". --no-parallel")
             for pattern in \
-                'Cache|Conformance|StorageSQLite' \
-                'HTTPCaching|Serving[A-Za-z]*|Storage(Adapting|Firestore|Observability)?|Sync' \
-                'StoragePostgreSQL' \
+                'Cache|Conformance' 'StorageSQLite' 'StorageFirestore' 'StoragePostgreSQL' \
+                'HTTPCaching|Serving[A-Za-z]*|Storage(Adapting|Observability)?|Sync' \
                 'Analytics|AnalyticsHTTP|Core|Files|Journal|Logging|LoggingOTLP|Secrets|Security[A-Za-z]*'; do
                 beside+=(--beside "^Keel($pattern)Tests[.]")
             done

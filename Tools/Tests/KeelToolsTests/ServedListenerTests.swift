@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
 import KeelStorage
@@ -46,6 +47,62 @@ struct ServedListenerTests {
             "a listener of one document: \(wire.text.utf8.count) bytes for 1,010 changes of others"
         )
         #expect(wire.text.utf8.count < 16_384)
+        await transport.shutdown()
+    }
+
+    @Test("Over Google's protocol, a change costs a listener of 1,000 documents one document")
+    func googleProtocol() async throws {
+        let process = try ServedProcess(storage: "memory", port: 0)
+        defer { process.kill() }
+        let transport = AsyncHTTPClientTransport()
+        let wire = CountingTransport(transport)
+        var configuration = FirestoreStorageAdapter.Configuration.emulator(
+            host: "127.0.0.1:\(process.port)",
+            project: "notes"
+        )
+        configuration.timeout = .seconds(600)
+        let adapter = FirestoreStorageAdapter(configuration, transport: wire)
+        #expect(adapter.listening == .watch)
+        let phone = StorageClient(adapter)
+        let other = StorageClient(FirestoreStorageAdapter(configuration, transport: transport))
+        for first in stride(from: 0, to: 1_000, by: 500) {
+            try await other.commit { batch in
+                for number in first..<first + 500 { try batch.set("notes/\(number)", ["n": 0]) }
+            }
+        }
+        var snapshots = phone.listen(to: DocumentQuery("notes")).makeAsyncIterator()
+        #expect(try await snapshots.next()?.documents.count == 1_000)
+        let before = wire.text.utf8.count
+        for number in 1...20 {
+            try await other.setDocument("notes/7", ["n": .integer(Int64(number))])
+            let changes = try await snapshots.next()?.changes
+            #expect(changes?.map(\.document.path) == ["notes/7"])
+        }
+        let bytes = (wire.text.utf8.count - before) / 20
+        print("a listener of 1,000 documents over Google's protocol: \(bytes) bytes a change")
+        #expect(bytes <= 800)
+        await transport.shutdown()
+    }
+
+    @Test("Pages of an allowed origin may use the server, and others may not")
+    func origins() async throws {
+        let origin = "https://app.example.org"
+        let process = try ServedProcess(storage: "memory", port: 0, ["--allow-origin", origin])
+        defer { process.kill() }
+        let transport = AsyncHTTPClientTransport()
+        for (page, status) in [(origin, 200), ("https://evil.example.org", 403)] {
+            let head = HTTPRequest(
+                method: .get,
+                scheme: "http",
+                authority: "127.0.0.1:\(process.port)",
+                path: "/health",
+                headerFields: [.origin: page]
+            )
+            let reply = try await transport.send(HTTPCall(head))
+            #expect(reply.head.status.code == status)
+            let shared = reply.head.headerFields[.accessControlAllowOrigin]
+            #expect(shared == (status == 200 ? page : nil))
+        }
         await transport.shutdown()
     }
 }

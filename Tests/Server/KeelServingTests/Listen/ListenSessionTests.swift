@@ -82,7 +82,9 @@ struct ListenSessionTests {
         #expect(Self.words(session.handle(Self.target(1))) == ["end INVALID_ARGUMENT"])
     }
 
-    @Test("A target that cannot be served is refused, and the server numbers targets without a number")
+    @Test(
+        "A target that cannot be served is refused, and the server numbers targets without a number"
+    )
     func rejections() {
         var session = ListenSession()
         let refusal = StreamFailure(.invalidArgument, "the query has too many conditions")

@@ -191,7 +191,10 @@ struct ListenStreamTests {
                             "size": .integer(Int64.random(in: 0..<5, using: &random)),
                         ]
                         let isGone = Int.random(in: 0..<6, using: &random) == 0
-                        let write = DocumentWrite(path, isGone ? .delete : .set(DocumentBody(fields)))
+                        let write = DocumentWrite(
+                            path,
+                            isGone ? .delete : .set(DocumentBody(fields))
+                        )
                         for result in try await adapter.commit([WriteBatch([write])]) {
                             _ = try result.get()
                         }
@@ -205,7 +208,8 @@ struct ListenStreamTests {
                     try await waitUntil {
                         clients.allSatisfy { color, client in
                             client.failure != nil
-                                || client.shows(2)?.contains(DocumentPath("notes/last \(color)")) == true
+                                || client.shows(2)?.contains(DocumentPath("notes/last \(color)"))
+                                    == true
                         }
                     }
                     for (color, client) in clients {

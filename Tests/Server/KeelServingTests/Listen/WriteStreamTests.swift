@@ -15,7 +15,8 @@ struct WriteStreamTests {
 
         var responses: [FirestoreJSON] { received.withLock { $0 } }
 
-        func run(_ adapter: any StorageAdapter, _ requests: [FirestoreJSON]) async -> StreamFailure? {
+        func run(_ adapter: any StorageAdapter, _ requests: [FirestoreJSON]) async -> StreamFailure?
+        {
             let (stream, continuation) = AsyncStream.makeStream(of: FirestoreJSON.self)
             for request in requests { continuation.yield(request) }
             continuation.finish()

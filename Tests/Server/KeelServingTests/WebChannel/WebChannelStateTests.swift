@@ -47,7 +47,9 @@ struct WebChannelStateTests {
         #expect(String(decoding: state.status, as: UTF8.self) == "7\n[0,3,0]")
     }
 
-    @Test("A response ends so that its messages are acknowledged, and the last one with the session")
+    @Test(
+        "A response ends so that its messages are acknowledged, and the last one with the session"
+    )
     func ends() {
         var state = WebChannelState()
         let long = state.respond(after: 0, isBuffered: false)

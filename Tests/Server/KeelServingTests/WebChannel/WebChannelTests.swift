@@ -40,7 +40,8 @@ struct WebChannelTests {
         }
 
         private func form(_ messages: [String], from offset: Int) -> [UInt8] {
-            var text = "headers=X-Goog-Api-Client:gl-js%2F%0D%0A&count=\(messages.count)&ofs=\(offset)"
+            var text =
+                "headers=X-Goog-Api-Client:gl-js%2F%0D%0A&count=\(messages.count)&ofs=\(offset)"
             for (number, message) in messages.enumerated() {
                 text += "&req\(number)___data__=\(Self.encoded(message))"
             }
@@ -138,7 +139,9 @@ struct WebChannelTests {
                 return change["targetChangeType"]?.text ?? "?"
             }
             if let change = message["documentChange"] {
-                return change["document"]?["name"]?.text?.split(separator: "/").last.map(String.init)
+                return change["document"]?["name"]?.text?.split(separator: "/").last.map(
+                    String.init
+                )
                     ?? "?"
             }
             return message.members?.first?.name ?? message.text ?? "?"
@@ -176,10 +179,14 @@ struct WebChannelTests {
         let all = ["ADD", "1", "CURRENT", "NO_CHANGE"]
         let lost = try await client.receive(from: await client.wait(), until: Self.isSnapshot)
         #expect(Self.words(lost) == all)
-        let again = try await client.receive(from: await client.wait(after: 0), until: Self.isSnapshot)
+        let again = try await client.receive(
+            from: await client.wait(after: 0),
+            until: Self.isSnapshot
+        )
         #expect(Self.words(again) == all)
 
-        async let buffered = client.receive(from: await client.wait(isBuffered: true)) { _ in false }
+        async let buffered = client.receive(from: await client.wait(isBuffered: true)) { _ in false
+        }
         try await served.set("notes/2", n: 2)
         let words = Self.words(try await buffered)
         #expect(words.first == "2")
@@ -223,7 +230,9 @@ struct WebChannelTests {
         #expect(try await served.send(.get, "/notes/1").status == 200)
     }
 
-    @Test("A session ends when its client says so, when the server shuts down, and when nobody waits")
+    @Test(
+        "A session ends when its client says so, when the server shuts down, and when nobody waits"
+    )
     func ends() async throws {
         let served = Served()
         let clients = [Client(served), Client(served), Client(served)]
