@@ -118,6 +118,8 @@ public struct HandlerServer: Service {
             childChannelSetup: ConnectionChannel(responder: HandlerResponder(guarded, logger)),
             configuration: ServerConfiguration(
                 address: .hostname(host, port: port),
+                // After an outage, thousands of clients connect at once; the system limits this to its own maximum.
+                backlog: 4_096,
                 availableConnectionsDelegate: MaximumAvailableConnections(
                     mostConnections,
                     logger: logger
