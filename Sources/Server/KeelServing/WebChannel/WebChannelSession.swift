@@ -14,12 +14,18 @@ final class WebChannelSession: Sendable {
     /// The SDKs are told this interval, and replace a connection without a byte for one and a half of it.
     static let heartbeat = Duration.seconds(30)
 
+    /// The maximum number of messages of the client that wait for the stream; with more, the session ends.
+    private static let mostRequests = 10_000
+
     /// The unguessable name of the session, by which its requests are recognized.
     let id: String
     private let state = Mutex(WebChannelState())
     /// Raised when messages are added or acknowledged, and when responses start or end.
     private let changed = Signal()
-    private let (requests, request) = AsyncStream.makeStream(of: FirestoreJSON.self)
+    private let (requests, request) = AsyncStream.makeStream(
+        of: FirestoreJSON.self,
+        bufferingPolicy: .bufferingOldest(WebChannelSession.mostRequests)
+    )
 
     init(id: String) { self.id = id }
 
@@ -105,7 +111,11 @@ final class WebChannelSession: Sendable {
             request.finish()
             return nil
         }
-        for message in ready { request.yield(message) }
+        for message in ready {
+            guard case .dropped = request.yield(message) else { continue }
+            request.finish()
+            return nil
+        }
         changed.raise()
         return status
     }
