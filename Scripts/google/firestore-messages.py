@@ -80,7 +80,7 @@ print(importlib.metadata.version("google-cloud-firestore"))
 print('''\
 // (Copyright Google LLC, Apache License 2.0). Do not edit.
 
-/// The messages of `google.firestore.v1`, and those of other packages in them, one a line.
+/// The messages of `google.firestore.v1` and the messages of other packages that they contain, one per line.
 ///
 /// The form is read by ``ProtobufSchema``.
 let firestoreMessages = """''')

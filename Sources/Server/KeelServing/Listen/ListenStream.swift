@@ -168,7 +168,7 @@ final class ListenStream: Sendable {
             }
             guard needsAll != isEager else { break }
             hub.setEager(needsAll, mailbox)
-            // What the session waits for may have happened.
+            // The hub may have passed the position that the session waits for.
             if needsAll { await catchUpWithHub() }
         }
         guard mailbox.isLive else { return }

@@ -41,8 +41,9 @@ struct TargetView {
         }
     }
 
-    /// A condition by which a hub finds the changes that concern the target, and the documents that the client has; nil
-    /// if there is no such condition, or the documents are not known.
+    /// A condition by which a hub finds the target's changes, and the documents that the client has.
+    ///
+    /// Nil if the query has no such condition, or the client's documents are unknown.
     var equality: (TargetIndex.Equality, Set<DocumentPath>)? {
         guard isKnown, window == nil, let query = query?.query else { return nil }
         return TargetIndex.Equality(query).map { ($0, paths) }

@@ -8,7 +8,7 @@ internal import KeelStorageFirestore
 ///
 /// Source: google/closure-library, closure/goog/labs/net/webchannel, of which Firestore's SDKs use version 8.
 struct WebChannelState {
-    /// What the response to a client's waiting request does next.
+    /// The next action of the response to a waiting request.
     enum Step: Equatable {
         case send([UInt8])
         case wait

@@ -1,6 +1,6 @@
 internal import KeelStorageAdapting
 
-/// What a request for changes follows: the result of a query, or documents.
+/// The subject of a request for changes: the result of a query, or single documents.
 enum WatchSubject: Sendable, Hashable {
     case query(DocumentQuery)
     case documents(Set<DocumentPath>)

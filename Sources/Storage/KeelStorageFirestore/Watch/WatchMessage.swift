@@ -21,7 +21,7 @@ package enum WatchMessage: Sendable {
     case target(TargetChange)
     /// A document that is in some targets, and no longer in others; it may be unreadable.
     case document(ChangePage.Change, targets: [Int32], removed: [Int32])
-    /// A document that is no longer in some targets; without targets, in none.
+    /// A document that has left the given targets, or all targets if none are given.
     case departure(DocumentPath, isDeleted: Bool, removed: [Int32], at: Timestamp?)
     case filter(ExistenceFilter)
     /// A message of a later version.

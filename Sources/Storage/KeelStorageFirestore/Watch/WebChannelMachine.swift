@@ -25,7 +25,7 @@ package struct WebChannelMachine: Sendable {
         case send([String])
         /// The reply to a POST; `session` is the value of its field `X-HTTP-Session-Id`.
         case replied(status: Int, body: [UInt8], session: String? = nil)
-        /// There was no reply to a POST.
+        /// A POST received no reply.
         case unanswered(StorageError)
         /// The head of the reply to the GET.
         case streaming(status: Int)

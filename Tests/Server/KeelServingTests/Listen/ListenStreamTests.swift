@@ -238,7 +238,7 @@ struct ListenStreamTests {
         #expect(await stream.run(requests)?.status == .unimplemented)
     }
 
-    /// What a client may listen to.
+    /// The targets to which a client may listen.
     private final class Permissions: Sendable {
         private let denied = Mutex<Set<ListenTarget.Content>>([])
 

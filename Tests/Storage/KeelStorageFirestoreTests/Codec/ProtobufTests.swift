@@ -236,7 +236,7 @@ struct ProtobufTests {
             }
             do throws(FirestoreProtobufError) {
                 let json = try FirestoreProtobuf.json(bytes[...], of: type, mostValues: 100_000)
-                // What was understood can be said again.
+                // A message that was decoded can be encoded again.
                 let again = try FirestoreProtobuf.bytes(json, of: type)
                 let repeated = try FirestoreProtobuf.json(again[...], of: type)
                 #expect(repeated == json)

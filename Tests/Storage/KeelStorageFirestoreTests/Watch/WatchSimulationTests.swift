@@ -37,7 +37,7 @@ private struct WatchSimulation {
     private var state: State = [:]
     /// The states by the times at which they began.
     private var past: [Int64: State] = [1: [:]]
-    /// What the server has sent of each target on the present stream.
+    /// The documents of each target that the server has sent on the present stream.
     private var told: [Int32: State] = [:]
     /// The messages that have not arrived.
     private var wire: [WatchMessage] = []
@@ -60,7 +60,7 @@ private struct WatchSimulation {
             guard let id = ids.randomElement(using: &random) else { return }
             try take(Bool.random(using: &random) ? machine.remove(id) : machine.reload(id))
         default:
-            // What has not arrived is lost.
+            // Messages in transit are lost.
             (wire, told) = ([], [:])
             try take(machine.reconnect())
         }

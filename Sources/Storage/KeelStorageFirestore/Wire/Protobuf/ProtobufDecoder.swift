@@ -9,7 +9,7 @@ struct ProtobufDecoder {
     /// The number of values that may still be created.
     var valuesLeft: Int
 
-    /// What has been read of a field.
+    /// The values read so far for a field.
     ///
     /// As required by the encoding, the last one of several scalars counts, and several messages are merged. They are
     /// decoded only once they are complete, so that the time stays proportional to the number of bytes.
