@@ -148,7 +148,6 @@ step_lint() {
 # with every trait, and the nested packages with the default ones.
 step_traits() {
     local trait
-    KEEL_SCRATCH_PATH="$(keel_scratch_of Tests/Consumers/HTTPOnly)"
     keel_swift build --package-path "$KEEL_ROOT" --traits AsyncHTTPClient
     [ -n "${KEEL_THOROUGH:-}" ] || return 0
     keel_note "without any trait"

@@ -16,9 +16,6 @@ if [ ! -x "$lint" ]; then
     keel_build_product Lint keel-lint
     lint="$KEEL_BINARY"
 fi
-# A new app has the traits of this consumer.
-KEEL_SCRATCH_PATH="$(keel_scratch_of Tests/Consumers/Swift6Mode)"
-export KEEL_SCRATCH_PATH
 folder="$KEEL_ROOT/.build/new-app"
 rm -rf "$folder"
 mkdir -p "$folder"
