@@ -15,6 +15,7 @@ struct CoreLocationTests {
 
     @Test("It keeps its promises", arguments: LocationAdapterCheck.applicable(to: Self.features))
     func promises(_ check: LocationAdapterCheck) async throws {
+        try await updating(0)
         try await check.run(
             on: LocationAdapterSubject(features: Self.features) { setting in
                 Device.shared.reset(
@@ -32,7 +33,7 @@ struct CoreLocationTests {
 
     @Test("Values that the system marks as unknown with negative numbers are nil")
     func unknown() async throws {
-        Device.shared.reset(.authorizedAlways, answer: nil)
+        try await resetDevice(.authorizedAlways, answer: nil)
         let location = LocationService(CoreLocationAdapter())
         var fixes = location.fixes().makeAsyncIterator()
         try await updating(1)
@@ -54,7 +55,7 @@ struct CoreLocationTests {
 
     @Test("A position from the system's cache is stale")
     func stored() async throws {
-        Device.shared.reset(.authorizedAlways, answer: nil)
+        try await resetDevice(.authorizedAlways, answer: nil)
         let location = LocationService(CoreLocationAdapter())
         var states = location.states.makeAsyncIterator()
         try await updating(1)
@@ -69,7 +70,7 @@ struct CoreLocationTests {
 
     @Test("The desired accuracy is passed on, and the best accuracy is the default")
     func accuracy() async throws {
-        Device.shared.reset(.authorizedAlways, answer: nil)
+        try await resetDevice(.authorizedAlways, answer: nil)
         for (asked, passed) in [(100.0, 100.0), (nil, kCLLocationAccuracyBest)] {
             let location = LocationService(
                 CoreLocationAdapter(),
@@ -91,7 +92,7 @@ struct CoreLocationTests {
         ] as [(CLError.Code, LocationError.Code?)]
     )
     func errors(_ code: CLError.Code, _ expected: LocationError.Code?) async throws {
-        Device.shared.reset(.authorizedAlways, answer: nil)
+        try await resetDevice(.authorizedAlways, answer: nil)
         let seen = Mutex<[LocationError.Code?]>([])
         let end = CoreLocationAdapter().monitor(.init()) { event in
             switch event {
@@ -110,7 +111,7 @@ struct CoreLocationTests {
 
     @Test("A permission request without an answer ends with its task", .timeLimit(.minutes(1)))
     func unanswered() async throws {
-        Device.shared.reset(.notDetermined, answer: nil)
+        try await resetDevice(.notDetermined, answer: nil)
         let asking = Task { try await CoreLocationAdapter().requestPermission(.always) }
         // Bounded by the test's time limit, which cancels its task; this package has no test kit.
         while Device.shared.askedCount == 0, !Task.isCancelled { await Task.yield() }
@@ -120,8 +121,8 @@ struct CoreLocationTests {
     }
 
     @Test("It is the platform's default adapter")
-    func platform() async {
-        Device.shared.reset(.denied, answer: nil)
+    func platform() async throws {
+        try await resetDevice(.denied, answer: nil)
         let capabilities = await LocationService.platformDefault().capabilities()
         #expect(capabilities.kind == .coreLocation)
         #expect(capabilities.problem == .permissionDenied)
@@ -131,7 +132,7 @@ struct CoreLocationTests {
         "Production configurations use it, also with an observer, and use gpsd when it is named"
     )
     func preset() async throws {
-        Device.shared.reset(.authorizedAlways, answer: nil)
+        try await resetDevice(.authorizedAlways, answer: nil)
         let seen = Mutex<[KeelObservation]>([])
         var keel = KeelConfiguration.production(
             "Notes",
@@ -154,13 +155,24 @@ struct CoreLocationTests {
 
     @Test("The system is told not to pause location updates")
     func pauses() async throws {
-        Device.shared.reset(.authorizedAlways, answer: nil)
+        try await resetDevice(.authorizedAlways, answer: nil)
         let location = LocationService(CoreLocationAdapter())
         try await location.startMonitoring()
         try await updating(1)
         #expect(await Device.shared.pausingCount == 0)
         location.stopMonitoring()
         try await updating(0)
+    }
+
+    /// Resets the device, after the managers of the tests before have stopped: they do so on the main actor, a moment
+    /// after their adapters' last listener has left.
+    private func resetDevice(
+        _ status: CLAuthorizationStatus,
+        answer: CLAuthorizationStatus?
+    ) async throws {
+        await MainActor.run {}
+        try await updating(0)
+        Device.shared.reset(status, answer: answer)
     }
 
     /// Waits until a number of managers update their delegates.
