@@ -267,6 +267,16 @@ struct WebChannelTests {
         #expect(Self.words(try await found) == ["noop"])
     }
 
+    @Test("A client whose messages wait in their thousands loses its session")
+    func waitingMessages() {
+        let session = WebChannelSession(id: "1")
+        let messages = [FirestoreJSON](repeating: ["removeTarget": .integer(2)], count: 1_000)
+        for first in stride(from: 0, to: 10_000, by: 1_000) {
+            #expect(session.take(messages, from: first, acknowledging: 0) != nil)
+        }
+        #expect(session.take([messages[0]], from: 10_000, acknowledging: 0) == nil)
+    }
+
     @Test("Requests that are not those of a WebChannel are refused")
     func refusals() async throws {
         let served = Served()
