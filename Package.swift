@@ -262,7 +262,7 @@ areas["Storage"] = [
         "KeelStorageFirestore",
         [
             "KeelCBOR", "KeelCore", "KeelHTTPAuthentication", "KeelStorageAdapting", httpTypes,
-        ] + extras
+        ] + ciphers
     ),
     module("KeelStorageObservability", ["KeelCore", "KeelStorageAdapting"] + observability),
     module("KeelSync", ["KeelCore", "KeelStorage"]),

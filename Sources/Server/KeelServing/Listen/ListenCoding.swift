@@ -45,6 +45,9 @@ struct ListenCoding: Sendable {
             target.resumption = Base64.decode(text).flatMap { ResumeToken(bytes: $0) }
         }
         if json.member("readTime") != nil { target.isResumed = true }
+        if let count = try json.wholeNumber("expectedCount"), count >= 0 {
+            target.expectedCount = Int(truncatingIfNeeded: count)
+        }
         return target
     }
 
@@ -94,7 +97,25 @@ struct ListenCoding: Sendable {
                 ])
             ]
         case .departure(let departure): return self.departure(departure)
+        case .filter(let filter): return ["filter": self.filter(filter)]
         }
+    }
+
+    private func filter(_ filter: ListenResponse.Filter) -> FirestoreJSON {
+        let names = filter.paths.flatMap { BloomFilter($0.map(encoding.name)) }
+        return .members([
+            "targetId": .integer(Int64(filter.target)),
+            "count": .integer(Int64(filter.count)),
+            "unchangedNames": names.map { names in
+                [
+                    "bits": [
+                        "bitmap": .string(Base64.encode(names.bits)),
+                        "padding": .integer(Int64(names.padding)),
+                    ],
+                    "hashCount": .integer(Int64(names.hashCount)),
+                ]
+            },
+        ])
     }
 
     private func departure(_ departure: ListenResponse.DocumentDeparture) -> FirestoreJSON {

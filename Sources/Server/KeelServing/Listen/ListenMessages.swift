@@ -20,6 +20,8 @@ struct ListenTarget: Sendable, Hashable {
     var resumption: ResumeToken?
     /// Whether the client has documents of an earlier stream, which it must drop if the server cannot continue there.
     var isResumed = false
+    /// The number of documents that the client had when it received its token; nil if it does not want to compare.
+    var expectedCount: Int?
 
     /// The documents whose changes can concern the target.
     var scope: ChangeScope {
@@ -69,9 +71,18 @@ enum ListenResponse: Sendable {
         var readTime: Timestamp?
     }
 
+    /// The number of documents of a target at this place of the stream, with which the client compares its own.
+    struct Filter: Sendable {
+        var target: Int32
+        var count: Int
+        /// The paths of all documents of the target; nil if the server has not read them.
+        var paths: [DocumentPath]?
+    }
+
     case target(TargetChange)
     case document(DocumentChange)
     case departure(DocumentDeparture)
+    case filter(Filter)
 }
 
 /// Why a target or a stream ended.

@@ -22,6 +22,8 @@ struct ListenSession {
         case request(ListenRequest)
         /// A complete read, in a snapshot at a position.
         case loaded(ReadID, [Document], at: Point)
+        /// The number of documents in a target's result, in a snapshot at a position.
+        case counted(ReadID, Int, at: Point)
         /// All changes in a target's scope after the position of its token.
         case caughtUp(ReadID, [ChangePage.Change], at: Point)
         /// The store cannot continue from the position of a target's token.
@@ -55,7 +57,7 @@ struct ListenSession {
         var time: Timestamp
     }
 
-    private struct Target {
+    struct Target {
         enum Phase {
             case reading(ReadID)
             /// Shown as of a position that the stream has not reached yet.
@@ -70,6 +72,8 @@ struct ListenSession {
         var needsReset = false
         /// Whether the client has been told that the target is complete.
         var isCurrent = false
+        /// The comparison with the target's result, while it lasts.
+        var check: ResultCheck?
     }
 
     /// The maximum number of targets of a stream.
@@ -78,7 +82,7 @@ struct ListenSession {
     /// The maximum number of changes that are kept for a read; a slower one is repeated.
     private let mostKeptChanges: Int
 
-    private var targets: [Int32: Target] = [:]
+    var targets: [Int32: Target] = [:]
     private var nextRead: ReadID = 0
     /// The position up to which the stream has followed the log; nil before the first read.
     private(set) var position: ChangeCursor?
@@ -89,8 +93,8 @@ struct ListenSession {
     /// They stay with the client, which shows them for other targets, too, also when their own target is removed.
     private var reach: ChangeCursor?
     /// The pages since a read began, and the position before them.
-    private var kept: [ChangePage] = []
-    private var keptAfter: ChangeCursor?
+    private(set) var kept: [ChangePage] = []
+    private(set) var keptAfter: ChangeCursor?
     private var keptCount = 0
     /// Whether documents have been sent since the last point that was published.
     private var hasNews = false
@@ -109,14 +113,34 @@ struct ListenSession {
             guard targets.removeValue(forKey: id) != nil else { return [] }
             effects.append(Self.change(.remove, [id]))
         case .loaded(let read, let documents, let point):
-            guard let id = target(of: read), accepts(point, &effects) else {
-                repeatRead(read, &effects)
+            guard let id = target(of: read) else { break }
+            guard accepts(point, &effects) else {
+                repeatRead(of: id, &effects)
                 break
             }
-            load(id, documents, at: point, &effects)
+            if targets[id]?.check != nil {
+                let paths = documents.map(\.path)
+                targets[id]?.check?.result = .init(
+                    position: point.position,
+                    count: paths.count,
+                    paths: paths
+                )
+                compare(id, &effects)
+            } else {
+                load(id, documents, at: point, &effects)
+            }
+        case .counted(let read, let count, let point):
+            guard let id = target(of: read) else { break }
+            guard accepts(point, &effects) else {
+                repeatRead(of: id, &effects)
+                break
+            }
+            targets[id]?.check?.result = .init(position: point.position, count: count)
+            compare(id, &effects)
         case .caughtUp(let read, let changes, let point):
-            guard let id = target(of: read), accepts(point, &effects) else {
-                repeatRead(read, &effects)
+            guard let id = target(of: read) else { break }
+            guard accepts(point, &effects) else {
+                repeatRead(of: id, &effects)
                 break
             }
             catchUp(id, changes, at: point, &effects)
@@ -145,7 +169,9 @@ struct ListenSession {
     var needsEveryPage: Bool {
         guard position != nil else { return false }
         guard let point, reach.map({ $0 <= point.position }) ?? true else { return true }
-        return targets.values.contains { if case .ahead = $0.phase { true } else { false } }
+        return targets.values.contains { target in
+            if case .ahead = target.phase { true } else { target.check?.result != nil }
+        }
     }
 
     /// The targets of the client.
@@ -201,12 +227,13 @@ struct ListenSession {
     }
 
     /// Starts a complete read of a target.
-    private mutating func read(_ id: Int32, _ effects: inout [Effect]) {
+    mutating func read(_ id: Int32, _ effects: inout [Effect]) {
         guard let operation = targets[id]?.view.read else { return }
+        targets[id]?.check = nil
         effects.append(.read(begin(id), operation))
     }
 
-    private mutating func begin(_ id: Int32) -> ReadID {
+    mutating func begin(_ id: Int32) -> ReadID {
         nextRead += 1
         if keptAfter == nil { keptAfter = position }
         targets[id]?.phase = .reading(nextRead)
@@ -228,8 +255,9 @@ struct ListenSession {
         return keptAfter.map { $0 <= point.position } ?? false
     }
 
-    private mutating func repeatRead(_ read: ReadID, _ effects: inout [Effect]) {
-        guard let id = target(of: read), let target = targets[id] else { return }
+    /// Starts a read again that the kept pages do not continue.
+    mutating func repeatRead(of id: Int32, _ effects: inout [Effect]) {
+        guard let target = targets[id] else { return }
         guard !target.isCurrent, !target.needsReset, let token = target.target.resumption else {
             return self.read(id, &effects)
         }
@@ -261,20 +289,33 @@ struct ListenSession {
     ) {
         guard let steps = targets[id]?.view.apply(changes) else { return read(id, &effects) }
         send([id: steps], at: point.time, &effects)
-        follow(id, from: point, &effects)
+        guard let expected = targets[id]?.target.expectedCount else {
+            return follow(id, from: point, &effects)
+        }
+        reach = max(reach ?? point.position, point.position)
+        // After a repeated read, the documents that were sent before still count.
+        var check = targets[id]?.check ?? ResultCheck(expected: expected, shown: point.position)
+        check.advance(to: point.position, by: steps)
+        targets[id]?.check = check
+        startCheck(id, &effects)
     }
 
     /// Applies the pages that arrived while a target was read.
     private mutating func follow(_ id: Int32, from point: Point, _ effects: inout [Effect]) {
         reach = max(reach ?? point.position, point.position)
-        for page in kept where point.position < page.next {
+        settle(id, from: point.position, &effects)
+    }
+
+    /// Applies the pages behind the position that a target shows.
+    mutating func settle(_ id: Int32, from shown: ChangeCursor, _ effects: inout [Effect]) {
+        for page in kept where shown < page.next {
             guard let steps = targets[id]?.view.apply(page.changes) else {
                 return read(id, &effects)
             }
             send([id: steps], at: page.time, &effects)
         }
-        let isAhead = position.map { $0 < point.position } ?? true
-        targets[id]?.phase = isAhead ? .ahead(point.position) : .settled
+        let isAhead = position.map { $0 < shown } ?? true
+        targets[id]?.phase = isAhead ? .ahead(shown) : .settled
     }
 
     private mutating func fail(
@@ -282,6 +323,8 @@ struct ListenSession {
         _ error: StorageError,
         _ effects: inout [Effect]
     ) {
+        // What a comparison asks for is not worth a target.
+        guard targets[id]?.check == nil else { return abandonCheck(id, &effects) }
         // Clients resume a stream that ends, but not a target that fails.
         guard !error.code.isTransient else { return effects.append(.end(StreamFailure(error))) }
         targets[id] = nil
@@ -320,6 +363,9 @@ struct ListenSession {
             if !own.isEmpty { steps[id] = own }
         }
         send(steps, at: page.time, &effects)
+        for id in targets.keys.sorted() where targets[id]?.check?.result != nil {
+            compare(id, &effects)
+        }
     }
 
     /// Reads all targets again; the log is followed from the first read on.
@@ -340,7 +386,7 @@ struct ListenSession {
     // MARK: Messages
 
     /// Sends the steps of some targets, one message for each document.
-    private mutating func send(
+    mutating func send(
         _ steps: [Int32: [TargetView.Step]],
         at time: Timestamp?,
         _ effects: inout [Effect]

@@ -56,6 +56,14 @@ struct TargetView {
         return .query(query.query.with { $0.projection = nil })
     }
 
+    /// The query for the documents of the result; nil for single documents.
+    var result: ReadOperation? { (query?.query).map { .query($0.with { $0.projection = nil }) } }
+
+    /// The query for the number of documents in the result; nil for single documents.
+    var count: ReadOperation? {
+        (query?.query).map { .aggregate($0.with { $0.projection = nil }, [.count()]) }
+    }
+
     /// Whether the client must forget its documents before a complete read, because they are not known here.
     var needsReset: Bool { !isKnown && query != nil }
 

@@ -1,5 +1,9 @@
 internal import KeelStorageAdapting
 
+#if Crypto
+internal import Crypto
+#endif
+
 /// How many documents a target has on the server, by which a client finds that its result has diverged.
 ///
 /// Source: googleapis/googleapis `google/firestore/v1/write.proto`, `ExistenceFilter`.
@@ -18,94 +22,72 @@ package struct ExistenceFilter: Sendable {
 
 /// A set of names that may contain more names than were put into it, but never fewer.
 ///
+/// Without the trait `Crypto`, which has the hash, a filter may contain every name.
+///
 /// Source: googleapis/googleapis `google/firestore/v1/bloom_filter.proto`.
 package struct BloomFilter: Sendable {
-    private let bits: [UInt8]
-    private let bitCount: UInt64
-    private let hashCount: UInt64
+    package let bits: [UInt8]
+    /// The number of bits of the last byte that are not used.
+    package let padding: Int
+    package let hashCount: Int
+
+    private var bitCount: UInt64 { UInt64(bits.count * 8 - padding) }
 
     /// Creates a filter; nil if the parts do not fit together.
     package init?(bits: [UInt8], padding: Int, hashCount: Int) {
         guard (0..<8).contains(padding), padding <= bits.count * 8, hashCount >= 0,
             bits.isEmpty || hashCount > 0
         else { return nil }
-        self.bits = bits
-        bitCount = UInt64(bits.count * 8 - padding)
-        self.hashCount = UInt64(hashCount)
+        (self.bits, self.padding, self.hashCount) = (bits, padding, hashCount)
+    }
+
+    /// Creates a filter of names; nil without the trait `Crypto`.
+    ///
+    /// - Parameters:
+    ///   - names: The full names of the documents.
+    ///   - bitCount: The number of bits; nil for as many as it takes to contain one in a hundred other names.
+    package init?(_ names: [String], bitCount: Int? = nil) {
+        guard !names.isEmpty else {
+            self.init(bits: [], padding: 0, hashCount: 0)
+            return
+        }
+        // For a share p of other names, a name takes −log₂ p ÷ ln 2 bits, and −log₂ p hashes:
+        // https://doi.org/10.1145/362686.362692
+        let bitCount = bitCount ?? Int((Double(names.count) * 9.585).rounded(.up))
+        let hashCount = 7
+        var bits = [UInt8](repeating: 0, count: (bitCount + 7) / 8)
+        for name in names {
+            guard let places = Self.places(of: name, hashCount, among: UInt64(bitCount)) else {
+                return nil
+            }
+            for place in places { bits[Int(place / 8)] |= 1 << UInt8(place % 8) }
+        }
+        self.init(bits: bits, padding: bits.count * 8 - bitCount, hashCount: hashCount)
     }
 
     /// Returns whether a document may be in the set, by its full name.
     package func mayContain(_ name: String) -> Bool {
         guard bitCount > 0 else { return false }
-        let hash = MD5.hash(Array(name.utf8))
-        let first = Self.number(hash.prefix(8))
-        let second = Self.number(hash.suffix(8))
-        return (0..<hashCount).allSatisfy { index in
-            let bit = (first &+ index &* second) % bitCount
-            return bits[Int(bit / 8)] & (1 << UInt8(bit % 8)) != 0
-        }
+        return Self.places(of: name, hashCount, among: bitCount)?
+            .allSatisfy { bits[Int($0 / 8)] & (1 << UInt8($0 % 8)) != 0 } ?? true
+    }
+
+    /// Returns the bits that a name sets.
+    private static func places(
+        of name: String,
+        _ hashCount: Int,
+        among bitCount: UInt64
+    ) -> [UInt64]? {
+        #if Crypto
+        let hash = Array(Insecure.MD5.hash(data: Array(name.utf8)))
+        let (first, second) = (number(hash.prefix(8)), number(hash.suffix(8)))
+        return (0..<UInt64(hashCount)).map { (first &+ $0 &* second) % bitCount }
+        #else
+        return nil
+        #endif
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
-}
-
-/// The message digest of RFC 1321, which bloom filters use as a fast hash, not for security.
-package enum MD5 {
-    package static func hash(_ message: [UInt8]) -> [UInt8] {
-        var bytes = message + [0x80]
-        bytes += [UInt8](repeating: 0, count: (120 - bytes.count % 64) % 64)
-        withUnsafeBytes(of: (UInt64(message.count) &* 8).littleEndian) { bytes += $0 }
-        var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476]
-        for start in stride(from: 0, to: bytes.count, by: 64) {
-            let words = (0..<16).map { index -> UInt32 in
-                (0..<4).reversed().reduce(0) { $0 << 8 | UInt32(bytes[start + index * 4 + $1]) }
-            }
-            mix(words, into: &state)
-        }
-        return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
-    }
-
-    private static func mix(_ words: [UInt32], into state: inout [UInt32]) {
-        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-        for step in 0..<64 {
-            let (value, index) =
-                switch step / 16 {
-                case 0: ((b & c) | (~b & d), step)
-                case 1: ((d & b) | (~d & c), (5 * step + 1) % 16)
-                case 2: (b ^ c ^ d, (3 * step + 5) % 16)
-                default: (c ^ (b | ~d), (7 * step) % 16)
-                }
-            let sum = a &+ value &+ sines[step] &+ words[index]
-            let shift = shifts[step / 16][step % 4]
-            (a, d, c) = (d, c, b)
-            b = b &+ (sum << shift | sum >> (32 - shift))
-        }
-        for (index, word) in [a, b, c, d].enumerated() { state[index] = state[index] &+ word }
-    }
-
-    private static let shifts: [[UInt32]] = [
-        [7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21],
-    ]
-
-    /// The integer parts of 2³² times the absolute sine of 1 to 64 radians.
-    private static let sines: [UInt32] = [
-        0xD76A_A478, 0xE8C7_B756, 0x2420_70DB, 0xC1BD_CEEE,
-        0xF57C_0FAF, 0x4787_C62A, 0xA830_4613, 0xFD46_9501,
-        0x6980_98D8, 0x8B44_F7AF, 0xFFFF_5BB1, 0x895C_D7BE,
-        0x6B90_1122, 0xFD98_7193, 0xA679_438E, 0x49B4_0821,
-        0xF61E_2562, 0xC040_B340, 0x265E_5A51, 0xE9B6_C7AA,
-        0xD62F_105D, 0x0244_1453, 0xD8A1_E681, 0xE7D3_FBC8,
-        0x21E1_CDE6, 0xC337_07D6, 0xF4D5_0D87, 0x455A_14ED,
-        0xA9E3_E905, 0xFCEF_A3F8, 0x676F_02D9, 0x8D2A_4C8A,
-        0xFFFA_3942, 0x8771_F681, 0x6D9D_6122, 0xFDE5_380C,
-        0xA4BE_EA44, 0x4BDE_CFA9, 0xF6BB_4B60, 0xBEBF_BC70,
-        0x289B_7EC6, 0xEAA1_27FA, 0xD4EF_3085, 0x0488_1D05,
-        0xD9D4_D039, 0xE6DB_99E5, 0x1FA2_7CF8, 0xC4AC_5665,
-        0xF429_2244, 0x432A_FF97, 0xAB94_23A7, 0xFC93_A039,
-        0x655B_59C3, 0x8F0C_CC92, 0xFFEF_F47D, 0x8584_5DD1,
-        0x6FA8_7E4F, 0xFE2C_E6E0, 0xA301_4314, 0x4E08_11A1,
-        0xF753_7E82, 0xBD3A_F235, 0x2AD7_D2BB, 0xEB86_D391,
-    ]
 }

@@ -32,11 +32,15 @@ struct ListenClientModel {
     private var stagedDocuments: [DocumentPath: Document?] = [:]
     private(set) var snapshotCount = 0
     private(set) var messageCount = 0
+    private(set) var filterCount = 0
+    /// How often a target was read again after a filter.
+    private(set) var repetitionCount = 0
 
     // MARK: The app
 
     mutating func add(_ id: Int32, _ content: ListenTarget.Content) -> ListenRequest {
         targets[id] = Target(content: content, pending: 1)
+        drifted.remove(id)
         return .add(ListenTarget(id: id, content: content))
     }
 
@@ -51,12 +55,30 @@ struct ListenClientModel {
     /// The targets that the app no longer wants, until the server has acknowledged this.
     private(set) var removed: Set<Int32> = []
 
+    /// The targets that the client reads again, until the server has acknowledged their removal.
+    private var repeated: Set<Int32> = []
+    /// The requests with which the client reads targets again.
+    private(set) var requests: [ListenRequest] = []
+    /// The targets whose documents the client has lost track of.
+    private(set) var drifted: Set<Int32> = []
+
+    mutating func takeRequests() -> [ListenRequest] {
+        defer { requests = [] }
+        return requests
+    }
+
+    /// Loses a document of a target, or gets one too many.
+    mutating func drift(_ id: Int32, _ path: DocumentPath) {
+        if targets[id]?.paths.remove(path) == nil { targets[id]?.paths.insert(path) }
+        drifted.insert(id)
+    }
+
     /// Opens another stream, and returns its requests.
     mutating func reconnect() -> [ListenRequest] {
         staged = [:]
         stagedDocuments = [:]
         for id in removed { targets[id] = nil }
-        removed = []
+        (removed, repeated, requests) = ([], [], [])
         return targets.keys.sorted().compactMap { id in
             guard var target = targets[id] else { return nil }
             target.pending = 1
@@ -65,8 +87,9 @@ struct ListenClientModel {
             var request = ListenTarget(id: id, content: target.content)
             request.resumption = target.token
             request.isResumed = target.token != nil
+            if target.token != nil { request.expectedCount = target.paths.count }
             // Without a token, the SDKs start anew: what they have of a target is replaced by its documents.
-            if target.token == nil { targets[id]?.paths = [] }
+            if target.token == nil { forget(id) }
             return .add(request)
         }
     }
@@ -87,9 +110,44 @@ struct ListenClientModel {
         case .departure(let departure):
             if departure.isDeleted { staged(departure.path, nil, departure.readTime) }
             try stage(departure.path, in: [], notIn: departure.targets)
+        case .filter(let filter): try compare(filter)
         }
         return nil
     }
+
+    /// Compares a target with the server's: `handleExistenceFilter` of the SDKs.
+    private mutating func compare(_ filter: ListenResponse.Filter) throws {
+        let id = filter.target
+        guard let target = targets[id], target.pending == 0 else {
+            if targets[id] == nil { throw Violation("a filter of an unknown target") }
+            return
+        }
+        filterCount += 1
+        var paths = target.paths
+        for (path, isIn) in staged[id] ?? [:] {
+            if isIn { paths.insert(path) } else { paths.remove(path) }
+        }
+        guard paths.count != filter.count else { return }
+        if let names = filter.paths.map(Set.init) {
+            for path in paths.subtracting(names) { staged[id, default: [:]][path] = false }
+            guard paths.intersection(names).count != filter.count else { return healed(id) }
+        }
+        repetitionCount += 1
+        forget(id)
+        staged[id] = nil
+        targets[id]?.isCurrent = false
+        targets[id]?.pending = 2
+        repeated.insert(id)
+        requests += [.remove(id), .add(ListenTarget(id: id, content: target.content))]
+    }
+
+    private mutating func forget(_ id: Int32) {
+        targets[id]?.paths = []
+        targets[id]?.token = nil
+        healed(id)
+    }
+
+    private mutating func healed(_ id: Int32) { drifted.remove(id) }
 
     /// Remembers a document, or that there is none, unless the client knows a later state.
     private mutating func staged(_ path: DocumentPath, _ document: Document?, _ time: Timestamp?) {
@@ -131,6 +189,7 @@ struct ListenClientModel {
                 staged[id] = nil
                 return nil
             }
+            if repeated.remove(id) != nil { return nil }
             guard removed.remove(id) != nil else { throw Violation("target \(id) was removed") }
             targets[id] = nil
         case .current:
@@ -141,8 +200,7 @@ struct ListenClientModel {
             }
         case .reset:
             for id in change.targets where targets[id]?.pending == 0 {
-                targets[id]?.paths = []
-                targets[id]?.token = nil
+                forget(id)
                 targets[id]?.isCurrent = false
                 staged[id] = nil
             }

@@ -30,6 +30,58 @@ struct ListenSessionTests {
         #expect(resets > runs / 20)
     }
 
+    @Test("A client that has lost track of its documents finds out when it resumes")
+    func divergence() async throws {
+        let seed = SeededRandom.chosenSeed()
+        var (filters, repetitions) = (0, 0)
+        let runs = TestLength.count("KEEL_LISTEN_RUNS", 400, thorough: 5_000)
+        for run in 0..<UInt64(runs) {
+            var simulation = ListenSimulation(seed: seed &+ run, drifts: true)
+            do {
+                try await simulation.run(steps: 150)
+            } catch {
+                return await report(error, seed: seed &+ run, drifts: true)
+            }
+            filters += simulation.client.filterCount
+            repetitions += simulation.client.repetitionCount
+        }
+        #expect(filters > runs / 4)
+        #expect(repetitions > runs / 100)
+    }
+
+    @Test("A resumption costs a count, and a filter only if the number does not fit")
+    func filters() {
+        var target = ListenTarget(id: 2, content: .query(DocumentQuery("notes")))
+        target.resumption = ResumeToken(Self.point(1).position)
+        target.isResumed = true
+        target.expectedCount = 3
+        for (count, paths) in [(3, nil), (2, ["notes/a", "notes/b"])] as [(Int, [String]?)] {
+            var session = ListenSession()
+            _ = session.handle(.request(.add(target)))
+            #expect(Self.words(session.handle(.caughtUp(1, [], at: Self.point(2)))) == ["read 2"])
+            let words = Self.words(session.handle(.counted(2, count, at: Self.point(2))))
+            guard let paths else {
+                #expect(words == ["current [2] token", "noChange [] token"])
+                continue
+            }
+            #expect(words == ["read 3"], "the names of the documents")
+            let time = Timestamp(microseconds: 1)
+            let documents = paths.map { path in
+                Document(
+                    path: DocumentPath(path),
+                    body: DocumentBody([:]),
+                    revision: Revision(number: 1),
+                    createTime: time,
+                    updateTime: time
+                )
+            }
+            #expect(
+                Self.words(session.handle(.loaded(3, documents, at: Self.point(2))))
+                    == ["filter 2 2 names", "current [2] token", "noChange [] token"]
+            )
+        }
+    }
+
     // MARK: Single rules
 
     private static func target(_ id: Int32) -> ListenSession.Event {
@@ -50,6 +102,9 @@ struct ListenSessionTests {
             case .send(.target(let change)):
                 "\(change.kind) \(change.targets)" + (change.token == nil ? "" : " token")
                     + (change.cause.map { " \($0.status.name)" } ?? "")
+            case .send(.filter(let filter)):
+                "filter \(filter.target) \(filter.count)"
+                    + (filter.paths == nil ? "" : " names")
             case .end(let failure): "end \(failure.status.name)"
             case .read(let id, _): "read \(id)"
             case .send, .catchUp, .follow: nil
@@ -128,9 +183,9 @@ struct ListenSessionTests {
     }
 
     /// Reports the shortest run of a seed that fails.
-    private func report(_ error: any Error, seed: UInt64) async {
+    private func report(_ error: any Error, seed: UInt64, drifts: Bool = false) async {
         for steps in 1..<150 {
-            var simulation = ListenSimulation(seed: seed)
+            var simulation = ListenSimulation(seed: seed, drifts: drifts)
             do { try await simulation.run(steps: steps) } catch {
                 let trace = simulation.trace.suffix(60).joined(separator: "\n")
                 Issue.record("KEEL_SEED=\(seed), \(steps) steps: \(error)\n\(trace)")

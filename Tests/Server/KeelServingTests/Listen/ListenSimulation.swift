@@ -32,7 +32,11 @@ struct ListenSimulation {
     private(set) var resumptions = 0
     private(set) var resets = 0
 
-    init(seed: UInt64) {
+    /// Whether the client sometimes loses track of its documents.
+    private let drifts: Bool
+
+    init(seed: UInt64, drifts: Bool = false) {
+        self.drifts = drifts
         random = SeededRandom(seed: seed)
         session = ListenSession(mostKeptChanges: Int.random(in: 1...12, using: &random))
     }
@@ -44,6 +48,11 @@ struct ListenSimulation {
         for _ in 0..<steps { try await step() }
         // The client must arrive at the last state.
         while try await settle() {}
+        if drifts {
+            // Only a resumption finds what the client has lost.
+            reconnect()
+            while try await settle() {}
+        }
         for id in client.targets.keys {
             guard let shown = client.shown(id) else {
                 throw ListenClientModel.Violation("target \(id) never becomes current")
@@ -59,7 +68,8 @@ struct ListenSimulation {
         case ..<42: removeTarget()
         case ..<46: reconnect()
         case ..<47: try await handle(.restarted, isFeed: true)
-        case ..<50: try await handle(.beat)
+        case ..<48: try await handle(.beat)
+        case ..<50: drift()
         case ..<65: try await turnPage()
         case ..<75: try await work()
         default: try await deliver()
@@ -139,6 +149,19 @@ struct ListenSimulation {
         requests.append(client.remove(id))
     }
 
+    private mutating func drift() {
+        guard drifts else { return }
+        let all = client.targets.filter { id, target in
+            if case .documents = target.content { return false }
+            return target.token != nil && !client.drifted.contains(id)
+        }
+        guard let id = all.keys.sorted().randomElement(using: &random),
+            let path = client.documents.keys.sorted().randomElement(using: &random)
+        else { return }
+        client.drift(id, path)
+        trace.append("the client loses track of \(path) in \(id)")
+    }
+
     private mutating func reconnect() {
         session = ListenSession(mostKeptChanges: Int.random(in: 1...12, using: &random))
         (pending, events, pages, feed) = ([], [], [], nil)
@@ -162,7 +185,9 @@ struct ListenSimulation {
             case .found(let documents): events.append(.loaded(id, documents, at: point))
             case .documents(let documents):
                 events.append(.loaded(id, documents.compactMap { $0 }, at: point))
-            default: break
+            case .values(let values):
+                events.append(.counted(id, Int(values[0].integerValue ?? 0), at: point))
+            case .names: break
             }
         case .catchUp(let id, var cursor, let scope):
             guard Int.random(in: 0..<8, using: &random) > 0 else {
@@ -222,8 +247,11 @@ struct ListenSimulation {
                 throw ListenClientModel.Violation("the stream ended: \(failure.message)")
             case .send(let response):
                 if case .target(let change) = response, change.kind == .reset { resets += 1 }
-                guard let time = try client.receive(response) else { continue }
-                for id in client.targets.keys where !client.removed.contains(id) {
+                let time = try client.receive(response)
+                requests += client.takeRequests()
+                guard let time else { continue }
+                for id in client.targets.keys
+                where !client.removed.contains(id) && !client.drifted.contains(id) {
                     if let shown = client.shown(id) { try compare(shown, id, at: time) }
                 }
             }
@@ -268,6 +296,7 @@ struct ListenSimulation {
         case .request(.reject(let id, _)): "reject \(id)"
         case .request(.remove(let id)): "remove \(id)"
         case .loaded(let id, let documents, _): "loaded \(id) \(documents.map(words))"
+        case .counted(let id, let count, _): "counted \(id) \(count)"
         case .caughtUp(let id, let changes, _): "caught up \(id) \(changes.map(\.path.string))"
         case .cannotResume(let id): "cannot resume \(id)"
         case .failed(let id, let error): "failed \(id) \(error)"
@@ -287,6 +316,8 @@ struct ListenSimulation {
             "document \(words(change.document)) in \(change.targets), not in \(change.removed)"
         case .departure(let change):
             "\(change.isDeleted ? "deleted" : "removed") \(change.path) of \(change.targets)"
+        case .filter(let filter):
+            "filter of \(filter.target): \(filter.count) \(filter.paths?.map(\.string) ?? [])"
         }
     }
 }

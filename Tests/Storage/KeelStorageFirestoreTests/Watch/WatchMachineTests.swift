@@ -284,7 +284,7 @@ struct WatchMachineTests {
             try driven.take(.document(Self.document(id, 1), targets: [2], removed: []))
         }
         try driven.take(Self.change(.current, [2]), Self.change(.noChange, token: [1], time: 1))
-        let names = BloomFilter.of(
+        let names = BloomFilter(
             ids.dropFirst(20).map { "\(Self.database)/documents/c/\($0)" },
             bitCount: 1_003
         )
@@ -297,23 +297,26 @@ struct WatchMachineTests {
         #expect(driven.requests == ["remove", "add"])
     }
 
-    @Test(
-        "MD5 is that of RFC 1321",
-        arguments: [
-            ("", "d41d8cd98f00b204e9800998ecf8427e"),
-            ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
-            (
-                "12345678901234567890123456789012345678901234567890123456789012345678901234567890",
-                "57edf4a22be3c955ac49da2e2107b67a"
-            ),
-        ]
-    )
-    func digests(text: String, expected: String) {
-        let digits = Array("0123456789abcdef")
-        let hash = MD5.hash(Array(text.utf8)).flatMap {
-            [digits[Int($0 >> 4)], digits[Int($0 & 15)]]
-        }
-        #expect(String(hash) == expected)
+    @Test("Names set and read the bits that Google's server sets")
+    func hashes() throws {
+        let name = "projects/project-1/databases/database-1/documents/coll/doc"
+        // Of firebase/firebase-js-sdk, `bloom_filter_golden_test_data`, `MD5_1_01`.
+        let filter = try #require(BloomFilter(bits: [0x9B, 0x01], padding: 5, hashCount: 8))
+        #expect(filter.mayContain(name + "0"))
+        #expect(!filter.mayContain(name + "1"))
+    }
+
+    @Test("A filter contains its names, and about one in a hundred others")
+    func shares() throws {
+        let filter = try #require(BloomFilter((0..<2_000).map { "name \($0)" }))
+        #expect(filter.bits.count == 2_397)
+        #expect((0..<2_000).allSatisfy { filter.mayContain("name \($0)") })
+        let others = (2_000..<22_000).count { filter.mayContain("name \($0)") }
+        #expect((100...300).contains(others))
+        #expect(
+            BloomFilter([])?.hashCount == 0,
+            "clients refuse a filter without bits but with hashes"
+        )
     }
 
     @Test("A filter without bits has no names, and one that does not fit is refused")
@@ -322,23 +325,5 @@ struct WatchMachineTests {
         #expect(BloomFilter(bits: [1], padding: 8, hashCount: 1) == nil)
         #expect(BloomFilter(bits: [1], padding: 0, hashCount: 0) == nil)
         #expect(BloomFilter(bits: [], padding: 1, hashCount: 1) == nil)
-    }
-}
-
-extension BloomFilter {
-    /// Returns a filter of names with five hashes; it sets bits by whether the filter then contains the name.
-    static func of(_ names: [String], bitCount: Int) -> BloomFilter? {
-        let hashCount = 5
-        var bits = [UInt8](repeating: 0, count: (bitCount + 7) / 8)
-        for name in names {
-            let hash = MD5.hash(Array(name.utf8))
-            let first = hash.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            let second = hash.suffix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            for index in 0..<UInt64(hashCount) {
-                let bit = Int((first &+ index &* second) % UInt64(bitCount))
-                bits[bit / 8] |= 1 << UInt8(bit % 8)
-            }
-        }
-        return BloomFilter(bits: bits, padding: bits.count * 8 - bitCount, hashCount: hashCount)
     }
 }

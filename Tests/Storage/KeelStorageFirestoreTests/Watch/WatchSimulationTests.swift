@@ -155,7 +155,7 @@ private struct WatchSimulation {
                 "\(Self.database)/documents/c/\($0)"
             }
             // Few bits, so that the filter is often wrong.
-            let filter = Bool.random(using: &random) ? BloomFilter.of(names, bitCount: 61) : nil
+            let filter = Bool.random(using: &random) ? BloomFilter(names, bitCount: 61) : nil
             wire.append(.filter(ExistenceFilter(target: id, count: names.count, names: filter)))
         default:
             wire.append(Self.change(.reset, [id], nil))
