@@ -35,6 +35,9 @@ public struct ServedOperation: Sendable, Hashable {
                 name = "\(method) documents"
                 route = "/v1/*"
             }
+        case "emulator":
+            name = "\(method) everything"
+            route = "/emulator/v1/*"
         case "sync" where parts.count == 3 && ["changes", "events"].contains(parts[2]):
             name = "\(method) sync/\(parts[2])"
             route = "/sync/*/\(parts[2])"

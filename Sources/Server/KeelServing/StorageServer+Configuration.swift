@@ -86,6 +86,18 @@ extension StorageServer {
         /// from the same machine may always use the server, as every program there may.
         public var allowedOrigins: Set<String> = []
 
+        /// Whether clients may delete all documents with `DELETE /emulator/v1/projects/…/databases/…/documents`, as tests
+        /// do with Google's emulator; false by default.
+        public var allowsClearing = false
+
+        /// The declared indexes, if queries are refused without one as on Google's server; nil, the default, refuses
+        /// none.
+        ///
+        /// Google's server has an index of each single field for queries on one collection. Queries that need another
+        /// index fail with `FAILED_PRECONDITION` and the definition to declare. The store answers queries with or
+        /// without these indexes; pass them to `StorageAdapter.prepare(_:)`, too, to make it fast.
+        public var compositeIndexes: [IndexDefinition]?
+
         /// The collections for logs and analytics that clients send; nil, the default, accepts none.
         public var ingest: Ingest?
 

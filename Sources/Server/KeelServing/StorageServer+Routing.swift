@@ -38,6 +38,7 @@ extension StorageServer {
                 return await changes.events(call, scope: segments[0])
             default: throw .noSuchPath
             }
+        case .everything: return try await removeEverything()
         case .webChannel(let stream): return try await webChannel(call, stream, target.items)
         case .firestore(let route, let database):
             let exchange = try await exchange(call, target, in: database)
@@ -73,6 +74,27 @@ extension StorageServer {
             throw ServingFailure(unavailable)
         }
         return .json(Array(#"{"status":"ok"}"#.utf8))
+    }
+
+    /// Deletes all documents but Keel's own.
+    private func removeEverything() async throws(ServingFailure) -> HTTPReply {
+        guard configuration.allowsClearing else { throw .noSuchPath }
+        let query = DocumentQuery.everything().with { query in
+            query.limit = .first(500)
+            query.projection = []
+        }
+        do throws(StorageError) {
+            while case .found(let found) = try await adapter.read(ReadRequest(.query(query)))
+                .payload,
+                !found.isEmpty
+            {
+                let batch = WriteBatch(found.map { DocumentWrite($0.path, .delete) })
+                for result in try await adapter.commit([batch]) { _ = try result.get() }
+            }
+        } catch {
+            throw ServingFailure(error)
+        }
+        return .json(Array("{}".utf8))
     }
 
     private func ingest(_ call: HTTPCall) -> IngestExchange {

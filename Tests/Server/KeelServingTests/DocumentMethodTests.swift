@@ -1,6 +1,7 @@
 import HTTPTypes
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import Testing
 
@@ -21,6 +22,23 @@ struct DocumentMethodTests {
         let other = "/v1/projects/q/databases/%28other%29/documents/a/1"
         let elsewhere = try await served.send(.get, path: other)
         #expect(elsewhere.json["name"]?.text == "projects/q/databases/(other)/documents/a/1")
+    }
+
+    @Test("All documents are deleted at the address of Google's emulator, if that is allowed")
+    func clearing() async throws {
+        let path = "/emulator/v1/projects/other/databases/(default)/documents"
+        let safe = Served()
+        try await safe.set("a/1", n: 1)
+        #expect(try await safe.send(.delete, path: path).status == 404)
+        #expect(try await safe.send(.get, "/a/1").status == 200)
+        let served = Served { $0.allowsClearing = true }
+        for number in 0..<501 { try await served.set("a/\(number)", n: number) }
+        try await served.set("a/1/b/2", n: 2)
+        #expect(try await served.send(.get, path: path).status == 405)
+        #expect(try await served.send(.delete, path: path).status == 200)
+        let left = try await served.adapter.read(ReadRequest(.query(.everything())))
+        guard case .found(let documents) = left.payload else { throw StorageError(.unknown, "") }
+        #expect(documents.isEmpty)
     }
 
     @Test("A missing document is reported as in the protocol, with Keel's own code")

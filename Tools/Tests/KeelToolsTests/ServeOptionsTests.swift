@@ -1,4 +1,7 @@
 #if os(Linux) || os(macOS)
+import KeelAsyncHTTPClient
+import KeelStorage
+import KeelStorageFirestore
 import KeelToolsTestSupport
 import Testing
 
@@ -15,7 +18,7 @@ struct ServeOptionsTests {
         "Invalid values are rejected",
         arguments: [
             ["--durability", "disk"], ["--max-connections", "0"], ["--host", "0.0.0.0"],
-            ["--request-timeout", "0"], ["--keep-changes", "30d"],
+            ["--request-timeout", "0"], ["--keep-changes", "30d"], ["--index-mode", "strict"],
         ]
     )
     func refused(options: [String]) throws {
@@ -34,6 +37,39 @@ struct ServeOptionsTests {
         let end = try KeelProcess(["serve", "--storage", "sqlite:/nowhere/s.sqlite"] + options)
             .wait()
         #expect(end.code == 64)
+    }
+
+    @Test("Queries need the indexes of a file, as on Google's server")
+    func indexes() async throws {
+        let folder = try Scratch()
+        let file = try folder.file(
+            "firestore.indexes.json",
+            holding: """
+                {"indexes": [{"collectionGroup": "notes", "queryScope": "COLLECTION", "fields": [
+                  {"fieldPath": "color", "order": "ASCENDING"},
+                  {"fieldPath": "size", "order": "DESCENDING"}
+                ]}]}
+                """
+        )
+        let server = try ServedProcess(
+            storage: "memory",
+            port: 0,
+            ["--index-mode", "google", "--indexes", file.path]
+        )
+        defer { server.kill() }
+        let store = StorageClient(
+            FirestoreStorageAdapter(
+                .keel(server.address),
+                transport: AsyncHTTPClientTransport()
+            )
+        )
+        let red = DocumentQuery("notes").where(.equal("color", "red"))
+        #expect(try await store.queryDocuments(red.order(by: "size", .descending)).isEmpty)
+        let error = await #expect(throws: StorageError.self) {
+            _ = try await store.queryDocuments(red.order(by: "name"))
+        }
+        #expect(error?.code == .indexRequired)
+        #expect(error?.message.contains(#""collectionGroup":"notes""#) == true)
     }
 
     @Test("The help describes the limits of the change log")

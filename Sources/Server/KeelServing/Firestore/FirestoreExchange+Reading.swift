@@ -41,6 +41,7 @@ extension FirestoreExchange {
         _ request: ReadRequest,
         after earlier: TransactionReads?
     ) async throws(StorageError) -> ReadResult {
+        try configuration.checkIndexes(of: request.operation)
         var request = request
         if let addition = try decoding.addition(to: body) {
             request.isStrict = try addition.flag("strict") ?? false

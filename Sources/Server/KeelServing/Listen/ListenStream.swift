@@ -18,6 +18,8 @@ final class ListenStream: Sendable {
         /// The maximum number of changes that a resumption repeats; with more, a target is read again.
         var mostRepeatedChanges = 10_000
         var clock: any Clock<Duration> = ContinuousClock()
+        /// Throws an error if a query is refused because it has no index.
+        var checkIndexes: (@Sendable (ReadOperation) throws(StorageError) -> Void)?
         /// Returns whether the client may listen to a target; nil if it may listen to all.
         ///
         /// This is called when a target is added, before changes that concern the stream are sent, and when a
@@ -226,6 +228,11 @@ final class ListenStream: Sendable {
 
     /// Returns why the client may not listen to a target; nil if it may, and is then asked again when that ends.
     private func denial(of content: ListenTarget.Content, _ id: Int32) async -> StreamFailure? {
+        if case .query(let query) = content {
+            do throws(StorageError) {
+                try configuration.checkIndexes?(.query(query))
+            } catch { return StreamFailure(error) }
+        }
         switch await configuration.permission?(content) {
         case .denied(let failure)?: return failure
         case .granted(let time?)?:
@@ -285,16 +292,18 @@ final class ListenStream: Sendable {
         request.reportsUnreadable = true
         do throws(StorageError) {
             let result = try await adapter.read(request)
-            let documents: [Document] =
-                switch result.payload {
-                case .found(let documents): documents
-                case .documents(let documents): documents.compactMap { $0 }
-                case .names, .values: []
-                }
             guard let position = result.position, let time = result.time else {
                 return .failed(id, Self.lacksTimes)
             }
-            return .loaded(id, documents, at: .init(position: position, time: time))
+            let point = ListenSession.Point(position: position, time: time)
+            switch result.payload {
+            case .found(let documents): return .loaded(id, documents, at: point)
+            case .documents(let documents):
+                return .loaded(id, documents.compactMap { $0 }, at: point)
+            case .values(let values):
+                return .counted(id, Int(values.first?.integerValue ?? 0), at: point)
+            case .names: return .loaded(id, [], at: point)
+            }
         } catch {
             return .failed(id, error)
         }

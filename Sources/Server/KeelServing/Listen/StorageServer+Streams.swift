@@ -54,6 +54,9 @@ extension StorageServer {
         let coding = Mutex(database.map { ListenCoding(database: $0) })
         var settings = ListenStream.Configuration()
         settings.clock = configuration.clock
+        settings.checkIndexes = { [configuration] operation throws(StorageError) in
+            try configuration.checkIndexes(of: operation)
+        }
         let stream = ListenStream(hub: listening, configuration: settings) { response in
             guard let coding = coding.withLock({ $0 }) else { return }
             try await send(coding.response(response))

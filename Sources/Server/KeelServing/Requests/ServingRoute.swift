@@ -11,6 +11,8 @@ enum ServingRoute {
     case sync([String])
     /// A WebChannel of a stream.
     case webChannel(FirestoreRoute.Call)
+    /// All documents, by the address that Google's emulator has for deleting them.
+    case everything
     /// A resource in a database with the given name: `projects/{project}/databases/{database}`.
     case firestore(FirestoreRoute, database: String)
 
@@ -28,6 +30,12 @@ enum ServingRoute {
             case "Write": self = .webChannel(.write)
             default: return nil
             }
+        case "emulator":
+            guard segments.count == 7, Array(segments[1...2]) == ["v1", "projects"],
+                segments[4] == "databases", segments[6] == "documents", Self.isName(segments[3]),
+                Self.isName(segments[5])
+            else { return nil }
+            self = .everything
         case "v1" where segments == ["v1", "logs"]: self = .logs
         case "v1" where segments == ["v1", "analytics", "batch"]: self = .analytics
         case "v1":
@@ -52,6 +60,7 @@ enum ServingRoute {
         case .health, .metrics, .sync: [.get]
         case .schema, .webChannel: [.get, .post]
         case .logs, .analytics: [.post]
+        case .everything: [.delete]
         case .firestore(.document, _): [.get, .patch, .delete]
         case .firestore(.collection, _): [.get, .post]
         case .firestore(.call, _): [.post]

@@ -98,7 +98,7 @@ package struct QueryPlanner: Sendable {
             .first
     }
 
-    private static func covers(_ index: IndexDefinition, _ scope: DocumentQuery.Scope) -> Bool {
+    static func covers(_ index: IndexDefinition, _ scope: DocumentQuery.Scope) -> Bool {
         switch scope {
         case .collection(let path):
             index.scope == .collection && StoredName.same(index.collection, path.name)
@@ -164,16 +164,28 @@ package struct QueryPlanner: Sendable {
         for prepared: PreparedQuery,
         _ conjunction: Conjunction
     ) -> IndexDefinition? {
-        let fields = conjunction.openOrders(of: prepared.orders).dropLast()
+        suggestion(
+            for: prepared.query.scope,
+            conjunction.fixedComponents,
+            conjunction.openOrders(of: prepared.orders).dropLast()
+        )
+    }
+
+    /// Returns an index over components that equalities fix, and orders.
+    static func suggestion(
+        for scope: DocumentQuery.Scope,
+        _ fixed: [IndexDefinition.Component],
+        _ orders: [DocumentQuery.Order]
+    ) -> IndexDefinition? {
         let components =
-            conjunction.fixedComponents
-            + fields.map { order in
+            fixed
+            + orders.map { order in
                 order.direction == .ascending
                     ? IndexDefinition.Component.ascending(order.field) : .descending(order.field)
             }
         // An index over fields does not help a lookup by path alone.
         guard !components.isEmpty else { return nil }
-        switch prepared.query.scope {
+        switch scope {
         case .collection(let path): return IndexDefinition(path.name, components)
         case .group(let name, _): return IndexDefinition(name, scope: .group, components)
         case .everything: return nil

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import KeelDocumentTools
 import KeelHummingbird
 import KeelServing
 import KeelStorage
@@ -76,6 +77,26 @@ struct ServeCommand: AsyncParsableCommand {
         )
     )
     var allowedOrigins: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Indexes to build, as the Firebase CLI writes them: firebase firestore:indexes > \
+            firestore.indexes.json
+            """,
+            valueName: "file"
+        ),
+        completion: .file(extensions: ["json"])
+    )
+    var indexes: String?
+
+    @Option(
+        help: """
+            Which queries need an index: google refuses those that Google's server would refuse with \
+            the indexes of --indexes; none refuses no query.
+            """
+    )
+    var indexMode = IndexMode.none
 
     @Option(help: "The most megabytes that the body of a request may have.")
     var maxBody = 16
@@ -191,6 +212,15 @@ struct ServeCommand: AsyncParsableCommand {
             analytics: analytics == "none" ? nil : CollectionPath(analytics)
         )
         configuration.metrics = store.metrics
+        let indexes = try indexes.map { file in
+            try FirebaseIndexes(Data(contentsOf: URL(fileURLWithPath: file)))
+        }
+        for sentence in indexes?.leftOut ?? [] {
+            logger.warning("An index has no equivalent", metadata: ["index": "\(sentence)"])
+        }
+        if let schema = indexes?.schema { try await store.adapter.prepare(schema) }
+        if case .memory = storage { configuration.allowsClearing = true }
+        if indexMode == .google { configuration.compositeIndexes = indexes?.schema.indexes ?? [] }
         let handler = StorageServer(adapter: store.adapter, configuration: configuration)
         let address = host.contains(":") ? "[\(host)]" : host
         let server = HandlerServer(
@@ -223,6 +253,11 @@ struct ServeCommand: AsyncParsableCommand {
         logger.logLevel = level
         return logger
     }
+}
+
+/// The queries that need an index.
+enum IndexMode: String, ExpressibleByArgument, CaseIterable {
+    case none, google
 }
 
 /// The minimum level of logged messages.
