@@ -114,6 +114,57 @@ extension AuthenticationError.Code {
         advice: "Sign out once more to repeat the clean-up; the cause is the first failure."
     )
 
+    /// The identity server does not know the user, or the password or token is wrong.
+    public static let wrongCredentials = Self(
+        name: "wrongCredentials",
+        summary: "The name, the password or the token is wrong.",
+        advice: "Ask the user to check them; servers often do not tell which one is wrong."
+    )
+
+    /// There is an account with this name already.
+    public static let accountExists = Self(
+        name: "accountExists",
+        summary: "An account with this name exists already.",
+        advice: "Sign in instead, or let the user choose another name."
+    )
+
+    /// The identity server demands a stronger password.
+    public static let weakPassword = Self(
+        name: "weakPassword",
+        summary: "The password is too weak.",
+        advice: "Let the user choose a longer password."
+    )
+
+    /// An administrator has disabled the account.
+    public static let accountDisabled = Self(
+        name: "accountDisabled",
+        summary: "The account is disabled.",
+        advice: "An administrator can enable it again."
+    )
+
+    /// The identity server does not offer this way of signing in.
+    public static let methodDisabled = Self(
+        name: "methodDisabled",
+        summary: "The identity server does not offer this way of signing in.",
+        advice: "Enable it in the settings of the identity server."
+    )
+
+    /// The identity server refuses further attempts for a while.
+    public static let tooManyAttempts = Self(
+        name: "tooManyAttempts",
+        isTransient: true,
+        summary: "There were too many attempts to sign in.",
+        advice: "Try again in some minutes."
+    )
+
+    /// The identity server could not be asked, or did not answer as expected.
+    public static let signInFailed = Self(
+        name: "signInFailed",
+        isTransient: true,
+        summary: "The identity server could not be asked to sign in.",
+        advice: "Try again later; the cause says why the identity server did not answer."
+    )
+
     /// The caller canceled the call.
     public static let cancelled = Self(
         name: "cancelled",
@@ -123,6 +174,8 @@ extension AuthenticationError.Code {
 
     public static let known: [Self] = [
         .signedOut, .denied, .expired, .refreshFailed, .tooManyRefreshes, .storeFailed,
-        .superseded, .insideRefresh, .cleanUpIncomplete, .cancelled,
+        .superseded, .insideRefresh, .cleanUpIncomplete, .wrongCredentials, .accountExists,
+        .weakPassword, .accountDisabled, .methodDisabled, .tooManyAttempts, .signInFailed,
+        .cancelled,
     ]
 }

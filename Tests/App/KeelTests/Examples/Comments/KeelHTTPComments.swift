@@ -38,6 +38,18 @@ extension CommentExamples {
         _ = session
     }
 
+    static func firebaseIdentityServer(
+        _ key: String,
+        _ transport: any HTTPTransport,
+        _ store: any CredentialStore<BearerCredentials>,
+        _ email: String,
+        _ password: String
+    ) async throws {
+        let firebase = FirebaseIdentityServer(apiKey: key, transport: transport)
+        let session = AuthSession(server: firebase, store: store)
+        try await session.signIn { try await firebase.signIn(email: email, password: password) }
+    }
+
     static func networkClient(_ address: URL, _ transport: any HTTPTransport) async throws {
         var configuration = NetworkClient.Configuration(baseURL: address)
         configuration.json = .snakeCase

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Keel
 import KeelAnalytics
+import KeelHTTPAuthentication
 import KeelNetworkStatus
 import KeelStorageAdapting
 import KeelTestKit
@@ -19,6 +20,13 @@ extension CommentExamples {
         }
         #expect(segment.events.map(\.name) == ["Signed Up"])
         _ = segment
+    }
+
+    static func firebaseAuthenticationDouble() async throws {
+        let firebase = FirebaseAuthenticationDouble()
+        let server = FirebaseIdentityServer(apiKey: "any", transport: firebase)
+        let credentials = try await server.signUp(email: "ada@example.org", password: "analytical")
+        _ = credentials
     }
 
     static func recordedAnalyticsDestination(_ destination: ScriptedAnalyticsDestination)
