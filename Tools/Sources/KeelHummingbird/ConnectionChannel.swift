@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import NIOHTTP2
 import NIOHTTPTypesHTTP1
+import NIOSSL
 
 /// Sets up connections of HTTP/1.1, or of HTTP/2 if the client begins with its preface, with limits and with work that
 /// is canceled when the client disconnects.
@@ -25,9 +26,14 @@ struct ConnectionChannel: ServerChildChannel {
     private static let idleTimeoutHTTP2 = Duration.seconds(300)
 
     let responder: HandlerResponder
+    /// The TLS of connections; nil for none.
+    let tls: NIOSSLContext?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
+            if let tls {
+                try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+            }
             let promise = channel.eventLoop.makePromise(of: Connection.self)
             try channel.pipeline.syncOperations.addHandler(
                 ProtocolDetectionHandler(timeout: Self.idleTimeout, promise) { isHTTP2 in

@@ -9,10 +9,13 @@ import NIOCore
 struct HandlerResponder: Sendable {
     private let handler: any ServingHandler
     private let logger: Logger
+    /// The scheme of requests that do not name it, as those of HTTP/1.1.
+    private let scheme: String
 
-    init(_ handler: any ServingHandler, _ logger: Logger) {
+    init(_ handler: any ServingHandler, _ logger: Logger, scheme: String = "http") {
         self.handler = handler
         self.logger = logger
+        self.scheme = scheme
     }
 
     // Concurrent like Hummingbird's own functions, because its writer cannot be sent to another executor.
@@ -51,7 +54,7 @@ struct HandlerResponder: Sendable {
         on channel: (any Channel)?
     ) async -> HTTPReply {
         var head = request.head
-        head.scheme = head.scheme ?? "http"
+        head.scheme = head.scheme ?? scheme
         var call = HTTPCall(head, body: reader.map { Self.body($0, of: request) })
         let interim = channel.map { InterimResponses(on: $0) }
         defer { interim?.end() }

@@ -29,8 +29,8 @@ public import ServiceLifecycle
 /// The server sends a handler's interim responses (`HTTPCall.onInterimResponse`) to HTTP/1.1 clients, at most 64 per
 /// request, and drops those that the client does not take at once.
 ///
-/// The server has no TLS, and by default authorizes no requests. On an address outside the loopback interface, it
-/// starts only with an explicit ``Access``.
+/// By default, the server has no TLS and authorizes no requests. On an address outside the loopback interface, it starts
+/// only with an explicit ``Access``.
 public struct HandlerServer: Service {
     /// The clients whose requests a server answers.
     public struct Access: Sendable {
@@ -54,8 +54,8 @@ public struct HandlerServer: Service {
 
         /// Clients whose requests are allowed; other requests receive status 401.
         ///
-        /// Compare tokens in constant time, so that they cannot be guessed byte by byte, and put TLS in front of the
-        /// server, so that they cannot be read on the network.
+        /// Compare tokens in constant time, so that they cannot be guessed byte by byte, and use ``TLS``, or a proxy with
+        /// TLS, so that they cannot be read on the network.
         ///
         /// - Parameter isAllowed: Returns whether to allow a request, given its head.
         /// - Returns: The access.
@@ -89,6 +89,7 @@ public struct HandlerServer: Service {
     ///   - port: The port; 0 for a free one.
     ///   - access: The clients that the server answers. With ``Access/sameMachine``, ``run()`` throws
     ///     ``ExposedAddress`` for an address outside the loopback interface.
+    ///   - tls: The certificate for connections over TLS; nil for connections without it.
     ///   - mostConnections: The maximum number of simultaneous connections; each needs an open file.
     ///   - logger: The logger of failed connections.
     ///   - onListening: Called with the port once the server accepts connections.
@@ -98,6 +99,7 @@ public struct HandlerServer: Service {
         host: String = "127.0.0.1",
         port: Int = 0,
         access: Access = .sameMachine,
+        tls: TLS? = nil,
         mostConnections: Int = 16_384,
         logger: Logger,
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in },
@@ -115,7 +117,10 @@ public struct HandlerServer: Service {
         }
         self.exposed = exposed
         server = Server(
-            childChannelSetup: ConnectionChannel(responder: HandlerResponder(guarded, logger)),
+            childChannelSetup: ConnectionChannel(
+                responder: HandlerResponder(guarded, logger, scheme: tls == nil ? "http" : "https"),
+                tls: tls?.context
+            ),
             configuration: ServerConfiguration(
                 address: .hostname(host, port: port),
                 // After an outage, thousands of clients connect at once; the system limits this to its own maximum.

@@ -1,4 +1,5 @@
 #if os(Linux) || os(macOS)
+import Foundation
 import KeelAsyncHTTPClient
 import KeelStorage
 import KeelStorageFirestore
@@ -19,6 +20,7 @@ struct ServeOptionsTests {
         arguments: [
             ["--durability", "disk"], ["--max-connections", "0"], ["--host", "0.0.0.0"],
             ["--request-timeout", "0"], ["--keep-changes", "30d"], ["--index-mode", "strict"],
+            ["--tls-certificate", "server.pem"], ["--tls-key", "server.key"],
         ]
     )
     func refused(options: [String]) throws {
@@ -70,6 +72,16 @@ struct ServeOptionsTests {
         }
         #expect(error?.code == .indexRequired)
         #expect(error?.message.contains(#""collectionGroup":"notes""#) == true)
+    }
+
+    @Test("A certificate that cannot be used is reported")
+    func certificate() throws {
+        let files = [
+            "--tls-certificate", "/nowhere/server.pem", "--tls-key", "/nowhere/server.key",
+        ]
+        let end = try KeelProcess(["serve", "--storage", "memory", "--port", "0"] + files).wait()
+        #expect(end.code == 1)
+        #expect(end.errors.contains("certificate"))
     }
 
     @Test("The help describes the limits of the change log")

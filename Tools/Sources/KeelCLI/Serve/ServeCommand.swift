@@ -70,6 +70,21 @@ struct ServeCommand: AsyncParsableCommand {
     var port = 8080
 
     @Option(
+        help: ArgumentHelp(
+            "A PEM file with the server's certificate, and those that lead to its authority; connections then need TLS.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var tlsCertificate: String?
+
+    @Option(
+        help: ArgumentHelp("A PEM file with the key of --tls-certificate.", valueName: "file"),
+        completion: .file()
+    )
+    var tlsKey: String?
+
+    @Option(
         name: .customLong("allow-origin"),
         help: ArgumentHelp(
             "The origin of web pages that may use the server, such as https://app.example.org; repeat it for more.",
@@ -145,6 +160,9 @@ struct ServeCommand: AsyncParsableCommand {
                 """
             )
         case .memory, .postgreSQL: break
+        }
+        guard (tlsCertificate == nil) == (tlsKey == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key belong together.")
         }
         guard (0...65535).contains(port) else { throw ValidationError("--port is 0 to 65535.") }
         for origin in allowedOrigins {
@@ -222,15 +240,18 @@ struct ServeCommand: AsyncParsableCommand {
         if case .memory = storage { configuration.allowsClearing = true }
         if indexMode == .google { configuration.compositeIndexes = indexes?.schema.indexes ?? [] }
         let handler = StorageServer(adapter: store.adapter, configuration: configuration)
-        let address = host.contains(":") ? "[\(host)]" : host
+        let tls = try serverTLS()
+        let address =
+            (tls == nil ? "http://" : "https://") + (host.contains(":") ? "[\(host)]" : host)
         let server = HandlerServer(
             RequestLog(handler, logger),
             host: host,
             port: port,
+            tls: tls,
             mostConnections: mostConnections,
             logger: logger,
             onListening: { port in
-                print("http://\(address):\(port)")
+                print("\(address):\(port)")
                 fflush(nil)
             },
             onShutdown: {
@@ -246,6 +267,18 @@ struct ServeCommand: AsyncParsableCommand {
         group.maximumGracefulShutdownDuration = .seconds(grace)
         try await ServiceGroup(configuration: group).run()
         try await store.close()
+    }
+
+    private func serverTLS() throws -> HandlerServer.TLS? {
+        guard let tlsCertificate, let tlsKey else { return nil }
+        do {
+            return try HandlerServer.TLS(certificates: tlsCertificate, key: tlsKey)
+        } catch {
+            throw ToolError(
+                "the certificate and its key cannot be used: \(error)",
+                advice: "Both are PEM files, and the key is that of the file's first certificate."
+            )
+        }
     }
 
     private static func logger(_ level: Logger.Level) -> Logger {
