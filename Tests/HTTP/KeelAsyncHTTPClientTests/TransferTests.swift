@@ -115,6 +115,8 @@ struct TransferTests {
         let requests = Mutex<[HTTPTestRequest]>([])
         try await AnsweringServer.run { request, write in
             requests.withLock { $0.append(request) }
+            // A response that arrives before the client has noted the end of its own request closes the connection.
+            try await Task.sleep(for: .milliseconds(200))
             try await write(answer())
             return .keepOpen
         } while: { port in
