@@ -45,8 +45,9 @@ struct ListenCoding: Sendable {
             target.resumption = Base64.decode(text).flatMap { ResumeToken(bytes: $0) }
         }
         if json.member("readTime") != nil { target.isResumed = true }
-        if let count = try json.wholeNumber("expectedCount"), count >= 0 {
-            target.expectedCount = Int(truncatingIfNeeded: count)
+        if let count = try json.wholeNumber("expectedCount"), (0...Int64(Int32.max)).contains(count)
+        {
+            target.expectedCount = Int(count)
         }
         return target
     }

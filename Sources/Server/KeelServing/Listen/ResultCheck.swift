@@ -5,8 +5,8 @@ internal import KeelStorageAdapting
 ///
 /// A client says how many documents it had when it received its token. The documents that were sent since then bound
 /// the number that it has now, and the store is asked for the number in the result. With a number outside the bounds,
-/// the client's documents have diverged, and the store is asked for their names, so that the client can drop what it
-/// has too much. The client compares the number itself, and reads the target again if that does not help.
+/// the client's documents have diverged, and the store is asked for the names in the result, so that the client can
+/// drop its other documents. The client compares the number itself, and reads the target again if they still differ.
 ///
 /// Source: googleapis/googleapis `google/firestore/v1/firestore.proto`, `Target.expected_count`, and `write.proto`,
 /// `ExistenceFilter`.

@@ -82,6 +82,24 @@ struct ListenSessionTests {
         }
     }
 
+    @Test(
+        "A number of documents that no client can have is ignored",
+        arguments: [(3, 3), (0, 0), (-1, nil), (1 << 31, nil), (.max, nil)] as [(Int64, Int?)]
+    )
+    func expectedCounts(_ count: Int64, _ expected: Int?) throws {
+        let request = try ListenCoding(database: Served.database).request([
+            "addTarget": [
+                "targetId": .integer(2), "resumeToken": "AQE=", "expectedCount": .integer(count),
+                "query": ["structuredQuery": ["from": [["collectionId": "notes"]]]],
+            ]
+        ])
+        guard case .add(let target) = request else {
+            Issue.record("\(request)")
+            return
+        }
+        #expect(target.expectedCount == expected)
+    }
+
     // MARK: Single rules
 
     private static func target(_ id: Int32) -> ListenSession.Event {
