@@ -72,16 +72,16 @@ package struct BloomFilter: Sendable {
             .allSatisfy { bits[Int($0 / 8)] & (1 << UInt8($0 % 8)) != 0 } ?? true
     }
 
-    /// Returns the bits that a name sets.
+    /// Returns the bits that a name sets, computed one by one: a server chooses their number.
     private static func places(
         of name: String,
         _ hashCount: Int,
         among bitCount: UInt64
-    ) -> [UInt64]? {
+    ) -> LazyMapSequence<Range<UInt64>, UInt64>? {
         #if Crypto
         let hash = Array(Insecure.MD5.hash(data: Array(name.utf8)))
         let (first, second) = (number(hash.prefix(8)), number(hash.suffix(8)))
-        return (0..<UInt64(hashCount)).map { (first &+ $0 &* second) % bitCount }
+        return (0..<UInt64(hashCount)).lazy.map { (first &+ $0 &* second) % bitCount }
         #else
         return nil
         #endif
