@@ -30,6 +30,9 @@ let files: [Target.Dependency] = [
     .product(name: "KeelFilesS3", package: "keel"),
 ]
 
+// The transport comes with `http`, SwiftNIO with `http` and `server`.
+let listen: [Target.Dependency] = [.product(name: "KeelStorageFirestore", package: "keel")]
+
 let logging: [Target.Dependency] = [
     .product(name: "KeelLogging", package: "keel"),
     .product(name: "Logging", package: "swift-log"),
@@ -114,14 +117,14 @@ let package = Package(
         ),
         .executableTarget(
             name: "KeelBench",
-            dependencies: analytics + cache + files + http + logging + repositories + security
-                + server + storage + [
+            dependencies: analytics + cache + files + http + listen + logging + repositories
+                + security + server + storage + [
                     .product(name: "GRDB", package: "GRDB.swift"), postgreSQL,
                 ],
             exclude: [
                 "Files/Peers/files-peer.py", "HTTP/Peers/websocket-echo-client.py",
-                "Logging/Peers/spdlog-records.cpp", "PostgreSQL/Peers/postgresql-peer.c",
-                "Security/Peers/security-peer.py",
+                "Listen/Peers/firestore-client.py", "Logging/Peers/spdlog-records.cpp",
+                "PostgreSQL/Peers/postgresql-peer.c", "Security/Peers/security-peer.py",
             ]
         ),
         .executableTarget(

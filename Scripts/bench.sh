@@ -2,8 +2,8 @@
 # Measures Keel against named peers, in release, both in turn in one run.
 #
 #     Scripts/bench.sh                            every group
-#     Scripts/bench.sh storage                    one group: analytics, cache, files, http, lint, logging,
-#                                                 postgresql, repositories, security, server or storage
+#     Scripts/bench.sh storage                    one group: analytics, cache, files, http, lint, listen,
+#                                                 logging, postgresql, repositories, security, server or storage
 #     Scripts/bench.sh storage --json FILE        also writes the numbers to a file
 #
 # The arguments are those of keel-bench; exits with its code. A measure that lacks something on

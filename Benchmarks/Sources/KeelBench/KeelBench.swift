@@ -9,6 +9,7 @@ struct KeelBench {
         "cache": CacheGroup.measures,
         "files": { try await FilesGroup.measures($0) + ResumableDownloadMeasures.measures($0) },
         "http": HTTPGroup.measures,
+        "listen": ListenGroup.measures,
         "logging": LoggingGroup.measures,
         "postgresql": PostgreSQLGroup.measures,
         "repositories": RepositoriesGroup.measures,

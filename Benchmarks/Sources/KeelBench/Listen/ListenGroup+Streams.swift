@@ -1,0 +1,213 @@
+import Foundation
+import KeelStorage
+
+/// Measures of streams that the benchmarks open without a client library.
+extension ListenGroup {
+    // MARK: Resumption
+
+    /// Measures the bytes that a server sends to a client that resumes with nothing new.
+    static func resumptionBytes(_ stage: Stage, _ options: Options) -> Measure {
+        let count = options.isQuick ? 100 : 1_000
+        @Sendable @concurrent
+        func bytes(isKeel: Bool) async throws -> Double {
+            let sides = try await stage.content("one room") {
+                Sides { try await Rooms(1, of: count, at: $0) }
+            }
+            let rooms = try await sides.content(isKeel: isKeel)
+            let streams = try await rooms.resumed(from: rooms.token(), atOnce: 1)
+            // Whatever follows the message by which the target becomes current.
+            try await Task.sleep(for: .milliseconds(300))
+            return Double(try await streams.bytes)
+        }
+        return Measure(
+            name: "bytes to resume, nothing new / emulator",
+            unit: "B",
+            target: .keelAtMost(200),
+            maximumRounds: 3,
+            keel: { try await bytes(isKeel: true) },
+            peer: { try await ifInstalled { try await bytes(isKeel: false) } }
+        )
+    }
+
+    /// Measures the time until many clients, which resume at once, have all of their targets.
+    ///
+    /// With `changes`, a document of each target has changed while the clients were away.
+    static func resumption(changes: Bool, _ stage: Stage, _ options: Options) -> Measure {
+        let count = options.scaled(1_000)
+        @Sendable @concurrent
+        func time(isKeel: Bool) async throws -> Double {
+            let sides = try await stage.content("rooms") {
+                let folder = try WorkFolder("listen", in: options.folder)
+                return Sides(
+                    keel: { try await .keel("sqlite:\(folder.path("rooms.sqlite"))") },
+                    { try await Rooms(count, of: 100, at: $0) }
+                )
+            }
+            let rooms = try await sides.content(isKeel: isKeel)
+            let token = try await rooms.token()
+            if changes { try await rooms.change() }
+            let start = ContinuousClock.now
+            let streams = try await rooms.resumed(from: token, atOnce: count)
+            let time = start.duration(to: .now)
+            return withExtendedLifetime(streams) { time.microseconds / 1_000 }
+        }
+        return Measure(
+            name: "1,000 streams resume, \(changes ? "a change each" : "nothing new") / emulator",
+            unit: "ms",
+            target: .keelAtMost(2_000),
+            maximumRounds: 5,
+            keel: { try await time(isKeel: true) },
+            peer: { try await ifInstalled { try await time(isKeel: false) } }
+        )
+    }
+
+    // MARK: Memory
+
+    /// Measures the memory of many streams that are told nothing.
+    static func idleStreams(_ options: Options) -> Measure {
+        let count = options.isQuick ? 200 : 10_000
+        // A new server for each round, because freed memory stays resident.
+        @Sendable @concurrent
+        func growth(
+            _ server: @concurrent @Sendable () async throws -> FirestoreServer
+        ) async throws -> Double {
+            let files = OpenFiles.raise()
+            guard files >= count + 200 else {
+                throw NotRun("\(count) streams need more than the \(files) files of ulimit -n")
+            }
+            let rooms = try await Rooms(1, of: 10, at: try await server())
+            @Sendable @concurrent
+            func open(_ count: Int) async throws -> WebChannelStreams {
+                try await WebChannelStreams(count, at: rooms.server, atOnce: 64) { _ in
+                    [WebChannelStreams.adding(2, Rooms.collection(0))]
+                }
+            }
+            // What the first streams need is not theirs alone.
+            let first = try await open(10)
+            let before = try rooms.server.residentMemory()
+            let streams = try await open(count - 10)
+            let after = try rooms.server.residentMemory()
+            return withExtendedLifetime((first, streams)) { after - before }
+        }
+        return Measure(
+            name: "10,000 idle streams, memory / emulator",
+            unit: "MiB",
+            target: .keelAtMost(250),
+            maximumRounds: 3,
+            keel: { try await growth { try await .keel("memory") } },
+            peer: { try await ifInstalled { try await growth { try await .emulator() } } }
+        )
+    }
+
+    // MARK: The index of targets
+
+    /// Measures what many targets with other values cost a commit that concerns one target; the peer is that target
+    /// alone, on another server.
+    static func equalityTargets(_ stage: Stage, _ options: Options) -> Measure {
+        let (streams, targets) = options.isQuick ? (2, 20) : (100, 1_000)
+        let commits = options.isQuick ? 5 : 500
+        @Sendable @concurrent
+        func crowd() async throws -> Crowd {
+            try await stage.content("crowd") {
+                try await Crowd(streams: streams, targets: targets)
+            }
+        }
+        return Measure(
+            name: "100,000 equality targets, extra / one alone",
+            unit: "µs",
+            target: .keelAtMost(50),
+            maximumRounds: 5,
+            keel: {
+                let times = try await crowd().times(of: commits)
+                return times.among - times.alone
+            },
+            peer: { try await crowd().times(of: commits).alone }
+        )
+    }
+}
+
+/// A client with one target on a server that follows many targets, and another one on a server without others.
+private final class Crowd: Sendable {
+    private let among: ListeningClient
+    private let alone: ListeningClient
+    private let others: WebChannelStreams
+
+    init(streams: Int, targets: Int) async throws {
+        // No other target has this value.
+        let shape = ListeningClient.Shape(
+            targets: 1,
+            documentsPerTarget: 100,
+            firstGroup: streams * targets
+        )
+        let server = try await FirestoreServer.keel("memory")
+        alone = try await ListeningClient(try await .keel("memory"), shape)
+        among = try await ListeningClient(server, shape)
+        others = try await WebChannelStreams(streams, at: server, atOnce: 8) { stream in
+            (0..<targets).map { target in
+                let collection = ListeningClient.collection
+                let group = stream * targets + target
+                return WebChannelStreams.adding(target + 1, collection, group: group)
+            }
+        }
+    }
+
+    /// Returns the median microseconds until a commit is heard, with and without the other targets.
+    func times(of commits: Int) async throws -> (among: Double, alone: Double) {
+        var (first, second): ([Double], [Double]) = ([], [])
+        for _ in 0..<commits {
+            first.append(try await among.commit())
+            second.append(try await alone.commit())
+        }
+        return (first.median, second.median)
+    }
+}
+
+/// Collections with documents, of which each stream follows its own.
+private final class Rooms: Sendable {
+    let server: FirestoreServer
+    private let count: Int
+    private let size: Int
+    private let writer: StorageClient
+
+    @concurrent
+    init(_ count: Int, of size: Int, at server: FirestoreServer) async throws {
+        (self.server, self.count, self.size) = (server, count, size)
+        writer = ListeningClient.client(of: server)
+        let all = (0..<count).flatMap { room in (0..<size).map { (room, $0) } }
+        try await write(all)
+    }
+
+    static func collection(_ room: Int) -> String { "rooms/\(room)/notes" }
+
+    /// Changes a document of each collection.
+    func change() async throws {
+        try await write((0..<count).map { ($0, Int.random(in: 0..<size)) })
+    }
+
+    private func write(_ documents: [(room: Int, document: Int)]) async throws {
+        let number = DocumentValue.integer(Int64.random(in: 0..<1_000_000))
+        for first in stride(from: 0, to: documents.count, by: 500) {
+            try await writer.commit { batch in
+                for (room, document) in documents[first..<min(first + 500, documents.count)] {
+                    let path = "\(Self.collection(room))/\(document)"
+                    try batch.set(DocumentPath(path), ["n": number])
+                }
+            }
+        }
+    }
+
+    /// Returns a token of the present state.
+    func token() async throws -> String {
+        try await WebChannelStreams(1, at: server, atOnce: 1) { _ in
+            [WebChannelStreams.adding(2, Self.collection(0))]
+        }
+        .token
+    }
+
+    /// Opens a stream for each collection, whose client has its documents as of a token.
+    func resumed(from token: String, atOnce: Int) async throws -> WebChannelStreams {
+        try await WebChannelStreams(count, at: server, atOnce: atOnce) { [size] room in
+            [WebChannelStreams.adding(2, Self.collection(room), token: token, count: size)]
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// Keeps what one measure works with until another measure needs something else.
+///
+/// So the servers of a measure that has ended take neither memory nor time from the next one.
+actor Stage {
+    private var name = ""
+    private var content: (any Sendable)?
+
+    /// Returns the content with a name, which is made if the last one had another name.
+    func content<Content: Sendable>(
+        _ name: String,
+        _ make: @concurrent @Sendable () async throws -> Content
+    ) async throws -> Content {
+        if name == self.name, let content = content as? Content { return content }
+        content = nil
+        let made = try await make()
+        (self.name, content) = (name, made)
+        return made
+    }
+}
+
+/// What both sides of a measure work with, each made on its first use.
+struct Sides<Content: Sendable>: Sendable {
+    let keel: Lazily<Content>
+    let peer: Lazily<Content>
+
+    /// Makes the content from a server of each side.
+    init(
+        keel: @escaping @concurrent @Sendable () async throws -> FirestoreServer = {
+            try await .keel("memory")
+        },
+        _ make: @escaping @concurrent @Sendable (FirestoreServer) async throws -> Content
+    ) {
+        self.keel = Lazily { try await make(try await keel()) }
+        peer = Lazily { try await make(try await .emulator()) }
+    }
+
+    func content(isKeel: Bool) async throws -> Content {
+        try await (isKeel ? keel : peer).value()
+    }
+}
