@@ -2,32 +2,43 @@ import Foundation
 
 /// Measures with Google's client for Python, over gRPC.
 extension ListenGroup {
+    /// The servers of these measures, each started on its first use.
+    struct CalledServers: Sendable {
+        let memory = Lazily { try await FirestoreServer.keel("memory") }
+        let file: Lazily<FirestoreServer>
+        let emulator = Lazily { try await FirestoreServer.emulator() }
+
+        init(in folder: WorkFolder) {
+            file = Lazily { try await .keel("sqlite:\(folder.path("set.sqlite"))") }
+        }
+    }
+
+    private static func servers(_ stage: Stage, _ options: Options) async throws -> CalledServers {
+        // Before servers are started in vain.
+        _ = try python()
+        return try await stage.content("Google’s client") {
+            CalledServers(in: try WorkFolder("listen", in: options.folder))
+        }
+    }
+
     /// Measures `set`, one by one.
-    static func set(_ storage: String, _ stage: Stage, _ options: Options) -> Measure {
+    static func set(
+        _ storage: String,
+        _ stage: Stage,
+        _ options: Options,
+        _ keel: @escaping @Sendable (CalledServers) -> Lazily<FirestoreServer>
+    ) -> Measure {
         let count = options.isQuick ? 10 : 500
         @Sendable @concurrent
-        func time(isKeel: Bool) async throws -> Double {
-            // Before servers are started in vain.
-            _ = try python()
-            let sides = try await stage.content("set, \(storage)") {
-                let folder = try WorkFolder("listen", in: options.folder)
-                return Sides<FirestoreServer>(
-                    keel: {
-                        let file = "sqlite:\(folder.path("set.sqlite"))"
-                        return try await .keel(storage == "memory" ? storage : file)
-                    },
-                    { $0 }
-                )
-            }
-            let server = try await sides.content(isKeel: isKeel)
-            return try await number(["set", "127.0.0.1:\(server.port)", "\(count)"])
+        func time(_ server: Lazily<FirestoreServer>) async throws -> Double {
+            try await number(["set", "127.0.0.1:\(server.value().port)", "\(count)"])
         }
         return Measure(
             name: "set by Google’s client, \(storage) / emulator",
             unit: "µs",
             target: .atLeast(2),
-            keel: { try await time(isKeel: true) },
-            peer: { try await time(isKeel: false) }
+            keel: { try await time(keel(try await servers(stage, options))) },
+            peer: { try await time(servers(stage, options).emulator) }
         )
     }
 
@@ -36,22 +47,20 @@ extension ListenGroup {
         _ action: String,
         _ name: String,
         atMost limit: Double,
-        _ stage: Stage
+        _ stage: Stage,
+        _ options: Options
     ) -> Measure {
         @Sendable @concurrent
-        func bytes(isKeel: Bool) async throws -> Double {
-            _ = try python()
-            let sides = try await stage.content("gRPC") { Sides<FirestoreServer> { $0 } }
-            let server = try await sides.content(isKeel: isKeel)
-            return try await number([action, "127.0.0.1:\(server.port)", "5"])
+        func bytes(_ server: Lazily<FirestoreServer>) async throws -> Double {
+            try await number([action, "127.0.0.1:\(server.value().port)", "5"])
         }
         return Measure(
             name: "\(name), over gRPC / emulator",
             unit: "B",
             target: .keelAtMost(limit),
             maximumRounds: 1,
-            keel: { try await bytes(isKeel: true) },
-            peer: { try await ifInstalled { try await bytes(isKeel: false) } }
+            keel: { try await bytes(servers(stage, options).memory) },
+            peer: { try await ifInstalled { try await bytes(servers(stage, options).emulator) } }
         )
     }
 

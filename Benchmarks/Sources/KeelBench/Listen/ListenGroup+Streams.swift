@@ -7,14 +7,19 @@ extension ListenGroup {
 
     /// Measures the bytes that a server sends to a client that resumes with nothing new.
     static func resumptionBytes(_ stage: Stage, _ options: Options) -> Measure {
-        let count = options.isQuick ? 100 : 1_000
+        let listening = Listening.one(options)
         @Sendable @concurrent
         func bytes(isKeel: Bool) async throws -> Double {
-            let sides = try await stage.content("one room") {
-                Sides { try await Rooms(1, of: count, at: $0) }
+            let server = try await listening.sides(stage).content(isKeel: isKeel).server
+            @Sendable @concurrent
+            func open(_ token: String?, _ count: Int?) async throws -> WebChannelStreams {
+                try await WebChannelStreams(1, at: server, atOnce: 1) { _ in
+                    let collection = ListeningClient.collection
+                    return [WebChannelStreams.adding(2, collection, token: token, count: count)]
+                }
             }
-            let rooms = try await sides.content(isKeel: isKeel)
-            let streams = try await rooms.resumed(from: rooms.token(), atOnce: 1)
+            let token = try await open(nil, nil).token
+            let streams = try await open(token, listening.shape.documentsPerTarget)
             // Whatever follows the message by which the target becomes current.
             try await Task.sleep(for: .milliseconds(300))
             return Double(try await streams.bytes)
