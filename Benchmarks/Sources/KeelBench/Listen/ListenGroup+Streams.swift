@@ -34,73 +34,79 @@ extension ListenGroup {
         )
     }
 
-    /// Measures the time until many clients, which resume at once, have all of their targets.
+    /// Measures the time until many clients, which resume at once, have all of their targets; the peer is one client.
     ///
     /// With `changes`, a document of each target has changed while the clients were away.
     static func resumption(changes: Bool, _ stage: Stage, _ options: Options) -> Measure {
         let count = options.scaled(1_000)
         @Sendable @concurrent
-        func time(isKeel: Bool) async throws -> Double {
-            let sides = try await stage.content("rooms") {
+        func time(_ count: Int, of all: Int) async throws -> Double {
+            let served = try await stage.content("rooms") {
                 let folder = try WorkFolder("listen", in: options.folder)
-                return Sides(
-                    keel: { try await .keel("sqlite:\(folder.path("rooms.sqlite"))") },
-                    { try await Rooms(count, of: 100, at: $0) }
+                let server = try await FirestoreServer.keel(
+                    "sqlite:\(folder.path("rooms.sqlite"))"
                 )
+                return (rooms: try await Rooms(all, of: 100, at: server), folder: folder)
             }
-            let rooms = try await sides.content(isKeel: isKeel)
-            let token = try await rooms.token()
-            if changes { try await rooms.change() }
+            let token = try await served.rooms.token()
+            if changes { try await served.rooms.change() }
             let start = ContinuousClock.now
-            let streams = try await rooms.resumed(from: token, atOnce: count)
+            let streams = try await served.rooms.resumed(count, from: token)
             let time = start.duration(to: .now)
             return withExtendedLifetime(streams) { time.microseconds / 1_000 }
         }
         return Measure(
-            name: "1,000 streams resume, \(changes ? "a change each" : "nothing new") / emulator",
+            name: "1,000 streams resume, \(changes ? "a change each" : "nothing new") / one",
             unit: "ms",
             target: .keelAtMost(2_000),
             maximumRounds: 5,
-            keel: { try await time(isKeel: true) },
-            peer: { try await ifInstalled { try await time(isKeel: false) } }
+            keel: { try await time(count, of: count) },
+            peer: { try await time(1, of: count) }
         )
     }
 
     // MARK: Memory
 
-    /// Measures the memory of many streams that are told nothing.
+    /// Measures the memory of many streams that are told nothing; the peer's are connections that wait for a request.
     static func idleStreams(_ options: Options) -> Measure {
         let count = options.isQuick ? 200 : 10_000
         // A new server for each round, because freed memory stays resident.
         @Sendable @concurrent
-        func growth(
-            _ server: @concurrent @Sendable () async throws -> FirestoreServer
+        func growth<Held: Sendable>(
+            _ open: @concurrent @Sendable (FirestoreServer, Int) async throws -> Held
         ) async throws -> Double {
             let files = OpenFiles.raise()
             guard files >= count + 200 else {
                 throw NotRun("\(count) streams need more than the \(files) files of ulimit -n")
             }
-            let rooms = try await Rooms(1, of: 10, at: try await server())
-            @Sendable @concurrent
-            func open(_ count: Int) async throws -> WebChannelStreams {
-                try await WebChannelStreams(count, at: rooms.server, atOnce: 64) { _ in
-                    [WebChannelStreams.adding(2, Rooms.collection(0))]
-                }
-            }
-            // What the first streams need is not theirs alone.
-            let first = try await open(10)
-            let before = try rooms.server.residentMemory()
-            let streams = try await open(count - 10)
-            let after = try rooms.server.residentMemory()
-            return withExtendedLifetime((first, streams)) { after - before }
+            let server = try await FirestoreServer.keel("memory")
+            _ = try await Rooms(1, of: 10, at: server)
+            // What the first ones need is not theirs alone.
+            let first = try await open(server, 10)
+            let before = try server.residentMemory()
+            let others = try await open(server, count - 10)
+            let after = try server.residentMemory()
+            return withExtendedLifetime((first, others)) { after - before }
         }
         return Measure(
-            name: "10,000 idle streams, memory / emulator",
+            name: "10,000 idle streams, memory / connections",
             unit: "MiB",
             target: .keelAtMost(250),
             maximumRounds: 3,
-            keel: { try await growth { try await .keel("memory") } },
-            peer: { try await ifInstalled { try await growth { try await .emulator() } } }
+            keel: {
+                try await growth { server, count in
+                    try await WebChannelStreams(count, at: server, atOnce: 64) { _ in
+                        [WebChannelStreams.adding(2, Rooms.collection(0))]
+                    }
+                }
+            },
+            peer: {
+                try await growth { server, count in
+                    let documents = "/v1/\(WebChannelStreams.database)/documents"
+                    let document = "\(documents)/\(Rooms.collection(0))/1"
+                    return try await Listeners(count, at: server.port, target: document)
+                }
+            }
         )
     }
 
@@ -209,9 +215,9 @@ private final class Rooms: Sendable {
         .token
     }
 
-    /// Opens a stream for each collection, whose client has its documents as of a token.
-    func resumed(from token: String, atOnce: Int) async throws -> WebChannelStreams {
-        try await WebChannelStreams(count, at: server, atOnce: atOnce) { [size] room in
+    /// Opens streams at once, each for its own collection, whose client has the documents as of a token.
+    func resumed(_ streams: Int, from token: String) async throws -> WebChannelStreams {
+        try await WebChannelStreams(streams, at: server, atOnce: streams) { [size] room in
             [WebChannelStreams.adding(2, Self.collection(room), token: token, count: size)]
         }
     }

@@ -31,11 +31,14 @@ enum ListenGroup {
     struct Listening: Sendable {
         let name: String
         let shape: ListeningClient.Shape
+        /// The commits of a round to the emulator, which is told of each much later.
+        let peerCommits: Int
 
         static func one(_ options: Options) -> Listening {
             Listening(
                 name: "1 target of 1,000",
-                shape: .init(targets: 1, documentsPerTarget: options.isQuick ? 100 : 1_000)
+                shape: .init(targets: 1, documentsPerTarget: options.isQuick ? 100 : 1_000),
+                peerCommits: options.isQuick ? 1 : 10
             )
         }
 
@@ -45,7 +48,8 @@ enum ListenGroup {
                 shape: .init(
                     targets: options.isQuick ? 5 : 100,
                     documentsPerTarget: options.isQuick ? 10 : 100
-                )
+                ),
+                peerCommits: options.isQuick ? 1 : 3
             )
         }
 
@@ -70,10 +74,9 @@ enum ListenGroup {
             keel: {
                 try await listening.sides(stage).content(isKeel: true).time(of: options.scaled(200))
             },
-            // Fewer, because they take longer.
             peer: {
                 try await listening.sides(stage).content(isKeel: false)
-                    .time(of: options.scaled(10))
+                    .time(of: listening.peerCommits)
             }
         )
     }
