@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// A server of Firestore's protocol in a separate process, which is killed with this value.
 final class FirestoreServer: Sendable {
@@ -52,6 +53,7 @@ final class FirestoreServer: Sendable {
         process.standardError = FileHandle.nullDevice
         let start = ContinuousClock.now
         try process.run()
+        RunningServers.insert(process.processIdentifier)
         do {
             while try await !Self.answers(port) {
                 guard process.isRunning, start.duration(to: .now) < .seconds(120) else {
@@ -76,6 +78,7 @@ final class FirestoreServer: Sendable {
         // Before the exit of the child is noticed, its number belongs to no other process.
         if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
+        RunningServers.remove(process.processIdentifier)
     }
 
     /// Returns whether a server accepts a connection and answers a request, whatever the answer.
@@ -102,6 +105,23 @@ final class FirestoreServer: Sendable {
         guard let port else { throw Flaw("No port is free.") }
         return port
     }
+}
+
+/// The servers that are killed when this program ends, whatever still holds them.
+private enum RunningServers {
+    private static let processes = Mutex<Set<Int32>>([])
+    private static let registered: Void = {
+        atexit {
+            for process in RunningServers.processes.withLock({ $0 }) { kill(process, SIGKILL) }
+        }
+    }()
+
+    static func insert(_ process: Int32) {
+        registered
+        _ = processes.withLock { $0.insert(process) }
+    }
+
+    static func remove(_ process: Int32) { _ = processes.withLock { $0.remove(process) } }
 }
 
 /// Sends a request and tells whether anything comes back.

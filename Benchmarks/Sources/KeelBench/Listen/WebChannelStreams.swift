@@ -136,14 +136,17 @@ private final class WebChannelStream: Sendable {
 
     fileprivate static let current = Array("\"CURRENT\"".utf8)
 
-    private let server: FirestoreServer
+    // Not the server itself, which would live until the event loop has closed the stream.
+    private let port: Int
+    private let keepsConnections: Bool
     private let loop: any EventLoop
     private let messages: [String]
     private let opened: EventLoopPromise<Void>
     private let state: NIOLoopBoundBox<State>
 
     init(at server: FirestoreServer, on loop: any EventLoop, adding messages: [String]) {
-        (self.server, self.loop, self.messages) = (server, loop, messages)
+        (port, keepsConnections) = (server.port, server.keepsConnections)
+        (self.loop, self.messages) = (loop, messages)
         opened = loop.makePromise()
         state = .makeBoxSendingValue(State(missing: messages.count), eventLoop: loop)
     }
@@ -183,7 +186,7 @@ private final class WebChannelStream: Sendable {
 
     private func connect() {
         guard !state.value.isClosed else { return }
-        guard let address = try? SocketAddress(ipAddress: "127.0.0.1", port: server.port) else {
+        guard let address = try? SocketAddress(ipAddress: "127.0.0.1", port: port) else {
             return fail(Flaw("No address."))
         }
         ClientBootstrap(group: loop)
@@ -213,8 +216,8 @@ private final class WebChannelStream: Sendable {
     fileprivate var request: (head: HTTPRequestHead, body: ByteBuffer?) {
         var query = "VER=8&database=\(Self.encoded(WebChannelStreams.database))&t=1"
         var head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "")
-        head.headers.add(name: "Host", value: "127.0.0.1:\(server.port)")
-        if !server.keepsConnections { head.headers.add(name: "Connection", value: "close") }
+        head.headers.add(name: "Host", value: "127.0.0.1:\(port)")
+        if !keepsConnections { head.headers.add(name: "Connection", value: "close") }
         var body: ByteBuffer?
         if let session = state.value.session {
             head.method = .GET
@@ -245,7 +248,7 @@ private final class WebChannelStream: Sendable {
         if state.value.session == nil {
             state.value.httpSession = head.headers.first(name: "X-HTTP-Session-Id")
         }
-        return server.keepsConnections && head.isKeepAlive
+        return keepsConnections && head.isKeepAlive
     }
 
     /// Takes bytes of a reply.
