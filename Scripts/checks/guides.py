@@ -13,7 +13,10 @@ import sys
 
 GROUPS = [
     ("Start here", ["YourFirstWeek", "Architecture", "Checklists", "CommandLine"]),
-    ("Coming from elsewhere", ["ComingFromFirebase", "ComingFromTheDocuments"]),
+    (
+        "Coming from elsewhere",
+        ["ComingFromFirebase", "InsteadOfTheFirestoreEmulator", "ComingFromTheDocuments"],
+    ),
     ("Servers", ["PostgreSQL", "Scaling", "Operations"]),
     ("Logs and analytics", ["Logging", "Analytics", "AnalyticsDestinations"]),
     ("Facts", ["Benchmarks", "Cost", "Conformance", "Platforms", "Coverage", "Lint"]),
