@@ -62,8 +62,8 @@ keel_die() {
 # The index, in which SwiftPM looks for tests, is written without the modules of the system, which takes a sixth of
 # the compiler's time.
 #
-# With KEEL_BUILD_ONCE=1 each module is compiled as a whole and without debug information: a new build takes three
-# quarters of the time, and a changed file compiles its module and those that import it anew.
+# With KEEL_BUILD_ONCE=1 each module is compiled as a whole and without debug information: a new build takes four
+# fifths of the time, and a changed file compiles its module and those that import it anew.
 keel_swift() {
     local subcommand="$1" hashing=1 options=()
     shift

@@ -160,6 +160,8 @@ public struct FirebaseIdentityServer: IdentityServer {
             guard var renewed = answer.credentials(asked: asked) else {
                 throw NetworkError(.decoding, "Firebase's answer has no token.")
             }
+            // Without a new refresh token, the old one stays valid.
+            renewed.refreshToken = renewed.refreshToken ?? token
             renewed.additionalFields.merge(credentials.additionalFields) { new, _ in new }
             return renewed
         } catch {

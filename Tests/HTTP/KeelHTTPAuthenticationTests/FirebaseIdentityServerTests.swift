@@ -136,6 +136,17 @@ struct FirebaseIdentityServerTests {
         }
     }
 
+    @Test("Without a new refresh token, the old one is kept")
+    func keepsRefreshToken() async throws {
+        let transport = ScriptedHTTPTransport([
+            .json(#"{"id_token":"t2","expires_in":"3600","user_id":"u"}"#)
+        ])
+        let server = FirebaseIdentityServer(apiKey: "key", transport: transport)
+        let old = BearerCredentials(accessToken: "t", refreshToken: "r")
+        let renewed = try await server.refresh(old)
+        #expect(renewed.accessToken == "t2" && renewed.refreshToken == "r")
+    }
+
     @Test("A password is reset by e-mail")
     func reset() async throws {
         _ = try await server.signUp(email: "ada@example.org", password: "analytical")

@@ -20,7 +20,7 @@ extension ListenGroup {
             }
             let token = try await open(nil, nil).token
             let streams = try await open(token, listening.shape.documentsPerTarget)
-            // Whatever follows the message by which the target becomes current.
+            // Messages can follow the one by which the target becomes current.
             try await Task.sleep(for: .milliseconds(300))
             return Double(try await streams.bytes)
         }
@@ -81,7 +81,7 @@ extension ListenGroup {
             }
             let server = try await FirestoreServer.keel("memory")
             _ = try await Rooms(1, of: 10, at: server)
-            // What the first ones need is not theirs alone.
+            // The first ones also allocate memory that all of them share.
             let first = try await open(server, 10)
             let before = try server.residentMemory()
             let others = try await open(server, count - 10)

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// It is the same for both servers: Keel's adapter for Google's emulator, without extensions of the protocol.
 final class ListeningClient: Sendable {
-    /// What a listener has been told.
+    /// An event of a listener.
     private enum News: Sendable {
         /// The whole result.
         case loaded
@@ -183,7 +183,7 @@ final class ListeningClient: Sendable {
             }
             group.addTask {
                 try await Task.sleep(for: .seconds(120))
-                throw Flaw("The listeners are told nothing.")
+                throw Flaw("The listeners received nothing for 120 seconds.")
             }
             defer { group.cancelAll() }
             guard let next = try await group.next() ?? nil else {

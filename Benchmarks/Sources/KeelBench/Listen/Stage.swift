@@ -1,6 +1,6 @@
-/// Keeps what one measure works with until another measure needs something else.
+/// Keeps the content of one measure until another measure needs other content.
 ///
-/// So the servers of a measure that has ended take neither memory nor time from the next one.
+/// The servers of a measure that has ended then take neither memory nor time from the next one.
 actor Stage {
     private var name = ""
     private var content: (any Sendable)?
@@ -18,7 +18,7 @@ actor Stage {
     }
 }
 
-/// What both sides of a measure work with, each made on its first use.
+/// The content of both sides of a measure, each made on its first use.
 struct Sides<Content: Sendable>: Sendable {
     let keel: Lazily<Content>
     let peer: Lazily<Content>

@@ -323,7 +323,7 @@ struct ListenSession {
         _ error: StorageError,
         _ effects: inout [Effect]
     ) {
-        // What a comparison asks for is not worth a target.
+        // A failed comparison does not end its target.
         guard targets[id]?.check == nil else { return abandonCheck(id, &effects) }
         // Clients resume a stream that ends, but not a target that fails.
         guard !error.code.isTransient else { return effects.append(.end(StreamFailure(error))) }
