@@ -35,6 +35,8 @@ package struct QueryExecution {
     /// The number of documents that were read.
     var examined = 0
     private var found: [(key: [UInt8], document: Document)] = []
+    /// The documents found in a range that contains exactly those of the query, in the order of the result.
+    private var exact: [Document] = []
     /// The last place within a result that was cut off; nil in an order that needs no places.
     private var end: [UInt8]?
     /// Whether the result was cut off at ``maximumBytes``.
@@ -117,7 +119,10 @@ package struct QueryExecution {
     /// The documents found, if they came in the order of the result.
     private var inOrder: [Document] {
         get throws(StorageError) {
-            try prepared.cut(found.map(\.document), isCancellable: isCancellable)
+            try prepared.cut(
+                exact.isEmpty ? found.map(\.document) : exact,
+                isCancellable: isCancellable
+            )
         }
     }
 
@@ -241,7 +246,7 @@ package struct QueryExecution {
             if checksScope, !prepared.covers(document.path.collection) { return true }
             let mayBeTied = !isUnordered && row.keyLength >= EntryKey.longestComponent
             let tie = mayBeTied ? tied.tie(of: document) : nil
-            if tied.isEnded(by: tie), try !take(&tied) { return false }
+            if tied.isEnded(by: tie), try !take(&tied, isExact: isExact) { return false }
             guard let tie else { return isExact ? takeExact(document) : take(document) }
             guard let key = place(of: document) else { return true }
             if tied.isEmpty {
@@ -255,15 +260,18 @@ package struct QueryExecution {
             try tied.add(document, at: key, isCancellable: isCancellable)
             return true
         }
-        if wantsMore, !tied.isEmpty { _ = try take(&tied) }
+        if wantsMore, !tied.isEmpty { _ = try take(&tied, isExact: isExact) }
     }
 
     /// Takes the documents of a tie in their order.
     ///
     /// - Returns: Whether more are wanted.
-    private mutating func take(_ tied: inout TiedDocuments) throws(StorageError) -> Bool {
-        for document in try tied.end(isCancellable: isCancellable) where !take(document) {
-            return false
+    private mutating func take(
+        _ tied: inout TiedDocuments,
+        isExact: Bool
+    ) throws(StorageError) -> Bool {
+        for document in try tied.end(isCancellable: isCancellable) {
+            guard isExact ? takeExact(document) : take(document) else { return false }
         }
         return true
     }
@@ -292,6 +300,10 @@ package struct QueryExecution {
     /// Holds a document, or adds it to the aggregation.
     private mutating func hold(_ document: Document, at key: [UInt8]) {
         guard isStreamed else { return found.append((key, keeping(document))) }
+        stream(document)
+    }
+
+    private mutating func stream(_ document: Document) {
         if isCountDone { return }
         streamedCount += 1
         if streamedCount > prepared.query.offset { aggregator?.add(document) }
@@ -304,7 +316,7 @@ package struct QueryExecution {
         return streamedCount >= mostCounted
     }
 
-    private var takenCount: Int { isStreamed ? streamedCount : found.count }
+    private var takenCount: Int { isStreamed ? streamedCount : found.count + exact.count }
 
     /// Returns the document in the form to hold.
     private func keeping(_ document: Document) -> Document {
@@ -358,7 +370,7 @@ package struct QueryExecution {
     ///
     /// - Returns: Whether more are wanted.
     private mutating func takeExact(_ document: Document) -> Bool {
-        hold(document, at: [])
+        if isStreamed { stream(document) } else { exact.append(keeping(document)) }
         return wantsMore(after: document)
     }
 

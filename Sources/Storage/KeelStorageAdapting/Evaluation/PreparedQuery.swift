@@ -114,6 +114,10 @@ package struct PreparedQuery: Sendable {
         _ ordered: [Document],
         isCancellable: Bool = true
     ) throws(StorageError) -> [Document] {
+        let isWhole =
+            query.offset == 0 && query.projection == nil && !isReversed
+            && ordered.count <= limit ?? .max
+        if isWhole { return ordered }
         var documents = ordered[...].dropFirst(query.offset)
         if let limit { documents = documents.prefix(limit) }
         guard query.projection != nil else {

@@ -17,6 +17,9 @@ package struct Conjunction: Sendable, Hashable {
     var equalities: [Constant] = []
     var memberships: [Constant] = []
     var inequalities: [Inequality] = []
+    /// The distinct fields of the equalities, without the path: it is not an index field, and the evaluator checks
+    /// conditions on it.
+    private var equalFields: [FieldPath] = []
     /// The document that an equality identifies, which may fail the other conditions.
     package private(set) var named: DocumentPath?
     /// Whether the keys match more than the conditions: null and NaN, where these match nothing.
@@ -73,6 +76,7 @@ package struct Conjunction: Sendable, Hashable {
 
     private static func equality(_ field: FieldPath, _ value: DocumentValue) -> Conjunction {
         var one = Conjunction(equalities: [Constant(field: field, key: IndexKey.key(value))])
+        if !field.isDocumentID { one.equalFields = [field] }
         if field.isDocumentID, case .reference(let path) = value { one.named = path }
         return one
     }
@@ -86,6 +90,7 @@ package struct Conjunction: Sendable, Hashable {
         both.equalities += other.equalities
         both.memberships += other.memberships
         both.inequalities += other.inequalities
+        both.equalFields += other.equalFields.filter { !equalFields.contains($0) }
         both.named = named ?? other.named
         both.findsMore = findsMore || other.findsMore
         return both
@@ -95,16 +100,6 @@ package struct Conjunction: Sendable, Hashable {
     var concernsPathAlone: Bool {
         memberships.isEmpty && equalities.allSatisfy(\.field.isDocumentID)
             && inequalities.allSatisfy(\.field.isDocumentID)
-    }
-
-    private var equalFields: [FieldPath] {
-        // The path is not an index field; the evaluator checks conditions on it.
-        var fields: [FieldPath] = []
-        for equality in equalities
-        where !equality.field.isDocumentID && !fields.contains(equality.field) {
-            fields.append(equality.field)
-        }
-        return fields
     }
 
     /// The number of index components that the equalities and the first membership fix.
@@ -119,8 +114,7 @@ package struct Conjunction: Sendable, Hashable {
     /// Returns the orders that the equalities do not fix, up to the path.
     func openOrders(of orders: [DocumentQuery.Order]) -> [DocumentQuery.Order] {
         let path = orders.firstIndex(where: \.field.isDocumentID) ?? orders.endIndex
-        let fixed = equalFields
-        return orders[...min(path, orders.count - 1)].filter { !fixed.contains($0.field) }
+        return orders[...min(path, orders.count - 1)].filter { !equalFields.contains($0.field) }
     }
 
     /// Returns the bytes of the first components of an index, and whether a constant in them is cut; nil if the

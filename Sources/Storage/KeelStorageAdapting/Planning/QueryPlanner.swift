@@ -10,6 +10,8 @@ package struct QueryPlanner: Sendable {
     /// A range of an index to read.
     package struct Scan: Sendable, Hashable {
         package var index: IndexDefinition
+        /// The index's name.
+        package var name: String
         /// The range of the index's own keys.
         package var range: KeyRange
         /// The length of the key prefix that the equalities fix, in bytes.
@@ -38,8 +40,12 @@ package struct QueryPlanner: Sendable {
     }
 
     package let indexes: [IndexDefinition]
+    private let names: [String]
 
-    package init(_ indexes: [IndexDefinition]) { self.indexes = indexes }
+    package init(_ indexes: [IndexDefinition]) {
+        self.indexes = indexes
+        names = indexes.map(\.name)
+    }
 
     /// Returns the access for a query, ignoring a text search.
     package func access(for prepared: PreparedQuery) -> Access {
@@ -68,7 +74,7 @@ package struct QueryPlanner: Sendable {
 
     /// Returns the access that a result reports: the first index, if any.
     package static func reported(_ parts: [Part]) -> QueryPlan.Access {
-        for case .index(let scan) in parts { return .index(scan.index.name) }
+        for case .index(let scan) in parts { return .index(scan.name) }
         return .identifiers
     }
 
@@ -92,10 +98,11 @@ package struct QueryPlanner: Sendable {
 
     private func scan(for conjunction: Conjunction, of prepared: PreparedQuery) -> Scan? {
         let orders = conjunction.openOrders(of: prepared.orders)
-        return indexes.lazy
-            .filter { Self.covers($0, prepared.query.scope) }
-            .compactMap { Self.scan($0, for: conjunction, orders: orders, of: prepared) }
-            .first
+        for (index, name) in zip(indexes, names) where Self.covers(index, prepared.query.scope) {
+            let scan = Self.scan(index, name, for: conjunction, orders: orders, of: prepared)
+            if let scan { return scan }
+        }
+        return nil
     }
 
     static func covers(_ index: IndexDefinition, _ scope: DocumentQuery.Scope) -> Bool {
@@ -110,6 +117,7 @@ package struct QueryPlanner: Sendable {
 
     private static func scan(
         _ index: IndexDefinition,
+        _ name: String,
         for conjunction: Conjunction,
         orders: [DocumentQuery.Order],
         of prepared: PreparedQuery
@@ -150,6 +158,7 @@ package struct QueryPlanner: Sendable {
         let endsWithPath = prepared.orders.last?.field.isDocumentID ?? false
         return Scan(
             index: index,
+            name: name,
             range: range,
             fixedLength: prefix.bytes.count,
             isBackward: isBackward,

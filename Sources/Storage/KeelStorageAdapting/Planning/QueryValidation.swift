@@ -55,14 +55,15 @@ package enum QueryValidation {
 
     /// Throws for Swift values that could not be encoded.
     private static func checkConstants(_ query: DocumentQuery) throws(StorageError) {
-        for (field, _, value) in query.filter?.comparisons ?? [] {
+        let comparisons = query.filter?.comparisons ?? []
+        for (field, _, value) in comparisons {
             guard let flaw = value.flaw else { continue }
             throw StorageError(
                 .encodingFailed,
                 "“\(field)” is compared with a value that cannot be stored: \(flaw)"
             )
         }
-        let constants = (query.filter?.comparisons ?? []).flatMap { _, comparison, value in
+        let constants = comparisons.flatMap { _, comparison, value in
             comparison.takesList ? value.arrayValue ?? [] : [value]
         }
         let bounds = (query.start?.values ?? []) + (query.end?.values ?? [])
@@ -154,6 +155,11 @@ package enum QueryValidation {
         of value: DocumentValue,
         comparedWith field: FieldPath
     ) throws(StorageError) {
+        switch value {
+        case .null, .boolean, .integer, .double, .timestamp, .geopoint: return
+        case .string(let string) where string.utf8.count < longestConstant / 4: return
+        default: break
+        }
         guard DocumentBody.encoded(value).count > longestConstant else { return }
         // A 1,499-byte string has an encoding with a three-byte header.
         if !field.isDocumentID, IndexKey.key(value).count > longestConstant {
