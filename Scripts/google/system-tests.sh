@@ -69,11 +69,11 @@ failed=""
 serve grpc
 keel_say "Google's system tests over gRPC at $address, with the synchronous client"
 FIRESTORE_EMULATOR_HOST="$address" run "$work/grpc.xml" test_system.py
-judge 74 "$here/known-grpc.txt" "$work/grpc.xml"
+judge 75 "$here/known-grpc.txt" "$work/grpc.xml"
 
 keel_say "The same with the asynchronous client"
 FIRESTORE_EMULATOR_HOST="$address" run "$work/grpc-async.xml" test_system_async.py
-judge 71 "$here/known-grpc-async.txt" "$work/grpc-async.xml"
+judge 72 "$here/known-grpc-async.txt" "$work/grpc-async.xml"
 
 serve rest "${KEEL_STORAGE:-}"
 keel_say "The same over REST at $address"

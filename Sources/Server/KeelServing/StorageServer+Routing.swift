@@ -133,7 +133,7 @@ extension StorageServer {
             case .whole(let bytes): reply = .json(bytes)
             case .pieces(let pieces): reply = .json(pieces)
             case .incomplete(let bytes, let error):
-                let status = FirestoreStatus(error.code).httpStatus
+                let status = FirestoreStatus(error).httpStatus
                 reply = .json(bytes, HTTPResponse.Status(code: status))
             }
         } catch {

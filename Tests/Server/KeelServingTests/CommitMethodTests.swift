@@ -105,6 +105,12 @@ struct CommitMethodTests {
         let answer = try await served.send(.post, ":commit", body)
         #expect(answer.status == 400)
         #expect(answer.error == "FAILED_PRECONDITION")
+        // As Google's server and its emulator answer, if there is a document.
+        let later = #","currentDocument":{"updateTime":"2999-01-01T00:00:00Z"}"#
+        let future = "{\"writes\":[\(Served.write("a/1", n: 3, later))]}"
+        #expect(try await served.send(.post, ":commit", future).error == "INVALID_ARGUMENT")
+        let missing = "{\"writes\":[\(Served.write("a/none", n: 3, later))]}"
+        #expect(try await served.send(.post, ":commit", missing).error == "FAILED_PRECONDITION")
     }
 
     @Test(

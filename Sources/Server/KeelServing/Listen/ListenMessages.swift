@@ -95,7 +95,7 @@ struct StreamFailure: Error {
         self.message = message
     }
 
-    init(_ error: StorageError) { self.init(FirestoreStatus(error.code), error.message) }
+    init(_ error: StorageError) { self.init(FirestoreStatus(error), error.message) }
 
     /// The failure as a `google.rpc.Status`.
     var json: FirestoreJSON {

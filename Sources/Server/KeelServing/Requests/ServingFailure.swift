@@ -20,7 +20,7 @@ struct ServingFailure: Error {
     /// Creates a failure from an error of the store.
     init(_ error: StorageError) {
         let isAborted = error.code == .conflict && error.operation == TransactionTable.operation
-        self.init(error, as: isAborted ? .aborted : FirestoreStatus(error.code))
+        self.init(error, as: isAborted ? .aborted : FirestoreStatus(error))
         if error.code.isTransient { fields[.retryAfter] = "1" }
     }
 

@@ -11,7 +11,7 @@ struct ChangeFailure: Error {
 
     init(_ error: StorageError, status: FirestoreStatus? = nil) {
         self.error = error
-        let usual: FirestoreStatus = error.isTransient ? .unavailable : FirestoreStatus(error.code)
+        let usual: FirestoreStatus = error.isTransient ? .unavailable : FirestoreStatus(error)
         self.status = status ?? usual
     }
 

@@ -129,7 +129,13 @@ public enum StorageEvaluator: Sendable {
             throw conflict(at: path, current)
         case .updateTime(let time):
             guard current?.updateTime != time else { return }
-            throw conflict(at: path, current)
+            guard let current, time > current.updateTime else { throw conflict(at: path, current) }
+            throw StorageError(
+                .conflict,
+                "\(LaterUpdateTime.message) of “\(path)”",
+                resource: path.string,
+                cause: LaterUpdateTime()
+            )
         }
     }
 
@@ -178,4 +184,17 @@ public enum StorageEvaluator: Sendable {
             throw StorageError(.conflict, "the result of a query has changed since it was read")
         }
     }
+}
+
+/// The cause of a conflict in which the condition’s update time is later than the document’s, so that the document never
+/// had it.
+///
+/// Google's server refuses such a condition as an invalid argument.
+package struct LaterUpdateTime: Error, CustomStringConvertible {
+    /// The beginning of the conflict’s message, by which a client of the plain protocol recognizes it.
+    package static let message = "the expected update time is later than that"
+
+    package init() {}
+
+    package var description: String { Self.message }
 }

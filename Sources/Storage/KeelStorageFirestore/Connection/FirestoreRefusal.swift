@@ -25,6 +25,10 @@ struct FirestoreRefusal {
 
     func error(of call: FirestoreCall) -> StorageError {
         let error = FirestoreDecoding.error(httpStatus: httpStatus, json, isWrite: call.isWrite)
+        if status == "INVALID_ARGUMENT", isLaterUpdateTime {
+            let path = error.resource ?? resource
+            return StorageError(.conflict, message, resource: path, cause: LaterUpdateTime())
+        }
         guard !isDetailed else { return error }
         guard let code = code(instead: error.code, of: call) else {
             return StorageError(
@@ -58,6 +62,11 @@ struct FirestoreRefusal {
         case "ABORTED" where !call.isTransactional: .busy
         default: nil
         }
+    }
+
+    /// Whether a condition's update time is later than the document's, in the words of Google's emulator or of Keel.
+    private var isLaterUpdateTime: Bool {
+        message.hasPrefix("Invalid base version") || message.hasPrefix(LaterUpdateTime.message)
     }
 
     private func described(_ message: String) -> String {

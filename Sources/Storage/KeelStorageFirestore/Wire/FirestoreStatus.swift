@@ -32,9 +32,15 @@ package struct FirestoreStatus: Sendable, Hashable {
 }
 
 extension FirestoreStatus {
-    /// Creates the status for an error code outside of transactions.
-    package init(_ code: StorageError.Code) {
-        self = Self.byCode.first { $0.code == code }?.status ?? .internal
+    /// Creates the status for an error outside of transactions.
+    package init(_ error: StorageError) {
+        // Google calls an update time that the document has not reached an invalid argument.
+        let isLater = error.cause is LaterUpdateTime
+        self = isLater ? .invalidArgument : Self.status(for: error.code)
+    }
+
+    private static func status(for code: StorageError.Code) -> Self {
+        byCode.first { $0.code == code }?.status ?? .internal
     }
 
     private static let byCode: [(code: StorageError.Code, status: FirestoreStatus)] = [

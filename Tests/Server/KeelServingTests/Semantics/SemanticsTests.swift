@@ -23,8 +23,6 @@ struct SemanticsTests {
         "document-id/numeric-ids-in-a-range": numericIDs,
         "limits/index-entries-above-40000": "only declared indexes have entries",
         "limits/request-above-10-mib": "the server is told how large a request may be",
-        "precondition/delete-by-future-time": future,
-        "precondition/update-by-future-time": future,
         "read-time/time-too-old": "a history reaches back as far as the store was told to",
         "truncation/trace-map-order": wholeValues,
         "truncation/trace-reference-order": wholeValues,
@@ -35,7 +33,6 @@ struct SemanticsTests {
     ]
 
     private static let numericIDs = "ids of the form __id7__ are reserved like others"
-    private static let future = "a time in the future is one that the document does not have"
     private static let wholeValues = "values are ordered whole"
     private static let searches = "vectors cannot be searched"
 

@@ -86,7 +86,7 @@ struct ReplyRoundTripTests {
     func errors(code: StorageError.Code) throws {
         for effect in [StorageError.Effect.none, .unknown] {
             let error = StorageError(code, "what happened", effect: effect, resource: "a/1")
-            let status = FirestoreStatus(code)
+            let status = FirestoreStatus(error)
             let json = try sent(FirestoreEncoding.error(error, status: status))
             let read = FirestoreDecoding.error(httpStatus: status.httpStatus, json, isWrite: true)
             // To clients, a closed store is temporarily unavailable.

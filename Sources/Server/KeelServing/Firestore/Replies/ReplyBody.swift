@@ -32,7 +32,7 @@ enum ReplyBody: Sendable {
         var first = try await pieces.next() ?? []
         let second = try await pieces.next()
         if pieces.isOver, let failure = pieces.failure {
-            let error = FirestoreEncoding.error(failure, status: FirestoreStatus(failure.code))
+            let error = FirestoreEncoding.error(failure, status: FirestoreStatus(failure))
             error.begin(&first)
             return .incomplete(first + (second ?? []), failure)
         }
@@ -113,7 +113,7 @@ private final class ReplyMaker<Pieces: ReplyPieces>: Sendable {
                 state.withLock { [pieces] in $0.pieces = pieces }
                 return piece[...]
             }
-            FirestoreEncoding.error(failure, status: FirestoreStatus(failure.code)).end(&piece)
+            FirestoreEncoding.error(failure, status: FirestoreStatus(failure)).end(&piece)
             state.withLock { $0.isToBeCut = isCut }
             return piece[...]
         } catch {

@@ -85,6 +85,15 @@ extension StorageAdapterCheck {
     }
 
     private static let staleness: [Self] = [
+        Self(.conditions, "an update time later than the document’s is a conflict") { store in
+            try await store.set(["a": 1])
+            let current = try await store.document().updateTime
+            let later = Timestamp(microseconds: current.microseconds + 3_600_000_000)
+            await store.expect(.conflict) {
+                try await store.client.deleteDocument(store.path(), if: .updateTime(later))
+            }
+            #expect(try await store.fields() == ["a": 1])
+        },
         Self(.conditions, "a revision condition fails after the document is deleted") { store in
             let revision = try #require(try await store.set(["a": 1]).revision)
             try await store.client.deleteDocument(store.path())
