@@ -58,7 +58,7 @@ struct CompositeIndexTests {
         let changes = Mutex<[String]>([])
         let failure = await served.server.stream(.listen, in: Served.database, requests) { json in
             guard let change = json["targetChange"] else { return }
-            let kind = change["targetChangeType"]?.text ?? ""
+            let kind = change["targetChangeType"]?.text ?? "NO_CHANGE"
             let target = change["targetIds"]?.elements?.first?.wholeNumber ?? 0
             let code = change["cause"]?["code"]?.wholeNumber.map { " \($0)" } ?? ""
             changes.withLock { $0.append("\(kind) \(target)\(code)") }

@@ -130,7 +130,7 @@ struct ListenCoding: Sendable {
 
     private func change(_ change: ListenResponse.TargetChange) -> FirestoreJSON {
         .members([
-            "targetChangeType": .string(Self.name(of: change.kind)),
+            "targetChangeType": Self.name(of: change.kind).map { .string($0) },
             "targetIds": Self.list(change.targets),
             "cause": change.cause?.json,
             "resumeToken": change.token.map { .string(Base64.encode($0.bytes)) },
@@ -138,9 +138,10 @@ struct ListenCoding: Sendable {
         ])
     }
 
-    private static func name(of kind: ListenResponse.TargetChange.Kind) -> String {
+    /// Returns the name of a kind; nil for `NO_CHANGE`, the default of Protocol Buffers, which JSON leaves out.
+    private static func name(of kind: ListenResponse.TargetChange.Kind) -> String? {
         switch kind {
-        case .noChange: "NO_CHANGE"
+        case .noChange: nil
         case .add: "ADD"
         case .remove: "REMOVE"
         case .current: "CURRENT"

@@ -456,11 +456,11 @@ struct ListenSession {
             return true
         }
         guard hasNews || !complete.isEmpty else { return }
-        for id in complete {
-            targets[id]?.isCurrent = true
-            let token = ResumeToken(point.position)
-            effects.append(Self.change(.current, [id], token: token, readTime: point.time))
-        }
+        for id in complete { targets[id]?.isCurrent = true }
+        // The message that follows has the token of all targets, unless one is incomplete.
+        let isComplete = targets.values.allSatisfy(\.isCurrent)
+        let (token, time) = isComplete ? (nil, nil) : (ResumeToken(point.position), point.time)
+        effects += complete.map { Self.change(.current, [$0], token: token, readTime: time) }
         hasNews = false
         effects.append(noChange(at: point))
     }

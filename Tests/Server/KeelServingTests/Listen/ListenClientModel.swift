@@ -196,7 +196,8 @@ struct ListenClientModel {
             for id in change.targets where targets[id]?.pending == 0 {
                 guard targets[id]?.isCurrent == false else { throw Violation("CURRENT twice") }
                 targets[id]?.isCurrent = true
-                targets[id]?.token = change.token
+                // As in the SDKs: a message without a token keeps the last one.
+                if let token = change.token { targets[id]?.token = token }
             }
         case .reset:
             for id in change.targets where targets[id]?.pending == 0 {

@@ -130,13 +130,13 @@ struct WebChannelTests {
         """#
 
     private static func isSnapshot(_ message: FirestoreJSON) -> Bool {
-        message["targetChange"]?["targetChangeType"]?.text == "NO_CHANGE"
+        message["targetChange"].map { $0["targetChangeType"] == nil } ?? false
     }
 
     private static func words(_ messages: [FirestoreJSON]) -> [String] {
         messages.map { message in
             if let change = message["targetChange"] {
-                return change["targetChangeType"]?.text ?? "?"
+                return change["targetChangeType"]?.text ?? "NO_CHANGE"
             }
             if let change = message["documentChange"] {
                 return change["document"]?["name"]?.text?.split(separator: "/").last.map(
