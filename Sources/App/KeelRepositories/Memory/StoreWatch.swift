@@ -52,8 +52,13 @@ final class StoreWatch: Sendable {
                 changes.end()
                 client.hub.unsubscribe(id)
             }
-            while case .changes(let documents, let position) = await subscription.next() {
-                changes.note(documents.keys, at: position)
+            while true {
+                switch await subscription.next() {
+                case .changes(let documents, let position):
+                    changes.note(documents.keys, at: position)
+                case .connection: break
+                case .reset, .failure, .cancelled: return
+                }
             }
         }
         task.withLock { $0 = follower }

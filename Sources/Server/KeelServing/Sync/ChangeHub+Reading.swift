@@ -81,7 +81,7 @@ extension ChangeHub: ChangeReading {
 
     func restart(at _: ChangeCursor, of reader: UInt64) { giveUp(reader) }
 
-    func miss(of _: UInt64) {}
+    func miss(of _: UInt64, isLost _: Bool) {}
 
     func refuse(_: StorageError, of reader: UInt64) -> Bool {
         giveUp(reader)

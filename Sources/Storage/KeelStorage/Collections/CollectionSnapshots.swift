@@ -27,6 +27,8 @@ public struct CollectionSnapshot<Element: Sendable>: Sendable {
     public let changes: [DocumentChange]
     /// The documents that cannot be read or decoded, by path.
     public let failures: [UnreadableDocument]
+    /// Whether the store cannot be reached, so that the values may be out of date; see ``QuerySnapshot/isFromCache``.
+    public let isFromCache: Bool
 }
 
 /// The snapshots of typed documents; see ``TypedDocuments/listen(_:)``.
@@ -81,7 +83,8 @@ actor CollectionListener<Item: Sendable> {
         return CollectionSnapshot(
             items: result.items,
             changes: changes,
-            failures: (result.failures + snapshot.failures).sorted { $0.path < $1.path }
+            failures: (result.failures + snapshot.failures).sorted { $0.path < $1.path },
+            isFromCache: snapshot.isFromCache
         )
     }
 

@@ -36,6 +36,7 @@ public struct ValueSnapshots<Item: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private var documents: DocumentSnapshots.Iterator
         private let decode: @Sendable (Document) throws(StorageError) -> Item
+        private var last: DocumentSnapshot?
 
         init(
             documents: DocumentSnapshots.Iterator,
@@ -49,9 +50,17 @@ public struct ValueSnapshots<Item: Sendable>: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StorageError) -> Item?? {
-            guard let snapshot = try await documents.next() else { return nil }
-            if let failure = snapshot.failure { throw failure.error }
-            return .some(try await Self.value(of: snapshot.document, decode))
+            while let snapshot = try await documents.next() {
+                let last = last
+                self.last = snapshot
+                // Only an outage has begun or ended.
+                if let last, last.document == snapshot.document, last.failure == snapshot.failure {
+                    continue
+                }
+                if let failure = snapshot.failure { throw failure.error }
+                return .some(try await Self.value(of: snapshot.document, decode))
+            }
+            return nil
         }
 
         /// Decodes off the caller's actor.

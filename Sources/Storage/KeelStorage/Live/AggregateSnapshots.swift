@@ -140,9 +140,15 @@ actor AggregateListener {
     private func follow(_ query: DocumentQuery) async throws(StorageError) -> [DocumentValue]? {
         let checked = try client.check(query, aggregations, for: "observe")
         let subscription = subscribe(to: checked)
-        if !isFollowing {
-            _ = try await client.readForListener(.documents([]), id, for: "observe")
-            isFollowing = true
+        var outage = ListenerOutage()
+        while !isFollowing {
+            let start = try await client.readForListener(
+                .documents([]),
+                id,
+                &outage,
+                for: "observe"
+            )
+            isFollowing = start != nil
         }
         while true {
             if needsRead, let values = try await compute(query) { return values }
@@ -150,6 +156,7 @@ actor AggregateListener {
             case .cancelled: return nil
             case .failure(let error): throw error
             case .reset: needsRead = true
+            case .connection: break
             case .changes(let changes, _): needsRead = !changes.isEmpty
             }
         }

@@ -25,8 +25,12 @@ package protocol ChangeReading: AnyObject, Sendable {
     /// Continues at a position because the log no longer reaches the reader's cursor.
     func restart(at position: ChangeCursor, of reader: UInt64)
 
-    /// Records that the reader repeats its request after a pause.
-    func miss(of reader: UInt64)
+    /// Records that the reader repeats its request after a failure.
+    ///
+    /// - Parameters:
+    ///   - reader: The reader.
+    ///   - isLost: Whether the store could not be reached.
+    func miss(of reader: UInt64, isLost: Bool)
 
     /// Handles an error that a retry cannot fix.
     ///
@@ -67,7 +71,7 @@ extension ChangeReading {
                     guard hub()?.refuse(error, of: reader) == true else { return }
                     continue
                 }
-                hub()?.miss(of: reader)
+                hub()?.miss(of: reader, isLost: error.code != .cursorExpired)
                 if error.code == .cursorExpired, let position = try? await position(of: adapter) {
                     hub()?.restart(at: position, of: reader)
                     continue

@@ -9,7 +9,8 @@ extension StorageClient {
     /// document is deleted and created again. A consumer that is slower than the changes gets the latest state.
     /// Listening ends with the iterating task.
     ///
-    /// Transient failures, such as a lost connection, are retried. If the document itself cannot be read, a snapshot
+    /// Transient failures, such as a lost connection, are retried; snapshots report the outage in
+    /// ``DocumentSnapshot/isFromCache``. If the document itself cannot be read, a snapshot
     /// has a ``DocumentSnapshot/failure`` and listening continues. The sequence throws only errors that a retry
     /// cannot fix.
     public func listenToDocument(_ path: DocumentPath) -> DocumentSnapshots {
@@ -67,6 +68,7 @@ actor DocumentListener {
     private var current: DocumentSnapshot?
     /// Whether the document must be read first; stays true after a failed read.
     private var needsRead = true
+    private var outage = ListenerOutage()
     /// The document as the adapter follows it; nil for an adapter that does not.
     private var followed: FollowedResult?
 
@@ -96,13 +98,16 @@ actor DocumentListener {
     private func follow() async throws(StorageError) -> DocumentSnapshot? {
         if id == nil { id = client.hub.subscribe(subscription) }
         while true {
-            if needsRead, let snapshot = try await read() { return snapshot }
+            while needsRead { if let snapshot = try await read() { return snapshot } }
             switch await subscription.next() {
             case .cancelled: return nil
             case .failure(let error): throw error
             case .reset: needsRead = true
+            case .connection:
+                if let snapshot = apply(nil, isFromCache: subscription.isLost) { return snapshot }
             case .changes(let changes, _):
-                if let snapshot = apply(changes[path]) { return snapshot }
+                let isLost = subscription.isLost
+                if let snapshot = apply(changes[path], isFromCache: isLost) { return snapshot }
             }
         }
     }
@@ -117,6 +122,7 @@ actor DocumentListener {
                 // A document that the result does not name does not exist.
                 let change = changes.last { $0.path == path } ?? .leftScope(path)
                 if let snapshot = apply(change) { return snapshot }
+            case .outage?: if let snapshot = apply(nil, isFromCache: true) { return snapshot }
             case .changes(let changes)?:
                 if let snapshot = apply(changes.last { $0.path == path }) { return snapshot }
             case nil:
@@ -130,7 +136,7 @@ actor DocumentListener {
     /// Polls an adapter without a change log.
     private func poll() async throws(StorageError) -> DocumentSnapshot? {
         while true {
-            if needsRead, let snapshot = try await read() { return snapshot }
+            while needsRead { if let snapshot = try await read() { return snapshot } }
             guard await client.waitForPoll() else { return nil }
             needsRead = true
         }
@@ -138,11 +144,15 @@ actor DocumentListener {
 
     /// Reads the document; returns nil if it is unchanged.
     private func read() async throws(StorageError) -> DocumentSnapshot? {
-        let result = try await client.readForListener(
+        var outage = outage
+        defer { self.outage = outage }
+        let attempted = try await client.readForListener(
             .documents([path]),
             id,
+            &outage,
             for: "listenToDocument"
         )
+        guard let result = attempted else { return apply(nil, isFromCache: true) }
         guard case .documents(let documents) = result.payload else {
             throw StorageError(.unknown, "the adapter returned the wrong kind of result for a path")
         }
@@ -151,20 +161,33 @@ actor DocumentListener {
         return take(documents.first ?? nil, failure: result.unreadable.first)
     }
 
-    private func apply(_ change: ChangePage.Change?) -> DocumentSnapshot? {
+    /// Returns the snapshot after a change, or after an outage has begun or ended; nil if it equals the last one.
+    private func apply(
+        _ change: ChangePage.Change?,
+        isFromCache: Bool = false
+    ) -> DocumentSnapshot? {
         switch change {
-        case .current(let document)?: return take(document)
-        case .removed?, .leftScope?: return take(nil)
-        case .unreadable(let document)?: return take(nil, failure: document)
-        case nil: return nil
+        case .current(let document)?: take(document, isFromCache: isFromCache)
+        case .removed?, .leftScope?: take(nil, isFromCache: isFromCache)
+        case .unreadable(let document)?: take(nil, failure: document, isFromCache: isFromCache)
+        case nil:
+            current.flatMap {
+                take($0.document, failure: $0.failure, isFromCache: isFromCache)
+            }
         }
     }
 
     private func take(
         _ document: Document?,
-        failure: UnreadableDocument? = nil
+        failure: UnreadableDocument? = nil,
+        isFromCache: Bool = false
     ) -> DocumentSnapshot? {
-        let snapshot = DocumentSnapshot(path: path, document: document, failure: failure)
+        let snapshot = DocumentSnapshot(
+            path: path,
+            document: document,
+            failure: failure,
+            isFromCache: isFromCache
+        )
         guard snapshot != current else { return nil }
         current = snapshot
         return snapshot
@@ -179,15 +202,21 @@ public struct DocumentSnapshot: Sendable, Hashable {
     public let document: Document?
     /// The reason why an existing document cannot be read; nil otherwise.
     public let failure: UnreadableDocument?
+    /// Whether the store cannot be reached, so that the state may be out of date.
+    ///
+    /// A snapshot of the same document reports the beginning of an outage, and its end.
+    public let isFromCache: Bool
 
     init(
         path: DocumentPath,
         document: Document?,
-        failure: UnreadableDocument? = nil
+        failure: UnreadableDocument? = nil,
+        isFromCache: Bool = false
     ) {
         self.path = path
         self.document = document
         self.failure = failure
+        self.isFromCache = isFromCache
     }
 
     /// Whether there is a document at the path, including one that cannot be read.

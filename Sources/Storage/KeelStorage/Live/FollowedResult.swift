@@ -7,11 +7,20 @@ struct FollowedResult: Sendable {
     enum News: Sendable {
         /// The whole result; what it does not name is not in it.
         case whole([ChangePage.Change])
-        /// The changes since the last state, at least one.
+        /// The changes since the last state; none if only an outage has ended.
         case changes([ChangePage.Change])
+        /// The store cannot be reached; the state may be out of date until other news.
+        case outage
     }
 
     private var request: ChangeRequest
+    private var outage = ListenerOutage()
+    /// Whether an outage has been reported since the last state.
+    private var isLost = false
+    /// Whether the next state is the whole result.
+    private var isWhole = true
+    /// The changes of pages that have not reached a consistent state.
+    private var changes: [ChangePage.Change] = []
     /// The time that an adapter waits for a change.
     private static let patience = Duration.seconds(30)
 
@@ -26,26 +35,29 @@ struct FollowedResult: Sendable {
         _ client: StorageClient,
         for name: String
     ) async throws(StorageError) -> News? {
-        var isWhole = request.after == nil
-        var changes: [ChangePage.Change] = []
         while true {
-            request.waitTimeout = request.after == nil ? nil : Self.patience
+            // After an outage, an answer without delay shows that the state is current again.
+            request.waitTimeout = request.after == nil || isLost ? nil : Self.patience
             let page: ChangePage
             do throws(StorageError) {
-                page = try await client.changesForListener(request, for: name)
+                let attempted = try await client.changesForListener(request, &outage, for: name)
+                guard let attempted else {
+                    isLost = true
+                    return .outage
+                }
+                page = attempted
             } catch {
-                request.after = nil
+                (request.after, isWhole, changes) = (nil, true, [])
                 switch error.code {
-                case .cursorExpired:
-                    (isWhole, changes) = (true, [])
-                    continue
+                case .cursorExpired: continue
                 case .unsupported: return nil
                 default: throw error
                 }
             }
             request.after = page.next
             changes += page.changes
-            guard page.isCaughtUp, isWhole || !changes.isEmpty else { continue }
+            guard page.isCaughtUp, isWhole || isLost || !changes.isEmpty else { continue }
+            defer { (isWhole, isLost, changes) = (false, false, []) }
             return isWhole ? .whole(changes) : .changes(changes)
         }
     }
@@ -90,6 +102,7 @@ struct FollowedQuery: Sendable {
             guard members == nil else { return load(changes, into: &view) }
             guard case .changed(let steps) = view.apply(changes) else { return [] }
             return steps
+        case .outage: return []
         }
     }
 

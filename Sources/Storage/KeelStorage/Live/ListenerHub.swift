@@ -98,7 +98,9 @@ package final class ListenerHub: ChangeReading {
         change { $0.restart(at: position, of: reader) }
     }
 
-    package func miss(of reader: UInt64) { change { $0.miss(of: reader) } }
+    package func miss(of reader: UInt64, isLost: Bool) {
+        change { $0.miss(of: reader, isLost: isLost) }
+    }
 
     package func refuse(_ error: StorageError, of reader: UInt64) -> Bool {
         defer { turns.raise() }

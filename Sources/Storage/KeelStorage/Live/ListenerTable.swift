@@ -52,6 +52,8 @@ package struct ListenerTable: Sendable {
     private var newcomers: Set<ID> = []
     /// The listeners with unpublished changes.
     private var staged: Set<ID> = []
+    /// Whether the store could not be reached since the last consistent position.
+    private var isLost = false
 
     package init() {}
 
@@ -124,6 +126,7 @@ package struct ListenerTable: Sendable {
         newcomers = []
         staged = []
         isHasty = false
+        isLost = false
     }
 
     /// Records the position of a listener's first read.
@@ -175,10 +178,24 @@ package struct ListenerTable: Sendable {
 
     /// Ends a failed turn, which will be repeated.
     ///
+    /// - Parameters:
+    ///   - reader: The reader of the turn.
+    ///   - isLost: Whether the store could not be reached. The next turn does not wait for changes then, because its
+    ///     answer shows that the listeners are current again.
     /// - Returns: Whether callers that wait for ``activate(_:at:)`` must ask again.
-    package mutating func miss(of reader: UInt64) -> Bool {
+    package mutating func miss(of reader: UInt64, isLost: Bool) -> Bool {
         guard reader == generation else { return false }
+        if isLost {
+            setLost(true)
+            isHasty = true
+        }
         return endTurn()
+    }
+
+    private mutating func setLost(_ isLost: Bool) {
+        guard isLost != self.isLost else { return }
+        self.isLost = isLost
+        for subscription in subscriptions.values { subscription.setLost(isLost) }
     }
 
     private mutating func endTurn() -> Bool {
@@ -191,7 +208,7 @@ package struct ListenerTable: Sendable {
 
     /// Puts the page of a turn into the mailboxes.
     ///
-    /// - Returns: The same as ``miss(of:)``.
+    /// - Returns: The same as ``miss(of:isLost:)``.
     package mutating func deliver(_ page: ChangePage, of reader: UInt64) -> Bool {
         guard reader == generation else { return false }
         for change in page.changes {
@@ -205,6 +222,7 @@ package struct ListenerTable: Sendable {
         if page.isCaughtUp {
             for id in staged { subscriptions[id]?.publish(at: page.next) }
             staged = []
+            setLost(false)
         } else {
             isHasty = true
         }
@@ -213,7 +231,7 @@ package struct ListenerTable: Sendable {
 
     /// Continues at a position because the change log no longer reaches the reader's cursor.
     ///
-    /// - Returns: The same as ``miss(of:)``.
+    /// - Returns: The same as ``miss(of:isLost:)``.
     package mutating func restart(at position: ChangeCursor, of reader: UInt64) -> Bool {
         guard reader == generation else { return false }
         begin(at: position)

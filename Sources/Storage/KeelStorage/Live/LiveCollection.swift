@@ -28,6 +28,8 @@ public final class LiveCollection<Item: Sendable> {
     public private(set) var error: StorageError?
     /// The documents that cannot be read or decoded, by path.
     public private(set) var failures: [UnreadableDocument] = []
+    /// Whether the store cannot be reached, so that the values may be out of date.
+    public private(set) var isFromCache = false
 
     @ObservationIgnored private let reader: TypedReader<Item>
     @ObservationIgnored private var query: Result<DocumentQuery, StorageError>
@@ -120,6 +122,7 @@ public final class LiveCollection<Item: Sendable> {
         guard question == self.question else { return false }
         items = snapshot.items
         failures = snapshot.failures
+        isFromCache = snapshot.isFromCache
         error = nil
         phase = .ready
         return true

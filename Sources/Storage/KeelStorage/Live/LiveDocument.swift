@@ -22,6 +22,8 @@ public final class LiveDocument<Value: Sendable> {
     public private(set) var phase = LivePhase.loading
     /// The reason why the value is not kept current, or cannot be read; nil otherwise.
     public private(set) var error: StorageError?
+    /// Whether the store cannot be reached, so that the value may be out of date.
+    public private(set) var isFromCache = false
 
     @ObservationIgnored private let reader: TypedReader<Value>
     @ObservationIgnored private let path: DocumentPath
@@ -76,6 +78,7 @@ public final class LiveDocument<Value: Sendable> {
     }
 
     private func take(_ value: Result<Value?, StorageError>, of snapshot: DocumentSnapshot) {
+        isFromCache = snapshot.isFromCache
         switch value {
         case .success(let value):
             self.value = value

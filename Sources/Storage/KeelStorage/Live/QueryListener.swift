@@ -17,8 +17,11 @@ actor QueryListener {
     private var view: QueryView
     /// Whether the query must be read first; stays true after a failed read.
     private var needsRead = true
-    /// The failures of the last snapshot; nil before the first.
-    private var told: [UnreadableDocument]?
+    /// The failures of the last snapshot, and whether it was possibly out of date; nil before the first.
+    private var told: (failures: [UnreadableDocument], isFromCache: Bool)?
+    /// Whether the store cannot be reached, so that the result may be out of date.
+    private var isFromCache = false
+    private var outage = ListenerOutage()
     /// The result as the adapter follows it; nil for an adapter that does not.
     private var followed: FollowedQuery?
 
@@ -48,12 +51,17 @@ actor QueryListener {
     private func follow() async throws(StorageError) -> QuerySnapshot? {
         if id == nil { id = client.hub.subscribe(subscription) }
         while true {
-            if needsRead, let snapshot = try await read() { return snapshot }
+            while needsRead { if let snapshot = try await read() { return snapshot } }
             switch await subscription.next() {
             case .cancelled: return nil
             case .failure(let error): throw error
             case .reset: needsRead = true
-            case .changes(let changes, _): if let snapshot = apply(changes) { return snapshot }
+            case .connection:
+                isFromCache = subscription.isLost
+                if let snapshot = snapshot([]) { return snapshot }
+            case .changes(let changes, _):
+                isFromCache = subscription.isLost
+                if let snapshot = apply(changes) { return snapshot }
             }
         }
     }
@@ -63,6 +71,7 @@ actor QueryListener {
         while var followed {
             let news = try await followed.next(client)
             if let news {
+                isFromCache = if case .outage = news { true } else { false }
                 let steps = followed.apply(news, to: &view)
                 self.followed = followed
                 if let steps, let snapshot = snapshot(steps) { return snapshot }
@@ -78,7 +87,7 @@ actor QueryListener {
     /// Polls an adapter without a change log.
     private func poll() async throws(StorageError) -> QuerySnapshot? {
         while true {
-            if needsRead, let snapshot = try await read() { return snapshot }
+            while needsRead { if let snapshot = try await read() { return snapshot } }
             guard await client.waitForPoll() else { return nil }
             needsRead = true
         }
@@ -86,7 +95,16 @@ actor QueryListener {
 
     /// Reads the query as the base for later changes.
     private func read() async throws(StorageError) -> QuerySnapshot? {
-        let result = try await client.readForListener(.query(view.readQuery), id, for: "listen")
+        var outage = outage
+        defer { self.outage = outage }
+        let attempted = try await client.readForListener(
+            .query(view.readQuery),
+            id,
+            &outage,
+            for: "listen"
+        )
+        isFromCache = attempted == nil
+        guard let result = attempted else { return snapshot([]) }
         guard case .found(let documents) = result.payload else {
             throw StorageError(
                 .unknown,
@@ -111,11 +129,17 @@ actor QueryListener {
         }
     }
 
-    /// Returns the next snapshot, or nil if it equals the last one.
+    /// Returns the next snapshot; nil if it equals the last one, or if the query has not been read yet.
     private func snapshot(_ changes: [DocumentChange]) -> QuerySnapshot? {
+        if told == nil, isFromCache { return nil }
         let failures = view.failures
-        if changes.isEmpty, told == failures { return nil }
-        told = failures
-        return QuerySnapshot(documents: view.documents, changes: changes, failures: failures)
+        if changes.isEmpty, let told, told == (failures, isFromCache) { return nil }
+        told = (failures, isFromCache)
+        return QuerySnapshot(
+            documents: view.documents,
+            changes: changes,
+            failures: failures,
+            isFromCache: isFromCache
+        )
     }
 }

@@ -17,14 +17,22 @@ public struct QuerySnapshot: Sendable {
     /// readable is added like a new document.
     public let failures: [UnreadableDocument]
 
+    /// Whether the store cannot be reached, so that the result may be out of date.
+    ///
+    /// A snapshot without changes reports the beginning of an outage, and its end. The first snapshot is always read
+    /// from the store.
+    public let isFromCache: Bool
+
     init(
         documents: [Document],
         changes: [DocumentChange],
-        failures: [UnreadableDocument] = []
+        failures: [UnreadableDocument] = [],
+        isFromCache: Bool = false
     ) {
         self.documents = documents
         self.changes = changes
         self.failures = failures
+        self.isFromCache = isFromCache
     }
 }
 

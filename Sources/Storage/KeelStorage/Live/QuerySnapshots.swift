@@ -8,7 +8,8 @@ extension StorageClient {
     /// and gets the latest one, without losing changes. Listening begins with the iteration of the sequence, and ends
     /// with the iterating task.
     ///
-    /// Transient failures, such as a lost connection, are retried and never end listening. A document that cannot be
+    /// Transient failures, such as a lost connection, are retried and never end listening; snapshots report the outage
+    /// in ``QuerySnapshot/isFromCache``. A document that cannot be
     /// read is named in ``QuerySnapshot/failures`` and does not hide the others. The sequence throws only errors that
     /// a retry cannot fix.
     ///

@@ -51,7 +51,8 @@ package struct QueryView: Sendable {
         }
     }
 
-    package var documents: [Document] { isWindowed ? window.map(\.document) : kept }
+    /// The result after the last steps, also while a read is needed.
+    package var documents: [Document] { isWindowed ? told.map(\.document) : kept }
 
     /// The documents of the query's collections that cannot be read, by path.
     package var failures: [UnreadableDocument] {

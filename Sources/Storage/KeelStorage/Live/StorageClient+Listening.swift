@@ -11,6 +11,38 @@ extension RetryPolicy {
     )
 }
 
+/// The time in which a listener cannot reach its store.
+struct ListenerOutage: Sendable {
+    /// The number of attempts that have failed since the last success.
+    private var failures = 0
+    private var generator = SystemRandomNumberGenerator()
+
+    /// Repeats an operation until it succeeds, with a pause after each failure.
+    ///
+    /// - Returns: The result; nil after the first failure. The next call continues with a pause.
+    /// - Throws: An error that a retry cannot fix, or the last failure if the task is canceled.
+    mutating func attempt<Value>(
+        on clock: any Clock<Duration>,
+        _ operation: () async throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value? {
+        while true {
+            if failures > 0 {
+                let pause = RetryPolicy.listening.delay(before: failures, using: &generator)
+                guard (try? await clock.sleep(for: pause)) != nil else { throw .cancellation }
+            }
+            do throws(StorageError) {
+                let value = try await operation()
+                failures = 0
+                return value
+            } catch {
+                guard error.isTransient, !Task.isCancelled else { throw error }
+                failures += 1
+                if failures == 1 { return nil }
+            }
+        }
+    }
+}
+
 extension StorageClient {
     /// Reads a listener's base state at a position that the hub covers; `id` is nil on an adapter without a change
     /// log.
@@ -18,20 +50,23 @@ extension StorageClient {
     /// Transient failures are retried and never end listening. A document that cannot be read is in
     /// `ReadResult/unreadable` and does not hide the others.
     ///
+    /// - Returns: The state; nil when an outage begins, so that the listener can report it before it reads again.
     /// - Throws: An error that a retry cannot fix, or the last failure if the task is canceled.
     func readForListener(
         _ operation: ReadOperation,
         _ id: ListenerHub.ID?,
+        _ outage: inout ListenerOutage,
         for name: String
-    ) async throws(StorageError) -> ReadResult {
+    ) async throws(StorageError) -> ReadResult? {
         var request = ReadRequest(operation)
         request.needsPosition = capabilities.contains(.changeLog)
         request.isStrict = configuration.isStrict
         request.reportsUnreadable = true
         while true {
-            let result = try await withRetry(.listening, clock: configuration.clock) {
-                _ async throws(StorageError) in try await read(request, for: name)
+            let attempted = try await outage.attempt(on: configuration.clock) {
+                () async throws(StorageError) in try await read(request, for: name)
             }
+            guard let result = attempted else { return nil }
             guard let id, let position = result.position else { return result }
             if try await hub.activate(id, at: position) { return result }
         }
@@ -43,16 +78,19 @@ extension StorageClient {
     }
 
     /// Requests changes for a listener, and retries transient failures until the task is canceled.
+    ///
+    /// - Returns: The changes; nil when an outage begins, as from ``readForListener(_:_:_:for:)``.
     func changesForListener(
         _ request: ChangeRequest,
+        _ outage: inout ListenerOutage,
         for name: String
-    ) async throws(StorageError) -> ChangePage {
+    ) async throws(StorageError) -> ChangePage? {
         // A listener outlives the deadline of the call that began it.
         let context = StorageContext().of(configuration.principal)
         let (adapter, preparation) = (adapter, preparation)
         do throws(StorageError) {
-            return try await withRetry(.listening, clock: configuration.clock) {
-                _ async throws(StorageError) in
+            return try await outage.attempt(on: configuration.clock) {
+                () async throws(StorageError) in
                 try await context.run { () async throws(StorageError) in
                     try await preparation.run(on: adapter)
                     return try await adapter.changes(request)

@@ -16,6 +16,8 @@ package final class Subscription: Sendable {
     package enum Delivery: Sendable {
         /// These documents changed; their states are consistent at `position`.
         case changes([DocumentPath: ChangePage.Change], position: ChangeCursor)
+        /// Nothing changed but ``Subscription/isLost``.
+        case connection
         /// Changes were missed; the listener must read again.
         case reset
         case failure(StorageError)
@@ -31,11 +33,17 @@ package final class Subscription: Sendable {
         /// The position before which nothing is delivered.
         var base: ChangeCursor?
         var needsReset = false
+        var isLost = false
+        /// The value of `isLost` at the last delivery.
+        var deliveredLost = false
         var failure: StorageError?
         var waiter: CheckedContinuation<Void, Never>?
 
         var hasNews: Bool {
-            if failure != nil || needsReset { return true }
+            failure != nil || needsReset || isLost != deliveredLost || hasChanges
+        }
+
+        private var hasChanges: Bool {
             guard let position else { return false }
             return base.map { $0 <= position } ?? true
         }
@@ -47,7 +55,8 @@ package final class Subscription: Sendable {
                 needsReset = false
                 return .reset
             }
-            guard let reached = position else { return nil }
+            deliveredLost = isLost
+            guard hasChanges, let reached = position else { return .connection }
             position = nil
             defer { ready = [:] }
             return .changes(ready, position: reached)
@@ -74,6 +83,7 @@ package final class Subscription: Sendable {
     /// Makes the staged changes available, which are consistent at `position`.
     package func publish(at position: ChangeCursor) {
         wake { state in
+            state.isLost = false
             state.ready.merge(state.staged) { _, new in new }
             state.staged = [:]
             state.position = position
@@ -94,6 +104,11 @@ package final class Subscription: Sendable {
             state.position = nil
         }
     }
+
+    /// Whether the hub has failed to reach the store since the last consistent position.
+    package var isLost: Bool { state.withLock { $0.isLost } }
+
+    package func setLost(_ isLost: Bool) { wake { $0.isLost = isLost } }
 
     package func fail(_ error: StorageError) { wake { $0.failure = error } }
 

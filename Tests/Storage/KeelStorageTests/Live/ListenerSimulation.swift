@@ -164,7 +164,7 @@ struct ListenerSimulation {
             let page = flights[index].page
         else { return }
         let reader = flights.remove(at: index).reader
-        _ = isLost ? table.miss(of: reader) : table.deliver(page, of: reader)
+        _ = isLost ? table.miss(of: reader, isLost: true) : table.deliver(page, of: reader)
     }
 
     private mutating func take() {
@@ -190,7 +190,7 @@ struct ListenerSimulation {
             check(index, at: number)
         case .reset: listeners[index].needsRead = true
         case .failure(let error): flaws.append("\(error)")
-        case .cancelled, nil: break
+        case .connection, .cancelled, nil: break
         }
     }
 

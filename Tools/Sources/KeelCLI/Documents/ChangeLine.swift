@@ -71,3 +71,18 @@ struct ChangeLine {
         )
     }
 }
+
+/// Reports the outages of a listener on standard error.
+struct OutageNote {
+    private let output: CommandOutput
+    private var isAway = false
+
+    init(_ output: CommandOutput) { self.output = output }
+
+    /// Reports the beginning or the end of an outage, if the listener tells of one.
+    mutating func show(_ isAway: Bool) {
+        guard isAway != self.isAway else { return }
+        self.isAway = isAway
+        output.message(isAway ? "The store cannot be reached; trying again." : "Connected again.")
+    }
+}

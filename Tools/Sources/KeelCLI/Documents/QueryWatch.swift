@@ -22,7 +22,9 @@ struct QueryWatch {
             let changes = ChangeLine(output: output, isJSON: true, document: line)
             return try await Interruption.wait {
                 var failures: [UnreadableDocument] = []
+                var outage = OutageNote(output)
                 for try await snapshot in client.listen(to: query) {
+                    outage.show(snapshot.isFromCache)
                     try changes.write(snapshot, known: failures, fields: query.projection)
                     failures = snapshot.failures
                 }
@@ -41,6 +43,7 @@ struct QueryWatch {
                 if !snapshot.failures.isEmpty {
                     status += ", \(snapshot.failures.count) cannot be read"
                 }
+                if snapshot.isFromCache { status += ", not connected" }
                 let text = status
                 show { width in
                     (text, made.lines(width: table.wide ? nil : width).lines)

@@ -29,9 +29,19 @@ struct WatchCommand: AsyncParsableCommand {
                 document: ExportLine(isPlain: !isJSON)
             )
             try await Interruption.wait {
+                var outage = OutageNote(output)
                 if isDocument {
                     let path = DocumentPath(path)
+                    var last: DocumentSnapshot?
                     for try await snapshot in client.listenToDocument(path) {
+                        outage.show(snapshot.isFromCache)
+                        let known = last
+                        last = snapshot
+                        if let known, known.document == snapshot.document,
+                            known.failure == snapshot.failure
+                        {
+                            continue
+                        }
                         if let failure = snapshot.failure {
                             try line.write(failure)
                             continue
@@ -43,6 +53,7 @@ struct WatchCommand: AsyncParsableCommand {
                     var failures: [UnreadableDocument] = []
                     for try await snapshot in client.listen(to: DocumentQuery(CollectionPath(path)))
                     {
+                        outage.show(snapshot.isFromCache)
                         try line.write(snapshot, known: failures)
                         failures = snapshot.failures
                     }
