@@ -21,11 +21,22 @@ public struct DifferentialFuzz: Sendable {
     public let seed: UInt64
     /// The number of writes, reads and index declarations.
     public let operations: Int
+    private let omissions: Set<Omission>
 
     /// Creates a run.
     public init(seed: UInt64 = SeededRandom.chosenSeed(), operations: Int = 20_000) {
+        self.init(seed: seed, operations: operations, omitting: [])
+    }
+
+    /// Creates a run that leaves out what one of the adapters does not have.
+    package init(
+        seed: UInt64 = SeededRandom.chosenSeed(),
+        operations: Int = 20_000,
+        omitting omissions: Set<Omission>
+    ) {
         self.seed = seed
         self.operations = operations
+        self.omissions = omissions
     }
 
     /// Runs the operations until all are done or two results differ.
@@ -37,7 +48,7 @@ public struct DifferentialFuzz: Sendable {
         against other: some StorageAdapter
     ) async throws -> FuzzSummary {
         print("DifferentialFuzz: seed \(seed)")
-        let source = FuzzSource(seed: seed, name: "fuzz\(seed)")
+        let source = FuzzSource(seed: seed, name: "fuzz\(seed)", omitting: omissions)
         var run = FuzzRun(source: source, FuzzedAdapter(one), FuzzedAdapter(other))
         try await run.prepare()
         var step = 0
@@ -195,7 +206,9 @@ struct FuzzRun {
             case 1 where capabilities.contains(.collectionListing):
                 return .collections(under: source.random.hits(1, in: 2) ? source.path() : nil)
             case 2...3 where capabilities.contains(.aggregation):
-                if let query = source.query() { return .aggregate(query, source.aggregations()) }
+                guard let query = source.query() else { continue }
+                let aggregations = source.aggregations()
+                if !source.omits(query, aggregations) { return .aggregate(query, aggregations) }
             case 4 where capabilities.contains(.textSearch):
                 if let query = source.search() { return .query(query) }
             default:

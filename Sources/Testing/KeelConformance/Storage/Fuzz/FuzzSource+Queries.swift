@@ -26,7 +26,7 @@ extension FuzzSource {
         if random.hits(1, in: 8) {
             query.projection = (0..<random.number(0...3)).map { _ in field() }
         }
-        return try? QueryValidation.checked(query)
+        return omits(query) ? nil : try? QueryValidation.checked(query)
     }
 
     /// Returns a query over everything below a document.
@@ -38,7 +38,7 @@ extension FuzzSource {
         if random.hits(1, in: 3) { query.end = bound(of: query) }
         if random.hits(1, in: 3) { query.limit = .first(random.number(0...6)) }
         if random.hits(1, in: 6) { query.offset = random.number(0...4) }
-        return try? QueryValidation.checked(query)
+        return omits(query) ? nil : try? QueryValidation.checked(query)
     }
 
     /// Returns a search in the fields that a run declares.

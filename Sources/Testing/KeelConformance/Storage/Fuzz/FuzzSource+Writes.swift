@@ -63,6 +63,7 @@ extension FuzzBatch {
 extension FuzzSource {
     mutating func batch(repeating ids: inout [String]) -> FuzzBatch {
         var batch = FuzzBatch(writes: (0..<random.number(1...8)).map { _ in write() })
+        batch.omit(omissions)
         batch.asksForNothingDeleted()
         if random.hits(1, in: 10) {
             if !ids.isEmpty, random.hits(1, in: 2) {
@@ -74,7 +75,9 @@ extension FuzzSource {
             }
         }
         if random.hits(1, in: 12) { batch.documents = [(path(), random.hits(2, in: 3))] }
-        if random.hits(1, in: 20), let query = query() {
+        if random.hits(1, in: 20), let query = query(),
+            !(omits(.treesInTransactions) && query.scope.isEverything)
+        {
             batch.query = (query, random.hits(2, in: 3))
         }
         return batch

@@ -6,10 +6,12 @@ struct FuzzSource {
     var random: SeededRandom
     /// The name of the collections and the group of a run.
     let name: String
+    let omissions: Set<DifferentialFuzz.Omission>
 
-    init(seed: UInt64, name: String) {
+    init(seed: UInt64, name: String, omitting omissions: Set<DifferentialFuzz.Omission> = []) {
         random = SeededRandom(seed: seed)
         self.name = name
+        self.omissions = omissions
     }
 
     // MARK: Paths
@@ -72,7 +74,19 @@ struct FuzzSource {
         "red fox", "Red, blue!", "gr\u{fc}n fox", "blue", "foxes", "un renard rouge",
     ]
 
-    mutating func value(depth: Int = 2) -> DocumentValue {
+    mutating func value(depth: Int = 2) -> DocumentValue { kept(anyValue(depth: depth)) }
+
+    /// Returns a value, or a similar one in place of one that the run leaves out.
+    private func kept(_ value: DocumentValue) -> DocumentValue {
+        guard omits(.negativeZeros) else { return value }
+        switch value {
+        case .double(0): return 0.0
+        case .vector(let vector) where vector.elements.contains(0): return .vector([0])
+        default: return value
+        }
+    }
+
+    private mutating func anyValue(depth: Int) -> DocumentValue {
         switch random.number(0...11) {
         case 0...4: random.pick(Self.small)
         case 5...6: random.pick(Self.plain)
@@ -98,7 +112,8 @@ struct FuzzSource {
 
     mutating func number() -> DocumentValue {
         let numbers = Self.plain.filter(\.isNumber)
-        return random.hits(3, in: 4) ? .integer(Int64(random.number(-3...3))) : random.pick(numbers)
+        let isSmall = random.hits(3, in: 4)
+        return isSmall ? .integer(Int64(random.number(-3...3))) : kept(random.pick(numbers))
     }
 
     mutating func fields(depth: Int = 2) -> DocumentFields {
