@@ -4,6 +4,7 @@
 #     Scripts/check.sh                  every step
 #     Scripts/check.sh format docs      some steps, in this order
 #     Scripts/check.sh --google         the system tests of Google's client against `keel serve`
+#     Scripts/check.sh --google-go      the integration tests of Google's Go client against `keel serve`
 #     Scripts/check.sh --posthog        PostHog's SDK test harness against the destination for PostHog
 #     Scripts/check.sh --cache-tests    the public test suite for HTTP caches through `keel proxy`
 #     Scripts/check.sh --autobahn       the Autobahn test suite against the WebSocket client
@@ -174,6 +175,7 @@ step_bench() {
 
 case "${1:-}" in
     --google) exec "$KEEL_ROOT/Scripts/google/system-tests.sh" ;;
+    --google-go) exec "$KEEL_ROOT/Scripts/google/go-tests.sh" ;;
     --posthog) exec "$KEEL_ROOT/Scripts/posthog-harness.sh" ;;
     --cache-tests | --autobahn | --trace-context)
         exec "$KEEL_ROOT/Scripts/outside/${1#--}.sh"

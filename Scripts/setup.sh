@@ -6,6 +6,7 @@
 #     Scripts/setup.sh test          what the tests need beside that
 #     Scripts/setup.sh bench         what the benchmarks need beside that: a counter of instructions
 #                                    and of allocations, age, and spdlog with a compiler of C++
+#     Scripts/setup.sh go            what the tests of Google's Go client need beside that: 750 MB, on Debian alone
 #
 # Debian and Ubuntu: apt; Fedora: dnf; as root or through sudo. macOS: brew. Elsewhere, and without the
 # rights, it says what to install. Services that come with a package are switched off again: tests start
@@ -26,6 +27,9 @@ build   zlib.h                 zlib1g-dev        zlib-devel        -
 build   git                    git               git               -
 build   -                      ca-certificates   ca-certificates   -
 build   curl                   curl              curl              -
+go      go                     golang-go         -                 -
+go      -                      golang-google-cloud-dev -           -
+go      openssl                openssl           -                 -
 test    argon2                 argon2            argon2            argon2
 test    dbus-run-session       dbus              dbus-daemon       -
 test    gnome-keyring-daemon   gnome-keyring     gnome-keyring     -
@@ -54,8 +58,8 @@ names() {
 [ "$#" -gt 0 ] || set -- build test
 for group in "$@"; do
     case "$group" in
-        bench | build | test) ;;
-        *) keel_die "there is no group '$group'." "The groups are: bench, build, test." ;;
+        bench | build | go | test) ;;
+        *) keel_die "there is no group '$group'." "The groups are: bench, build, go, test." ;;
     esac
 done
 

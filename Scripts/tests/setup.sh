@@ -119,5 +119,5 @@ stand_in swift 'echo "Swift version 5.10 (swift-5.10-RELEASE)"'
 setup 1 "$building" build
 has "$printed" "too old: 5.10"
 setup 1 "" builds
-has "$printed" "The groups are: bench, build, test."
+has "$printed" "The groups are: bench, build, go, test."
 keel_say "Scripts/setup.sh installs what is missing, or says what to do."
