@@ -31,6 +31,10 @@ enum ListenGroup {
     struct Listening: Sendable {
         let name: String
         let shape: ListeningClient.Shape
+        /// The number of targets on the emulator.
+        ///
+        /// With 100 targets of 100 documents it sends nothing for minutes.
+        let peerTargets: Int
         /// The commits of a round to the emulator, which is told of each much later.
         let peerCommits: Int
 
@@ -38,6 +42,7 @@ enum ListenGroup {
             Listening(
                 name: "1 target of 1,000",
                 shape: .init(targets: 1, documentsPerTarget: options.isQuick ? 100 : 1_000),
+                peerTargets: 1,
                 peerCommits: options.isQuick ? 1 : 10
             )
         }
@@ -49,13 +54,18 @@ enum ListenGroup {
                     targets: options.isQuick ? 5 : 100,
                     documentsPerTarget: options.isQuick ? 10 : 100
                 ),
+                peerTargets: options.isQuick ? 1 : 10,
                 peerCommits: options.isQuick ? 1 : 3
             )
         }
 
         func sides(_ stage: Stage) async throws -> Sides<ListeningClient> {
-            try await stage.content(name) { [shape] in
-                Sides { try await ListeningClient($0, shape) }
+            try await stage.content(name) { [shape, peerTargets] in
+                Sides { server, isKeel in
+                    var shape = shape
+                    if !isKeel { shape.targets = peerTargets }
+                    return try await ListeningClient(server, shape)
+                }
             }
         }
     }

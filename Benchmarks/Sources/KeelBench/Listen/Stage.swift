@@ -28,10 +28,12 @@ struct Sides<Content: Sendable>: Sendable {
         keel: @escaping @concurrent @Sendable () async throws -> FirestoreServer = {
             try await .keel("memory")
         },
-        _ make: @escaping @concurrent @Sendable (FirestoreServer) async throws -> Content
+        _ make:
+            @escaping @concurrent @Sendable (FirestoreServer, _ isKeel: Bool) async throws
+            -> Content
     ) {
-        self.keel = Lazily { try await make(try await keel()) }
-        peer = Lazily { try await make(try await .emulator()) }
+        self.keel = Lazily { try await make(try await keel(), true) }
+        peer = Lazily { try await make(try await .emulator(), false) }
     }
 
     func content(isKeel: Bool) async throws -> Content {
