@@ -13,7 +13,7 @@ import Testing
     EmulatorScope()
 )
 struct EmulatorFuzzTests {
-    /// What the emulator of 2025 (528.0.0) does not have; `EmulatorConformanceTests` has its words for each.
+    /// The operations that the emulator of 2025 (528.0.0) refuses; `EmulatorConformanceTests` quotes its errors.
     private static let omissions = Set(DifferentialFuzz.Omission.allCases)
 
     /// Seeds of runs that agree.

@@ -100,6 +100,7 @@ struct OutageTests {
         remote.setAway(true)
         let client = remote.client(way)
         async let first = Self.first(of: client)
+        // Time for some attempts to fail; without any, the test still holds.
         try await Task.sleep(for: .milliseconds(20))
         remote.setAway(false)
         let snapshot = try #require(try await first)
@@ -122,6 +123,7 @@ struct OutageTests {
         #expect(try await values.next() == .some(Note(n: 1)))
         remote.setAway(true)
         try await remote.write("notes/b")
+        // Time for an outage to be noticed; without one, the test still holds.
         try await Task.sleep(for: .milliseconds(20))
         remote.setAway(false)
         try await StorageClient(remote.store).deleteDocument("notes/a")
