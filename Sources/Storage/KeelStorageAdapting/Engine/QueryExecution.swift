@@ -270,8 +270,11 @@ package struct QueryExecution {
         _ tied: inout TiedDocuments,
         isExact: Bool
     ) throws(StorageError) -> Bool {
-        for document in try tied.end(isCancellable: isCancellable) {
-            guard isExact ? takeExact(document) : take(document) else { return false }
+        // The keys count toward the size here as they do in the tie, which may already have dropped documents for it.
+        for (key, document) in try tied.end(isCancellable: isCancellable) {
+            guard isExact ? takeExact(document, at: key) : take(document, at: key) else {
+                return false
+            }
         }
         return true
     }
@@ -348,6 +351,10 @@ package struct QueryExecution {
     /// - Returns: Whether more are wanted.
     private mutating func take(_ document: Document) -> Bool {
         guard let key = place(of: document) else { return true }
+        return take(document, at: key)
+    }
+
+    private mutating func take(_ document: Document, at key: [UInt8]) -> Bool {
         hold(document, at: key)
         guard wantsMore(after: document, at: key) else {
             if isPartial { endResult(at: key) }
@@ -357,7 +364,7 @@ package struct QueryExecution {
     }
 
     /// Returns whether a result in order continues after the last document taken; records a cutoff.
-    private mutating func wantsMore(after document: Document, at key: [UInt8] = []) -> Bool {
+    private mutating func wantsMore(after document: Document, at key: [UInt8]) -> Bool {
         if isCountDone { return false }
         if let window = prepared.window, takenCount >= window { return false }
         guard takenCount > prepared.query.offset else { return true }
@@ -369,9 +376,9 @@ package struct QueryExecution {
     /// Takes a document from a range that contains exactly the query's documents.
     ///
     /// - Returns: Whether more are wanted.
-    private mutating func takeExact(_ document: Document) -> Bool {
+    private mutating func takeExact(_ document: Document, at key: [UInt8] = []) -> Bool {
         if isStreamed { stream(document) } else { exact.append(keeping(document)) }
-        return wantsMore(after: document)
+        return wantsMore(after: document, at: key)
     }
 
     /// Takes the document of a row that comes in any order.

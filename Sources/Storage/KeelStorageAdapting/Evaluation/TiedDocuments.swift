@@ -101,11 +101,13 @@ package struct TiedDocuments: Sendable {
 
     /// Ends the tie.
     ///
-    /// - Returns: The documents of the tie, in order.
+    /// - Returns: The documents of the tie with their sort keys, in order.
     /// - Throws: Only `StorageError/Code/cancelled`.
-    package mutating func end(isCancellable: Bool) throws(StorageError) -> [Document] {
+    package mutating func end(
+        isCancellable: Bool
+    ) throws(StorageError) -> [(key: [UInt8], document: Document)] {
         try PreparedQuery.sort(&found, isCancellable: isCancellable)
         defer { found.removeAll(keepingCapacity: true) }
-        return found.map(\.document)
+        return found
     }
 }
