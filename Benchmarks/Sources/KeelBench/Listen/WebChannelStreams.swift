@@ -109,32 +109,42 @@ private final class WebChannelStream: Sendable {
         var scanned = 0
         /// The number of targets that are not current yet.
         var missing: Int
+        /// Whether a token has come after the last of them.
+        var hasToken = false
         /// The number of bytes of earlier replies, without the one that opens the channel.
         var earlierBytes = 0
         var channel: (any Channel)?
         var isClosed = false
 
-        /// Takes bytes of a reply, and returns whether all targets have become current by them.
+        /// Takes bytes of a reply, and returns whether all targets have become current by them, with a token.
         mutating func take(_ bytes: ByteBuffer) -> Bool {
             reply += bytes.readableBytesView
-            guard session != nil, missing > 0 else { return false }
-            let word = WebChannelStream.current
-            while scanned + word.count <= reply.count {
-                guard reply[scanned] == word[0],
-                    reply[scanned..<(scanned + word.count)].elementsEqual(word)
-                else {
-                    scanned += 1
-                    continue
-                }
-                scanned += word.count
+            guard session != nil, !hasToken else { return false }
+            while missing > 0 {
+                guard find(WebChannelStream.current) else { return false }
                 missing -= 1
-                if missing == 0 { return true }
+            }
+            hasToken = find(WebChannelStream.resumeToken)
+            return hasToken
+        }
+
+        /// Returns whether the rest of the reply contains a word, and passes over it.
+        private mutating func find(_ word: [UInt8]) -> Bool {
+            while scanned + word.count <= reply.count {
+                if reply[scanned] == word[0],
+                    reply[scanned..<(scanned + word.count)].elementsEqual(word)
+                {
+                    scanned += word.count
+                    return true
+                }
+                scanned += 1
             }
             return false
         }
     }
 
-    fileprivate static let current = Array("\"CURRENT\"".utf8)
+    private static let current = Array("\"CURRENT\"".utf8)
+    private static let resumeToken = Array("\"resumeToken\"".utf8)
 
     // Not the server itself, which would live until the event loop has closed the stream.
     private let port: Int
@@ -151,7 +161,7 @@ private final class WebChannelStream: Sendable {
         state = .makeBoxSendingValue(State(missing: messages.count), eventLoop: loop)
     }
 
-    /// Opens the channel and waits until all targets are current.
+    /// Opens the channel and waits until all targets are current, with a token.
     func open() async throws {
         loop.execute { self.connect() }
         let limit = loop.scheduleTask(in: .seconds(300)) {
