@@ -2,6 +2,7 @@
 internal import GRDB
 internal import KeelCore
 public import KeelStorageAdapting
+internal import Synchronization
 
 extension SQLiteStorageAdapter {
     public func commit(
@@ -35,28 +36,38 @@ extension SQLiteStorageAdapter {
         results.reserveCapacity(batches.count)
         var finished: CommitSession?
         try databasePool.writeWithoutTransaction { database in
+            var hasForgotten = false
+            let tail = tail.withLock { tail in
+                // An error may leave anything behind.
+                defer { tail = nil }
+                return tail
+            }
             try database.inWriteTransaction {
                 var session = try CommitSession(
                     database,
                     reader: reader(database, remembers: false),
                     epoch: epoch,
+                    after: tail,
                     beginsPeriod: trimming.beginsPeriod,
                     now: configuration.now
                 )
                 for batch in batches { results.append(try session.apply(batch)) }
                 try session.finish()
                 if trimming.isDue(after: session.changeCount, keeping: configuration.retention) {
+                    hasForgotten = true
                     let isDone = try trim(database, session.state)
                     if !isDone { trimming.goOn() }
                 }
                 if let age = session.indexes.historyAge, session.changeCount > 0,
                     forgetting.isDue(at: configuration.now(), keeping: age)
                 {
+                    hasForgotten = true
                     let isDone = try forget(database, session.state)
                     if !isDone { forgetting.goOn() }
                 }
                 finished = session
             }
+            if !hasForgotten { self.tail.withLock { $0 = finished?.tail } }
         }
         if let finished {
             // Only now that the new numbers cannot be rolled back.

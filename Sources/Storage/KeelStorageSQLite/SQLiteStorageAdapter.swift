@@ -2,6 +2,7 @@
 public import GRDB
 internal import KeelCore
 public import KeelStorageAdapting
+internal import Synchronization
 
 /// An adapter that keeps documents in an SQLite file, Keel's default embedded store.
 ///
@@ -52,6 +53,8 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let forgetting = ForgettingPace()
     let readers: ReaderPace
     let line = CommitLine()
+    /// What the last commit left for the next one; nil if that is unknown.
+    let tail = Mutex<CommitSession.Tail?>(nil)
     /// The reads that have a connection, and those that wait for one.
     private let reads: TaskQueue
     let building = IndexBuilding()

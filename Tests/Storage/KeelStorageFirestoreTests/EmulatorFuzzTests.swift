@@ -17,9 +17,6 @@ struct EmulatorFuzzTests {
     private static let omissions = Set(DifferentialFuzz.Omission.allCases)
 
     /// Seeds of runs that agree.
-    ///
-    /// Other seeds can still differ: of an `or` with a condition such as `a > null`, which matches nothing, the emulator
-    /// does not require that documents have the field.
     private static let seeds: [UInt64] = [12, 13]
 
     @Test("Random operations have the same results as in memory", arguments: seeds)

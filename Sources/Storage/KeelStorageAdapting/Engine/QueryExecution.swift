@@ -151,6 +151,7 @@ package struct QueryExecution {
         if parts.count == 1 {
             let isOrdered = if case .documents = parts[0] { false } else { true }
             if isOrdered { streamInOrder() }
+            exact.reserveCapacity(min(prepared.window ?? 0, 100))
             try read(parts[0], isOnly: true)
             takePast()
             // Documents of the past do not come in the order of the part.

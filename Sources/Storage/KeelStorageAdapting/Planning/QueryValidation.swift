@@ -4,6 +4,10 @@ package import KeelDocuments
 ///
 /// They are those of Firestore, so that a query that works on one adapter works on all.
 package enum QueryValidation {
+    private typealias Comparisons = [(
+        field: FieldPath, comparison: DocumentFilter.Comparison, value: DocumentValue
+    )]
+
     /// The maximum number of alternatives from `in`, `arrayContainsAny` and their combinations.
     package static let mostDisjunctions = 30
     /// The maximum number of values in a `notIn` list.
@@ -14,14 +18,15 @@ package enum QueryValidation {
     /// Checks a query and returns it with compared ids converted to references.
     package static func checked(_ query: DocumentQuery) throws(StorageError) -> DocumentQuery {
         try checkScope(query)
-        try checkConstants(query)
+        let comparisons = query.filter?.comparisons ?? []
+        try checkConstants(query, comparisons)
         var query = query
         if let filter = query.filter {
             query.filter = try resolved(filter, in: query.scope)
-            try checkFilter(query)
+            try checkFilter(query, comparisons)
         }
         try checkOrders(query)
-        try checkFields(query)
+        try checkFields(query, comparisons)
         query.start = try resolved(query.start, of: query, name: "start")
         query.end = try resolved(query.end, of: query, name: "end")
         for path in query.projection ?? [] { try check(path) }
@@ -54,8 +59,10 @@ package enum QueryValidation {
     }
 
     /// Throws for Swift values that could not be encoded.
-    private static func checkConstants(_ query: DocumentQuery) throws(StorageError) {
-        let comparisons = query.filter?.comparisons ?? []
+    private static func checkConstants(
+        _ query: DocumentQuery,
+        _ comparisons: Comparisons
+    ) throws(StorageError) {
         for (field, _, value) in comparisons {
             guard let flaw = value.flaw else { continue }
             throw StorageError(
@@ -87,8 +94,10 @@ package enum QueryValidation {
         }
     }
 
-    private static func checkFilter(_ query: DocumentQuery) throws(StorageError) {
-        let comparisons = query.filter?.comparisons ?? []
+    private static func checkFilter(
+        _ query: DocumentQuery,
+        _ comparisons: Comparisons
+    ) throws(StorageError) {
         for (field, comparison, value) in comparisons {
             try check(field)
             try check(comparison, of: field, with: value)
@@ -118,9 +127,12 @@ package enum QueryValidation {
     }
 
     /// Throws for fields in a query over everything, which no index can serve.
-    private static func checkFields(_ query: DocumentQuery) throws(StorageError) {
+    private static func checkFields(
+        _ query: DocumentQuery,
+        _ comparisons: Comparisons
+    ) throws(StorageError) {
         guard case .everything = query.scope else { return }
-        let filtered = (query.filter?.comparisons ?? []).map(\.field)
+        let filtered = comparisons.map(\.field)
         guard query.search == nil,
             (filtered + query.orders.map(\.field)).allSatisfy(\.isDocumentID)
         else {

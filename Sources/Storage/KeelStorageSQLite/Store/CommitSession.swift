@@ -24,14 +24,25 @@ struct CommitSession {
     /// The collections that this transaction has numbered; the catalog learns of them after the commit.
     private(set) var numbered: [CollectionPath: Int64] = [:]
     private(set) var changeCount = 0
-    private var coverage: [Int64: [StoredIndex]] = [:]
+    /// The last collection, which is usually that of the next document, with its indexes.
+    private var covered: (collection: Int64, indexes: [StoredIndex])?
     private var removals: RemovalTimes
     private let initialFloor: Int64
+
+    /// What a commit leaves for the next one, which reads it only if anything else has written in between.
+    struct Tail: Sendable {
+        /// ``GRDB/Database/dataVersion`` after the commit.
+        let version: UInt32
+        fileprivate let state: StoreState
+        fileprivate let end: LogPoint
+        fileprivate let total: Int64
+    }
 
     init(
         _ database: Database,
         reader: StoreReader,
         epoch: UInt64,
+        after tail: Tail?,
         beginsPeriod: Bool,
         now: @escaping @Sendable () -> Timestamp
     ) throws {
@@ -42,9 +53,13 @@ struct CommitSession {
         catalog = reader.catalog
         self.epoch = epoch
         self.now = now
-        state = try StoreState(database)
+        if let tail, tail.version == database.dataVersion {
+            (state, end, total) = (tail.state, tail.end, tail.total)
+        } else {
+            state = try StoreState(database)
+            (end, total) = try LogPoint.last(state.sequence, in: database)
+        }
         initialFloor = state.floor
-        (end, total) = try LogPoint.last(state.sequence, in: database)
         let period = beginsPeriod ? 0 : LogPoint.period(of: end.mark)
         mark = LogPoint.newMark(in: period == 0 ? LogPoint.newPeriod() : period)
         indexes = try reader.indexes(state.generation)
@@ -138,7 +153,6 @@ struct CommitSession {
     ) throws {
         guard let sequence = change.sequence else { return }
         let collection = try change.stored.collection ?? number(change.path.collection)
-        let before = change.stored.document
         var row = change.stored.row
         if indexes.historyAge != nil {
             try keep(row, of: change.path.id, in: collection, until: draft.commit.storeTime)
@@ -152,26 +166,18 @@ struct CommitSession {
             }
         }
         if let row {
-            let writer = IndexWriter(
+            var writer = IndexWriter(
                 statements: statements,
                 sealing: reader.sealing,
                 path: change.path,
                 collection: collection,
-                row: row
+                row: row,
+                before: change.stored.document?.body,
+                after: change.document?.body,
+                isReadable: change.stored.failure == nil
             )
-            let indexes = covering(collection, change.path.collection)
-            // A sealed body that can be opened is unchanged since it was written.
-            let isKnown =
-                change.stored.failure == nil
-                && (reader.sealing.sealing != nil || indexes.isEmpty
-                    || before?.body.isSound ?? true)
-            for index in indexes {
-                let after = change.document?.body
-                if isKnown {
-                    try writer.replace(before?.body, by: after, in: index)
-                } else {
-                    try writer.replaceUnknown(by: after, in: index)
-                }
+            for index in covering(collection, change.path.collection) {
+                try writer.update(index)
             }
         }
         try log(change, sequence, collection, origin)
@@ -267,9 +273,9 @@ struct CommitSession {
     }
 
     private mutating func covering(_ number: Int64, _ path: CollectionPath) -> [StoredIndex] {
-        if let known = coverage[number] { return known }
+        if let covered, covered.collection == number { return covered.indexes }
         let found = indexes.covering(path.name)
-        coverage[number] = found
+        covered = (number, found)
         return found
     }
 
@@ -307,6 +313,11 @@ struct CommitSession {
         let statement = try RawStatement(database, "UPDATE state SET floor = ?")
         try statement.bind(1, state.floor)
         try statement.run()
+    }
+
+    /// Returns the values of the committed transaction, which must not have trimmed the log.
+    var tail: Tail? {
+        database.dataVersion.map { Tail(version: $0, state: state, end: end, total: total) }
     }
 }
 #endif

@@ -98,14 +98,16 @@ extension IndexBuild {
                 try adapter.opensProof(in: database)
             } write: { document, index in
                 if case .search = index.kind { try index.deleteTexts(row: number, in: database) }
-                let writer = IndexWriter(
+                var writer = IndexWriter(
                     statements: statements,
                     sealing: reader.sealing,
                     path: document.path,
                     collection: collection,
-                    row: number
+                    row: number,
+                    before: nil,
+                    after: document.body
                 )
-                try writer.replace(nil, by: document.body, in: index)
+                try writer.update(index)
             }
         }
         try statements.finishEntries()

@@ -9,31 +9,35 @@ struct IndexWriter {
     let path: DocumentPath
     let collection: Int64
     let row: Int64
+    let before: DocumentBody?
+    let after: DocumentBody?
+    /// Whether the body before could be opened.
+    var isReadable = true
 
-    /// Changes only the entries that differ between two bodies.
-    func replace(
-        _ before: DocumentBody?,
-        by after: DocumentBody?,
-        in index: StoredIndex
-    ) throws {
-        if let before, let after,
+    /// Whether the body before can be decoded, so that it tells which entries the document has.
+    lazy var isKnown: Bool = {
+        // A sealed body that can be opened is unchanged since it was written.
+        isReadable && (sealing.sealing != nil || before?.isSound ?? true)
+    }()
+
+    /// Changes only the entries that differ between the two bodies.
+    mutating func update(_ index: StoredIndex) throws {
+        if isReadable, let before, let after,
             index.paths.allSatisfy({ before.hasSameValue(as: after, at: $0) })
         {
             return
         }
-        guard case .fields = index.kind else {
-            try replaceTexts(before, by: after, in: index)
-            return
-        }
+        guard isKnown else { return try replaceUnknown(in: index) }
+        guard case .fields = index.kind else { return try replaceTexts(in: index) }
         let (removed, added) = index.keyChanges(from: before, to: after)
         for key in removed { try change(key, index, isRemoval: true) }
         for key in added { try change(key, index, isRemoval: false) }
     }
 
-    /// Writes the entries of a body, replacing those of an unreadable body.
+    /// Writes the entries of the new body, replacing those of an unreadable body.
     ///
     /// The old keys are unknown, so this scans all entries of the collection.
-    func replaceUnknown(by after: DocumentBody?, in index: StoredIndex) throws {
+    private func replaceUnknown(in index: StoredIndex) throws {
         guard case .fields = index.kind else {
             try index.deleteTexts(row: row, in: statements.database)
             if let after { try index.insertTexts(of: after, row: row, in: statements.database) }
@@ -52,11 +56,7 @@ struct IndexWriter {
         for key in after.map(index.keys) ?? [] { try change(key, index, isRemoval: false) }
     }
 
-    private func replaceTexts(
-        _ before: DocumentBody?,
-        by after: DocumentBody?,
-        in index: StoredIndex
-    ) throws {
+    private func replaceTexts(in index: StoredIndex) throws {
         if let before, let after, index.texts(of: before) == index.texts(of: after) { return }
         if before != nil { try index.deleteTexts(row: row, in: statements.database) }
         if let after { try index.insertTexts(of: after, row: row, in: statements.database) }

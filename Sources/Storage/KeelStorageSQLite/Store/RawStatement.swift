@@ -12,6 +12,21 @@ extension Database {
         sqlite3_progress_handler(sqliteConnection, 10_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
     }
 
+    /// A number that each commit to the file changes, of this connection or of another; nil if SQLite does not tell.
+    ///
+    /// It belongs to the current transaction, or to the last one. https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html,
+    /// `SQLITE_FCNTL_DATA_VERSION`.
+    var dataVersion: UInt32? {
+        var version: UInt32 = 0
+        let code = sqlite3_file_control(
+            sqliteConnection,
+            "main",
+            SQLITE_FCNTL_DATA_VERSION,
+            &version
+        )
+        return code == SQLITE_OK ? version : nil
+    }
+
     /// Whether the connection is read-only, so that its work belongs to one task.
     var onlyReads: Bool { sqlite3_db_readonly(sqliteConnection, nil) == 1 }
 }

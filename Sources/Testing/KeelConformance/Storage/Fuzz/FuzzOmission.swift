@@ -21,6 +21,8 @@ extension DifferentialFuzz {
         /// Conditions on the id together with conditions on fields; and aggregated fields of queries with such conditions,
         /// or with an order, a start or an end.
         case idsWithFields
+        /// An `or` with a condition such as `a > null`, which matches nothing, but requires a field.
+        case emptyAlternatives
     }
 }
 
@@ -33,6 +35,7 @@ extension FuzzSource {
             return true
         }
         if case .group(_, under: _?) = query.scope, omits(.groupsBelowDocuments) { return true }
+        if omits(.emptyAlternatives), hasEmptyAlternative(query.filter) { return true }
         let fields = (query.filter?.comparisons ?? []).map(\.field) + query.orders.map(\.field)
         return omits(.idsWithFields) && comparesID(query)
             && !fields.allSatisfy(\.isDocumentID)
@@ -45,6 +48,17 @@ extension FuzzSource {
         }
         let isBounded = query.start != nil || query.end != nil || !query.orders.isEmpty
         return query.scope.isEverything || isBounded || comparesID(query)
+    }
+
+    private func hasEmptyAlternative(_ filter: DocumentFilter?) -> Bool {
+        switch filter {
+        case .or(let filters)?:
+            filters.flatMap(\.comparisons).contains { _, comparison, value in
+                comparison.isInequality && comparison != .notEqual && !value.isFindable
+            }
+        case .and(let filters)?: filters.contains(where: hasEmptyAlternative)
+        default: false
+        }
     }
 
     private func comparesID(_ query: DocumentQuery) -> Bool {
