@@ -166,7 +166,7 @@ struct CommitSession {
             }
         }
         if let row {
-            var writer = IndexWriter(
+            let writer = IndexWriter(
                 statements: statements,
                 sealing: reader.sealing,
                 path: change.path,
