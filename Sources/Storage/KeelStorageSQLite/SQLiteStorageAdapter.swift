@@ -44,6 +44,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     /// The file's path.
     public let path: String
 
+    let connections: ReadConnections
     let epoch: UInt64
     /// Whether the file had a history when it was opened.
     let keepsHistory: Bool
@@ -88,17 +89,18 @@ public final class SQLiteStorageAdapter: StorageAdapter {
             try StoreOpening(location: location, configuration: configuration).open()
         }
         (databasePool, path, epoch) = (opened.pool, opened.path, opened.epoch)
+        connections = opened.connections
         watch = CommitWatch(
             file: configuration.usesFileEvents ? opened.path + "-wal" : nil,
             interval: configuration.pollInterval,
             clock: configuration.clock,
             raising: signal,
-            readSequence: { [pool = opened.pool] in
-                try pool.unsafeRead { try StoreState.sequence(in: $0) }
+            readSequence: { [connections = opened.connections] in
+                try connections.read { try StoreState.sequence(in: $0) }
             }
         )
         keepsHistory = try StorageError.mapping {
-            try opened.pool.unsafeRead { try StoredHistory($0) != nil }
+            try opened.connections.read { try StoredHistory($0) != nil }
         }
     }
 
@@ -127,8 +129,8 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         building.end()
         watch.close()
         if !configuration.isReadOnly {
-            // GRDB closes its readers last, and SQLite cannot empty the log through a read-only connection. Readers
-            // of other programs may prevent it, which is harmless.
+            // The readers are closed last, and SQLite cannot empty the log through a read-only connection. Readers of
+            // other programs may prevent it, which is harmless.
             try? databasePool.writeWithoutTransaction { database in
                 _ = try database.checkpoint(.truncate)
                 // Leave one page in the log: if it is empty, GRDB's next opening creates and drops a table, which
@@ -141,8 +143,11 @@ public final class SQLiteStorageAdapter: StorageAdapter {
                 }
             }
         }
+        defer {
+            connections.close()
+            signal.raise()
+        }
         try StorageError.mapping { try databasePool.close() }
-        signal.raise()
     }
 
     // MARK: Access to the file
@@ -178,12 +183,12 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     /// Reads with one statement, which is its own snapshot.
     func readOnce<Value>(_ read: (StoreReader) throws -> Value) throws -> Value {
-        try databasePool.unsafeRead { try read(reader($0)) }
+        try connections.read { try read(reader($0)) }
     }
 
     /// Reads with several statements in one snapshot.
     func readSnapshot<Value>(_ read: (StoreReader) throws -> Value) throws -> Value {
-        try databasePool.unsafeRead { database in
+        try connections.read { database in
             try database.inSnapshot { try read(reader(database)) }
         }
     }

@@ -128,7 +128,8 @@ struct GroupOrderTests {
 
     @Test("A page examines only its documents, regardless of the number of collections")
     func pages() async throws {
-        let adapter = try TemporaryFolder().adapter()
+        let folder = try TemporaryFolder()
+        let adapter = try folder.adapter()
         for start in stride(from: 0, to: 2_000, by: 500) {
             try await adapter.apply(
                 WriteBatch(

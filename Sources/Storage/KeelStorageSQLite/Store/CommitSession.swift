@@ -166,7 +166,7 @@ struct CommitSession {
             }
         }
         if let row {
-            let writer = IndexWriter(
+            var writer = IndexWriter(
                 statements: statements,
                 sealing: reader.sealing,
                 path: change.path,

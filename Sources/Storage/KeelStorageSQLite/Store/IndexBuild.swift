@@ -98,7 +98,7 @@ extension IndexBuild {
                 try adapter.opensProof(in: database)
             } write: { document, index in
                 if case .search = index.kind { try index.deleteTexts(row: number, in: database) }
-                let writer = IndexWriter(
+                var writer = IndexWriter(
                     statements: statements,
                     sealing: reader.sealing,
                     path: document.path,

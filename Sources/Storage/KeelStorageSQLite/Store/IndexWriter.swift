@@ -14,26 +14,24 @@ struct IndexWriter {
     /// Whether the body before could be opened.
     var isReadable = true
 
+    /// Whether the body before can be decoded, so that it tells which entries the document has.
+    lazy var isKnown: Bool = {
+        // A sealed body that can be opened is unchanged since it was written.
+        isReadable && (sealing.sealing != nil || before?.isSound ?? true)
+    }()
+
     /// Changes only the entries that differ between the two bodies.
-    func update(_ index: StoredIndex) throws {
+    mutating func update(_ index: StoredIndex) throws {
         if isReadable, let before, let after,
             index.paths.allSatisfy({ before.hasSameValue(as: after, at: $0) })
         {
             return
         }
-        guard knowsEntries(of: index) else { return try replaceUnknown(in: index) }
+        guard isKnown else { return try replaceUnknown(in: index) }
         guard case .fields = index.kind else { return try replaceTexts(in: index) }
         let (removed, added) = index.keyChanges(from: before, to: after)
         for key in removed { try change(key, index, isRemoval: true) }
         for key in added { try change(key, index, isRemoval: false) }
-    }
-
-    /// Returns whether the body before tells which entries of an index the document has.
-    private func knowsEntries(of index: StoredIndex) -> Bool {
-        // A sealed body that can be opened is unchanged since it was written.
-        guard isReadable, sealing.sealing == nil, let before else { return isReadable }
-        // A field that seems to be missing may be there in a damaged body.
-        return index.paths.allSatisfy { before.value(at: $0) != nil } || before.isSound
     }
 
     /// Writes the entries of the new body, replacing those of an unreadable body.

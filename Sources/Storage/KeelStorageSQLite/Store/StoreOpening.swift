@@ -11,7 +11,14 @@ struct StoreOpening {
 
     private var sealing: BodySealing { BodySealing(sealing: configuration.sealing) }
 
-    func open() throws -> (pool: DatabasePool, path: String, epoch: UInt64) {
+    struct Opened {
+        let path: String
+        let pool: DatabasePool
+        let connections: ReadConnections
+        let epoch: UInt64
+    }
+
+    func open() throws -> Opened {
         let path = try location.path()
         if configuration.isReadOnly {
             guard FileManager.default.fileExists(atPath: path) else {
@@ -24,8 +31,7 @@ struct StoreOpening {
         let end = Date(timeIntervalSinceNow: configuration.busyTimeout.seconds)
         while true {
             do {
-                let (pool, epoch) = try attempt(path)
-                return (pool, path, epoch)
+                return try attempt(path)
             } catch let error as DatabaseError where error.isBusy && Date() < end {
                 Thread.sleep(forTimeInterval: 0.01)
             } catch let error as StorageError {
@@ -51,10 +57,12 @@ struct StoreOpening {
         }
     }
 
-    private func attempt(_ path: String) throws -> (DatabasePool, UInt64) {
-        if try needsCreation(path), !configuration.isReadOnly { try create(path) }
+    private func attempt(_ path: String) throws -> Opened {
+        let first = try existing(path)
+        if first == nil, !configuration.isReadOnly { try create(path) }
         let pool = try DatabasePool(path: path, configuration: settings)
-        let epoch = try pool.unsafeRead { database in try checkedEpoch(of: database) }
+        let connections = ReadConnections(path: path, settings: settings, first: first)
+        let epoch = try connections.read { database in try checkedEpoch(of: database) }
         if configuration.durability == .power, !configuration.isReadOnly {
             // GRDB sets NORMAL when it turns on the write-ahead log.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
@@ -81,7 +89,7 @@ struct StoreOpening {
                 }
             }
         }
-        return (pool, epoch)
+        return Opened(path: path, pool: pool, connections: connections, epoch: epoch)
     }
 
     private var settings: GRDB.Configuration {
@@ -103,27 +111,24 @@ struct StoreOpening {
 
     // MARK: Creation
 
-    /// Determines whether the file must be created, through a read-only connection.
+    /// Returns a read-only connection to the file; nil if the file must be created.
     ///
     /// This uses SQLite instead of reading the file, because closing a descriptor of a file drops all locks that the
     /// process holds on it, including those of other adapters. Another process could then believe that it closes the
     /// last connection, and remove the log to which these adapters still write. https://sqlite.org/howtocorrupt.html,
     /// section 2.2
-    private func needsCreation(_ path: String) throws -> Bool {
+    private func existing(_ path: String) throws -> DatabaseQueue? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        guard let size = attributes?[.size] as? NSNumber, size.int64Value > 0 else { return true }
+        guard let size = attributes?[.size] as? NSNumber, size.int64Value > 0 else { return nil }
         // An interrupted creation leaves a journal, which only a writing connection can roll back.
-        if FileManager.default.fileExists(atPath: path + "-journal") { return true }
-        var readOnly = settings
-        readOnly.readonly = true
-        let queue = try DatabaseQueue(path: path, configuration: readOnly)
-        defer { try? queue.close() }
+        if FileManager.default.fileExists(atPath: path + "-journal") { return nil }
+        let queue = try ReadConnections.open(path, settings)
         try queue.unsafeRead { database in
             let id = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
             guard id == StoreFormat.applicationID else { throw Self.foreign }
             try check(version: try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0)
         }
-        return false
+        return queue
     }
 
     private func create(_ path: String) throws {
