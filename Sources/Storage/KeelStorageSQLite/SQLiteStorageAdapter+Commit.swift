@@ -36,9 +36,10 @@ extension SQLiteStorageAdapter {
         results.reserveCapacity(batches.count)
         var finished: CommitSession?
         try databasePool.writeWithoutTransaction { database in
-            var hasForgotten = false
+            // Whether trimming has changed the state after the session.
+            var changesState = false
+            // A commit that fails leaves no state to the next one.
             let tail = tail.withLock { tail in
-                // An error may leave anything behind.
                 defer { tail = nil }
                 return tail
             }
@@ -54,20 +55,20 @@ extension SQLiteStorageAdapter {
                 for batch in batches { results.append(try session.apply(batch)) }
                 try session.finish()
                 if trimming.isDue(after: session.changeCount, keeping: configuration.retention) {
-                    hasForgotten = true
+                    changesState = true
                     let isDone = try trim(database, session.state)
                     if !isDone { trimming.goOn() }
                 }
                 if let age = session.indexes.historyAge, session.changeCount > 0,
                     forgetting.isDue(at: configuration.now(), keeping: age)
                 {
-                    hasForgotten = true
+                    changesState = true
                     let isDone = try forget(database, session.state)
                     if !isDone { forgetting.goOn() }
                 }
                 finished = session
             }
-            if !hasForgotten { self.tail.withLock { $0 = finished?.tail } }
+            if !changesState { self.tail.withLock { $0 = finished?.tail } }
         }
         if let finished {
             // Only now that the new numbers cannot be rolled back.

@@ -36,6 +36,8 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     /// GRDB's connections to the file, for operations that the adapter does not offer.
     ///
+    /// The adapter writes through them, and has connections of its own for reads.
+    ///
     /// Reading is safe: the tables are described in the sources (`StoreFormat`). Do not write to Keel's tables:
     /// documents, index entries and change log must change together. An app may add tables whose names begin with its
     /// own name. GRDB's `ValueObservation` does not see Keel's writes; use a listener of the storage client.
@@ -54,7 +56,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let forgetting = ForgettingPace()
     let readers: ReaderPace
     let line = CommitLine()
-    /// What the last commit left for the next one; nil if that is unknown.
+    /// The store's state after the last commit of this adapter; nil if the next commit must read it.
     let tail = Mutex<CommitSession.Tail?>(nil)
     /// The reads that have a connection, and those that wait for one.
     private let reads: TaskQueue

@@ -193,7 +193,7 @@ struct StrangerTests {
         try await adapter.prepare(StorageSchema(indexes: [index]))
         let writes = (0..<200).flatMap { batch("old-\($0)").writes }
         _ = try await adapter.commit([WriteBatch(writes)])[0].get()
-        // Not by cancellation, which may end the last commit with an error.
+        // Canceling the task could end its last commit with an error.
         let isDumped = Mutex(false)
         let writing = Task {
             var count = 0

@@ -180,6 +180,7 @@ struct CutKeyTests {
         }
         // A fuzz that never reaches the indexes would prove nothing.
         #expect(served > Self.queryCount / 6, "\(served) of \(queries.count), seed \(seed)")
+        // The file has been removed, so that only connections that are open can read.
         let longest = try await indexed.databasePool.writeWithoutTransaction { database in
             try Int.fetchOne(database, sql: "SELECT max(length(key)) FROM entries")
         }

@@ -151,7 +151,6 @@ package struct QueryExecution {
         if parts.count == 1 {
             let isOrdered = if case .documents = parts[0] { false } else { true }
             if isOrdered { streamInOrder() }
-            exact.reserveCapacity(min(prepared.window ?? 0, 100))
             try read(parts[0], isOnly: true)
             takePast()
             // Documents of the past do not come in the order of the part.
@@ -240,6 +239,7 @@ package struct QueryExecution {
     ) throws {
         // Places in a range in the result's order need not be computed.
         let isExact = isOnly && past == nil && scan.isExact
+        if isExact, let window = prepared.window { exact.reserveCapacity(min(window, 100)) }
         let checksScope = stretch.needsScopeCheck
         var tied = TiedDocuments(scan, maximumBytes: maximumBytes)
         let wantsMore = try store.eachDocument(in: stretch, expecting: expectedCount) { row in

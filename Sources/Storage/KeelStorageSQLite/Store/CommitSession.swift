@@ -29,7 +29,9 @@ struct CommitSession {
     private var removals: RemovalTimes
     private let initialFloor: Int64
 
-    /// What a commit leaves for the next one, which reads it only if anything else has written in between.
+    /// The state after a commit, which saves the next commit reading it.
+    ///
+    /// The state is current as long as the file has the same version.
     struct Tail: Sendable {
         /// ``GRDB/Database/dataVersion`` after the commit.
         let version: UInt32

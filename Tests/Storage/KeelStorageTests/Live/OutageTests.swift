@@ -17,12 +17,18 @@ struct OutageTests {
     private final class Remote: Sendable {
         let store = InMemoryStorageAdapter()
         private let isAway = Mutex(false)
+        private let failures = Mutex(0)
+
+        /// The number of calls that have failed.
+        var failureCount: Int { failures.withLock { $0 } }
 
         func setAway(_ isAway: Bool) { self.isAway.withLock { $0 = isAway } }
 
         func client(_ way: Way) -> StorageClient {
             let remote = store.failing { [self] _ in
-                isAway.withLock { $0 } ? .fail(.unavailable) : nil
+                guard isAway.withLock({ $0 }) else { return nil }
+                failures.withLock { $0 += 1 }
+                return .fail(.unavailable)
             }
             var configuration = StorageClient.Configuration()
             configuration.pollInterval = .milliseconds(5)
@@ -100,8 +106,7 @@ struct OutageTests {
         remote.setAway(true)
         let client = remote.client(way)
         async let first = Self.first(of: client)
-        // Time for some attempts to fail; without any, the test still holds.
-        try await Task.sleep(for: .milliseconds(20))
+        try await waitUntil { remote.failureCount > 0 }
         remote.setAway(false)
         let snapshot = try #require(try await first)
         #expect(snapshot.documents.map(\.id) == ["a"])
@@ -123,8 +128,7 @@ struct OutageTests {
         #expect(try await values.next() == .some(Note(n: 1)))
         remote.setAway(true)
         try await remote.write("notes/b")
-        // Time for an outage to be noticed; without one, the test still holds.
-        try await Task.sleep(for: .milliseconds(20))
+        try await waitUntil { remote.failureCount > 0 }
         remote.setAway(false)
         try await StorageClient(remote.store).deleteDocument("notes/a")
         #expect(try await values.next() == .some(nil))
@@ -138,17 +142,12 @@ struct OutageTests {
         try await remote.write("notes/a")
         let live = LiveCollection(remote.client(.polling).collection("notes", as: Note.self))
         live.start()
-        try await eventually { live.items.count == 1 && !live.isFromCache }
+        try await waitUntil { live.items.count == 1 && !live.isFromCache }
         remote.setAway(true)
-        try await eventually { live.isFromCache }
+        try await waitUntil { live.isFromCache }
         #expect(live.items.count == 1)
         #expect(live.phase == .ready)
         remote.setAway(false)
-        try await eventually { !live.isFromCache }
-    }
-
-    @MainActor
-    private func eventually(_ condition: () -> Bool) async throws {
-        while !condition() { try await Task.sleep(for: .milliseconds(2)) }
+        try await waitUntil { !live.isFromCache }
     }
 }
