@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// The bytes of an object, or of a part of it, read on demand.
 ///
-/// If the connection is lost, a new request continues with the same version. The bytes of a whole object are compared
-/// with its checksum if the server has provided one.
+/// If the connection is lost, a new request continues with the same version. More than two parts are read with several
+/// requests at a time. The bytes of a whole object are compared with its checksum if the server has provided one.
 struct S3Download: Sendable {
     private let adapter: S3FileStoreAdapter
     private let path: FileStorePath
@@ -25,6 +25,15 @@ struct S3Download: Sendable {
         first = FirstReply(begun.reply)
     }
 
+    /// Creates a download of a part of another one.
+    private init(_ whole: S3Download, _ range: Range<Int>) {
+        adapter = whole.adapter
+        path = whole.path
+        metadata = whole.metadata
+        self.range = range
+        first = FirstReply(nil)
+    }
+
     var content: FileContent {
         FileContent(length: range.count, isReplayable: true) { () async throws(FileStoreError) in
             try await reader()
@@ -33,13 +42,46 @@ struct S3Download: Sendable {
 
     private func reader() async throws(FileStoreError) -> FileReader {
         guard !range.isEmpty else { return FileReader(pieces: []) }
-        let reading = S3BodyReading(
-            // If the object changes before a second reading, that reading fails.
-            first.take(),
-            expected: range.count,
+        // If the object changes before a second reading, that reading fails.
+        let reply = first.take()
+        let partByteCount = adapter.configuration.partByteCount
+        guard adapter.configuration.maximumConcurrentParts > 1, range.count > 2 * partByteCount
+        else { return reader(reply, isCut: false, hash: try hash()) }
+        let start = range.lowerBound..<range.lowerBound + partByteCount
+        let reading = S3ParallelReading(
+            S3Download(self, start).reader(reply, isCut: true, hash: nil),
+            rest: stride(from: start.upperBound, to: range.upperBound, by: partByteCount).map {
+                S3Download(self, $0..<min($0 + partByteCount, range.upperBound))
+            },
+            limit: adapter.configuration.maximumConcurrentParts,
             hash: try hash()
         )
+        return FileReader { () async throws(FileStoreError) in
+            guard let piece = try await reading.next() else {
+                try check(reading.checksum)
+                return nil
+            }
+            return piece
+        }
+    }
+
+    /// Returns a reader with one request at a time.
+    ///
+    /// - Parameters:
+    ///   - reply: The reply that has begun.
+    ///   - isCut: Whether the reply has more bytes than the range, which are not read.
+    ///   - hash: The hash of the bytes, if they have to be checked.
+    private func reader(_ reply: HTTPReply?, isCut: Bool, hash: FileHash?) -> FileReader {
+        let reading = S3BodyReading(reply, expected: range.count, isCut: isCut, hash: hash)
         return FileReader { () async throws(FileStoreError) in try await next(of: reading) }
+    }
+
+    /// Returns all bytes, in pieces.
+    func pieces() async throws(FileStoreError) -> [[UInt8]] {
+        let reader = reader(nil, isCut: false, hash: nil)
+        var pieces: [[UInt8]] = []
+        while let piece = try await reader.next() { pieces.append(piece) }
+        return pieces
     }
 
     private func hash() throws(FileStoreError) -> FileHash? {
@@ -54,7 +96,11 @@ struct S3Download: Sendable {
             do throws(S3Failure) {
                 if reading.needsReply { reading.resume(with: try await rest(reading.count)) }
                 guard let piece = try await reading.next() else {
-                    try check(reading)
+                    do throws(FileStoreError) {
+                        try check(reading.checksum)
+                    } catch {
+                        throw S3Failure.failed(error)
+                    }
                     return nil
                 }
                 return piece
@@ -90,14 +136,11 @@ struct S3Download: Sendable {
         return reply
     }
 
-    private func check(_ reading: S3BodyReading) throws(S3Failure) {
-        guard let found = reading.checksum, let expected = metadata.checksum else { return }
-        guard found != expected else { return }
-        throw .failed(
-            FileStoreError(
-                .damaged,
-                "“\(path)” has the checksum \(found), but was written with \(expected)."
-            )
+    private func check(_ found: FileChecksum?) throws(FileStoreError) {
+        guard let found, let expected = metadata.checksum, found != expected else { return }
+        throw FileStoreError(
+            .damaged,
+            "“\(path)” has the checksum \(found), but was written with \(expected)."
         )
     }
 }
@@ -124,10 +167,12 @@ private final class S3BodyReading: Sendable {
     }
 
     private let expected: Int
+    private let isCut: Bool
     private let state: Mutex<State>
 
-    init(_ reply: HTTPReply?, expected: Int, hash: FileHash?) {
+    init(_ reply: HTTPReply?, expected: Int, isCut: Bool, hash: FileHash?) {
         self.expected = expected
+        self.isCut = isCut
         state = Mutex(State(body: reply?.body.makeAsyncIterator(), hash: hash))
     }
 
@@ -156,14 +201,15 @@ private final class S3BodyReading: Sendable {
             }
             guard let slice else { break }
             guard !slice.isEmpty else { continue }
-            let piece = Array(slice)
-            let count = state.withLock { state in
+            let missing = expected - count
+            if slice.count > missing, !isCut {
+                throw .failed(.invalidReply("it has more bytes than it announced"))
+            }
+            let piece = Array(slice.prefix(missing))
+            state.withLock { state in
                 state.count += piece.count
                 state.hash?.update(piece)
-                return state.count
-            }
-            guard count <= expected else {
-                throw .failed(.invalidReply("it has more bytes than it announced"))
+                if isCut, state.count == expected { state.body = nil }
             }
             return piece
         }

@@ -71,7 +71,7 @@ struct BucketOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The megabytes of a part, 5 to 5120.", valueName: "MiB"))
     var partSize = 8
 
-    @Option(help: "How many parts of a file are on their way at a time, 1 to 64.")
+    @Option(help: "How many parts of a file are sent or received at a time, 1 to 64.")
     var parallel = 4
 
     @Option(

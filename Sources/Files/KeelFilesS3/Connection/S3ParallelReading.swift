@@ -1,0 +1,102 @@
+#if Crypto
+internal import KeelFiles
+internal import Synchronization
+
+/// A reading of an object by several requests at a time, for one reader.
+///
+/// The first part is returned as it arrives. The next parts are requested at the same time, and wait in memory for their
+/// turn. Each repeats its own requests.
+final class S3ParallelReading: Sendable {
+    private typealias Part = Task<Result<[[UInt8]], FileStoreError>, Never>
+
+    private struct State {
+        /// The parts that are not requested yet, the last one first.
+        var waiting: [S3Download]
+        /// The parts that were requested, in order.
+        var requested: [Part] = []
+        /// The pieces of the part that is returned, the last one first.
+        var pieces: [[UInt8]] = []
+        var isFirstOver = false
+        var hash: FileHash?
+    }
+
+    private let first: FileReader
+    private let limit: Int
+    private let state: Mutex<State>
+
+    /// Creates a reading; it requests nothing before the first call of ``next()``.
+    ///
+    /// - Parameters:
+    ///   - first: The reader of the first part.
+    ///   - rest: The other parts.
+    ///   - limit: The maximum number of concurrent requests.
+    ///   - hash: The hash of all bytes, if they have to be checked.
+    init(_ first: FileReader, rest: [S3Download], limit: Int, hash: FileHash?) {
+        self.first = first
+        self.limit = limit
+        state = Mutex(State(waiting: rest.reversed(), hash: hash))
+    }
+
+    deinit { state.withLock { $0.requested.forEach { $0.cancel() } } }
+
+    /// The checksum of all bytes, if requested.
+    var checksum: FileChecksum? { state.withLock { $0.hash?.checksum } }
+
+    func next() async throws(FileStoreError) -> [UInt8]? {
+        var piece = try await nextOfFirst()
+        if piece == nil { piece = try await nextOfRest() }
+        if let piece { state.withLock { $0.hash?.update(piece) } }
+        return piece
+    }
+
+    private func nextOfFirst() async throws(FileStoreError) -> [UInt8]? {
+        let isOver = state.withLock { state in
+            request(&state, limit - (state.isFirstOver ? 0 : 1))
+            return state.isFirstOver
+        }
+        guard !isOver else { return nil }
+        if let piece = try await first.next() { return piece }
+        state.withLock { $0.isFirstOver = true }
+        return nil
+    }
+
+    private func nextOfRest() async throws(FileStoreError) -> [UInt8]? {
+        while true {
+            try FileStoreError.checkCancellation()
+            let (piece, part) = state.withLock { state in
+                if let piece = state.pieces.popLast() { return ([UInt8]?.some(piece), Part?.none) }
+                request(&state, limit)
+                return (nil, state.requested.first)
+            }
+            if let piece { return piece }
+            guard let part else { return nil }
+            let result = await withTaskCancellationHandler {
+                await part.value
+            } onCancel: {
+                part.cancel()
+            }
+            let pieces = try result.get()
+            state.withLock { state in
+                state.requested.removeFirst()
+                state.pieces = pieces.reversed()
+                request(&state, limit)
+            }
+        }
+    }
+
+    /// Requests waiting parts until `count` requests are going on.
+    private func request(_ state: inout State, _ count: Int) {
+        while state.requested.count < count, let part = state.waiting.popLast() {
+            state.requested.append(
+                Part {
+                    do throws(FileStoreError) {
+                        return .success(try await part.pieces())
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            )
+        }
+    }
+}
+#endif
