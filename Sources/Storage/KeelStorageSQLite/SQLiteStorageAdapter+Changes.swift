@@ -10,7 +10,7 @@ extension SQLiteStorageAdapter {
                 return try await LoggedResult(query, of: self).page(request)
             }
             let generation = signal.generation
-            let (page, sequence) = try await reading { try self.page(request) }
+            let (page, sequence) = try await readingPage(request)
             try await note(request, answeredUpTo: page.next)
             guard page.changes.isEmpty, page.isCaughtUp, let limit = request.waitTimeout else {
                 return page
@@ -25,7 +25,7 @@ extension SQLiteStorageAdapter {
             next.after = page.next
             // A change outside of the scope ends the wait too. The page is then empty but has advanced, which keeps
             // the wait within its limit.
-            return try await reading { try self.page(next).page }
+            return try await readingPage(next).page
         } catch {
             throw error.during("changes")
         }
@@ -36,6 +36,19 @@ extension SQLiteStorageAdapter {
 
     /// Whether the system reports writes to the store, while a request waits.
     package var hasFileEvents: Bool { watch.hasEvents }
+
+    /// Reads a page, on a thread for long reads unless it is short: a narrow scope may have to pass over many changes.
+    ///
+    /// A reader that waits for changes is usually at the end of the log.
+    private func readingPage(
+        _ request: ChangeRequest
+    ) async throws(StorageError) -> (page: ChangePage, sequence: Int64) {
+        let isShort = request.waitTimeout != nil || request.limit <= 100
+        guard isShort, request.scope == .everything else {
+            return try await readingLong { try self.page(request) }
+        }
+        return try await reading { try self.page(request) }
+    }
 
     /// Reads a page of changes, and the sequence of the log's last change in the same snapshot.
     private func page(_ request: ChangeRequest) throws -> (page: ChangePage, sequence: Int64) {

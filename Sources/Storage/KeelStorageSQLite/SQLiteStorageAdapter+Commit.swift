@@ -16,12 +16,16 @@ extension SQLiteStorageAdapter {
     /// The number of commits that wait for the one being written.
     package var waitingCommitCount: Int { line.count }
 
-    /// Writes batches when the file is free, many of them on another thread.
+    /// Writes batches when the file is free, on another thread if that may take long: many writes, a flush to the disk,
+    /// or trimming.
     private func writing(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         let count = batches.reduce(0) { $0 + $1.writes.count }
-        guard count > 50 else { return try await whileBusy { try write(batches) } }
+        let isLong =
+            count > 50 || configuration.durability == .power
+            || trimming.willBeDue(after: count, keeping: configuration.retention)
+        guard isLong else { return try await whileBusy { try write(batches) } }
         return try await threads.run { () async throws(StorageError) in
             try await whileBusy { try write(batches) }
         }

@@ -23,6 +23,12 @@ struct CancellationTests {
         @TaskLocal static var isCounted = true
         var openedCount: Int { opened.withLock { $0 } }
 
+        /// Counts from the next body on.
+        func restart() {
+            opened.withLock { $0 = 0 }
+            isArmed.withLock { $0 = true }
+        }
+
         func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
             try inner.seal(plain, context: context)
         }
@@ -104,7 +110,7 @@ struct CancellationTests {
         let folder = try TemporaryFolder()
         let sealing = CancellingSealing()
         let adapter = try await Self.filled(folder, sealing)
-        sealing.isArmed.withLock { $0 = true }
+        sealing.restart()
         let task = Task { await storageError { try await work.run(on: adapter) } }
         #expect(await task.value?.code == .cancelled)
         #expect(sealing.openedCount < 20, "the work went on")
@@ -140,7 +146,7 @@ struct CancellationTests {
         #expect(try await adapter.ids(query) == ["7"])
     }
 
-    @Test("a long query returns promptly when canceled, while others read and commit")
+    @Test("a long query returns within 50 ms when canceled, while others read and commit")
     func returnsAtOnce() async throws {
         let folder = try TemporaryFolder()
         let sealing = CancellingSealing()
@@ -148,26 +154,29 @@ struct CancellationTests {
         let query = DocumentQuery(group: "a").order(by: "n")
         let clock = ContinuousClock()
         sealing.isSlow.withLock { $0 = true }
-        let whole = try await clock.measure { _ = try await adapter.ids(query) }
-        // Canceled by the tenth body, which starts the measurement.
-        let begin = Mutex<ContinuousClock.Instant?>(nil)
-        sealing.onCancel.withLock { $0 = { begin.withLock { $0 = clock.now } } }
-        sealing.isArmed.withLock { $0 = true }
-        let task = Task {
-            let error = await storageError { _ = try await adapter.ids(query) }
-            // In the task itself, because other tasks may be scheduled late on a busy machine.
-            return (error?.code, clock.now)
+        var rests: [Duration] = []
+        // On a busy machine the task may continue late; a query that goes on is late each time.
+        while rests.count < 5, rests.last.map({ $0 > .milliseconds(50) }) ?? true {
+            // Canceled by the tenth body, which starts the measurement.
+            let begin = Mutex<ContinuousClock.Instant?>(nil)
+            sealing.onCancel.withLock { $0 = { begin.withLock { $0 = clock.now } } }
+            sealing.restart()
+            let task = Task {
+                let error = await storageError { _ = try await adapter.ids(query) }
+                // In the task itself, because other tasks may be scheduled late.
+                return (error?.code, clock.now)
+            }
+            async let commit = adapter.set("b/1", ["n": 1])
+            async let other = CancellingSealing.$isCounted.withValue(false) {
+                try await adapter.document("a/0")
+            }
+            let (code, end) = await task.value
+            #expect(code == .cancelled)
+            rests.append(try #require(begin.withLock { $0 }).duration(to: end))
+            _ = try await commit
+            #expect(try await other?["n"] == 0)
         }
-        async let commit = adapter.set("b/1", ["n": 1])
-        async let other = CancellingSealing.$isCounted.withValue(false) {
-            try await adapter.document("a/0")
-        }
-        let (code, end) = await task.value
-        #expect(code == .cancelled)
-        let rest = try #require(begin.withLock { $0 }).duration(to: end)
-        #expect(rest < whole / 4, "\(rest) of \(whole)")
-        _ = try await commit
-        #expect(try await other?["n"] == 0)
+        #expect(rests.last.map { $0 <= .milliseconds(50) } == true, "\(rests)")
     }
 
     @Test("reads that wait for a connection block no thread, and end with their tasks")

@@ -196,6 +196,38 @@ struct LongWorkTests {
         for adapter in adapters { try adapter.close() }
     }
 
+    @Test(
+        "Pages of changes leave the threads of tasks free",
+        arguments: [
+            ChangeRequest(), ChangeRequest(scope: .collections(["notes"]), limit: 50),
+            ChangeRequest(scope: .documents(["notes/1499"]), limit: 1),
+        ]
+    )
+    func pages(_ request: ChangeRequest) async throws {
+        let readers = Self.processors + 2
+        let sealing = BlockingSealing(after: 0)
+        let adapter = try await filled(sealing, readers: readers)
+        try await runBeside(sealing, count: readers) { _ in _ = try await adapter.changes(request) }
+        try adapter.close()
+    }
+
+    @Test("Commits that wait for the disk leave the threads of tasks free")
+    func flushedCommits() async throws {
+        let sealing = BlockingSealing(after: 0)
+        var adapters: [SQLiteStorageAdapter] = []
+        for number in 0..<Self.processors + 1 {
+            adapters.append(
+                try folder.adapter("\(number).sqlite") { configuration in
+                    (configuration.sealing, configuration.durability) = (sealing, .power)
+                }
+            )
+        }
+        try await runBeside(sealing, count: adapters.count) { [adapters] number in
+            try await adapters[number].set("notes/1", ["n": 1])
+        }
+        for adapter in adapters { try adapter.close() }
+    }
+
     @Test("A query that begins again on another thread returns the same result once")
     func result() async throws {
         let adapter = try await filled(BlockingSealing(after: 0))

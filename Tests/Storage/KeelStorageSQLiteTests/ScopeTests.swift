@@ -60,6 +60,33 @@ struct ScopeTests {
         #expect(copy == expected, "seed \(seed), \(scope)")
     }
 
+    @Test("A copy of groups and single documents reads many collections in parts", arguments: 1...6)
+    func manyCollections(limit: Int) async throws {
+        let adapter = try folder.adapter("many-\(limit).sqlite")
+        for number in 0..<70 {
+            try await adapter.set("u/\(number)/\(number % 3 == 0 ? "h" : "g")/1", ["n": 1])
+            try await adapter.set("u/\(number)/other/1", ["n": 1])
+            if number == 40 { try await adapter.set("u/1/g/2", ["n": 1]) }
+        }
+        var scope = ChangeScope.groups(["g"])
+        scope.formUnion(.query(DocumentQuery(group: "h", under: "u/30")))
+        scope.formUnion(.documents(["u/5/other/1", "u/69/other/1", "u/5/g/1"]))
+        var paths: [DocumentPath] = []
+        var cursor: ChangeCursor?
+        for _ in 0..<200 {
+            let request = ChangeRequest(after: cursor, scope: scope, limit: limit)
+            let page = try await adapter.changes(request)
+            #expect(page.changes.count <= limit)
+            paths += page.changes.map(\.path)
+            cursor = page.next
+            if page.isCaughtUp { break }
+        }
+        let expected = try await adapter.allChanges().changes.map(\.path)
+            .filter(ScopeFilter(scope).contains)
+        #expect(expected.count == 50)
+        #expect(paths.sorted() == expected.sorted())
+    }
+
     private func read(
         _ limit: Int,
         _ copy: inout [DocumentPath: Document],

@@ -70,6 +70,49 @@ struct UnreadableDocumentTests {
         #expect(result.unreadable.map(\.path) == ["a/1"])
     }
 
+    @Test("An iteration throws for each of them once, and continues with the others")
+    func iterations() async throws {
+        let client = StorageClient(adapter)
+        let notes = client.collection("c", as: [String: Int].self)
+        try await client.commit { batch in
+            for number in 0..<350 { try batch.set("c/\(100 + number)", ["n": .integer(1)]) }
+        }
+        sealing.refuse("c/201")
+        for query in [
+            DocumentQuery("c"), DocumentQuery("c").order(by: "n"),
+            DocumentQuery("c").order(by: "n", .descending).limit(toLast: 400),
+        ] {
+            var documents = client.documents(matching: query).makeAsyncIterator()
+            let (ids, failures) = await Self.results { () async throws(StorageError) in
+                try await documents.next()?.id
+            }
+            #expect(ids.sorted() == (100..<450).map(String.init).filter { $0 != "201" }, "\(query)")
+            #expect(failures.map(\.code) == [.corrupted], "\(query)")
+        }
+        // Without an index, each page scans the collection and finds the document.
+        var values = notes.all { $0.order(by: "n") }.makeAsyncIterator()
+        let (found, failures) = await Self.results { () async throws(StorageError) in
+            try await values.next()?["n"]
+        }
+        #expect(found.count == 349 && failures.map(\.code) == [.corrupted])
+    }
+
+    /// Iterates to the end, and returns the elements and the errors.
+    private static func results<Element>(
+        _ next: () async throws(StorageError) -> Element?
+    ) async -> ([Element], [StorageError]) {
+        var (elements, errors): ([Element], [StorageError]) = ([], [])
+        while errors.count < 1_000 {
+            do throws(StorageError) {
+                guard let element = try await next() else { break }
+                elements.append(element)
+            } catch {
+                errors.append(error)
+            }
+        }
+        return (elements, errors)
+    }
+
     @Test("Listeners name them, continue, and show them when readable again")
     func listeners() async throws {
         let client = StorageClient(adapter)

@@ -1,5 +1,6 @@
 import KeelCore
 import KeelStorage
+import KeelStorageAdapting
 import KeelSync
 import KeelTestKit
 import Testing
@@ -242,10 +243,43 @@ struct OutboxTests {
 
     @Test("All writes can be discarded")
     func dropsAll() async throws {
-        let outbox = makeOutbox()
-        for text in ["a", "b"] { try await outbox.enqueue(.note(text)) }
+        let recorded = InMemoryStorageAdapter(now: { wall.now }).recorded()
+        let outbox = Outbox(StorageClient(recorded), configuration: .init(wall))
+        for number in 0..<450 { try await outbox.enqueue(.note("\(number)", key: "\(number)")) }
+        var (reads, commits) = (recorded.callCount(of: .read), recorded.callCount(of: .commit))
+        #expect(try await outbox.unsentKeys().count == 450)
+        // A page of up to 500 entries, and nothing else.
+        #expect(recorded.callCount(of: .read) - reads == 1)
+        (reads, commits) = (recorded.callCount(of: .read), recorded.callCount(of: .commit))
         try await outbox.discardAll()
         #expect(try await outbox.pending().isEmpty)
+        #expect(recorded.callCount(of: .commit) - commits == 3)
+    }
+
+    @Test("Discarding all writes leaves out those that another caller removes meanwhile")
+    func dropsTheRest() async throws {
+        let memory = InMemoryStorageAdapter(now: { wall.now })
+        let other = Outbox(StorageClient(memory), configuration: .init(wall))
+        let overtaken = OvertakenStorageAdapter(upstream: memory) {
+            try? await other.discard("b")
+        }
+        let outbox = Outbox(StorageClient(overtaken), configuration: .init(wall))
+        for text in ["a", "b", "c"] { try await other.enqueue(.note(text)) }
+        try await outbox.discardAll()
+        #expect(try await other.pending().isEmpty)
+    }
+
+    /// An adapter before whose commits somebody else writes.
+    private struct OvertakenStorageAdapter: ForwardingStorageAdapter {
+        let upstream: any StorageAdapter
+        let overtake: @Sendable () async -> Void
+
+        func commit(
+            _ batches: [WriteBatch]
+        ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+            await overtake()
+            return try await upstream.commit(batches)
+        }
     }
 
     @Test("Updates show the current entries of the outbox")

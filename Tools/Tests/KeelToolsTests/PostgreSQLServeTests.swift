@@ -37,7 +37,10 @@ struct PostgreSQLServeTests {
         var server = try ServedProcess(
             storage: database,
             port: 0,
-            ["--history", "1h", "--keep-changes", "1d", "--keep-removals-size", "64"]
+            [
+                "--history", "1h", "--keep-changes", "1d", "--keep-removals-size", "64",
+                "--keep-receipts", "14d",
+            ]
         )
         let transport = AsyncHTTPClientTransport()
         let storage = StorageClient(

@@ -33,6 +33,7 @@ struct ServeOptionsTests {
         arguments: [
             ["--keep-changes", "0d"], ["--keep-changes", "many"], ["--keep-removals", "none"],
             ["--keep-changes-size", "-1"], ["--keep-removals-size", "1000001"],
+            ["--keep-receipts", "0d"],
         ]
     )
     func limits(options: [String]) throws {

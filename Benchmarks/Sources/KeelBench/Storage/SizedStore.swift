@@ -12,6 +12,8 @@ final class SizedStore: Sendable {
     let adapter: any StorageAdapter
     /// The import time per document in microseconds.
     let importTime: Double
+    /// The position in the log before the removals of some documents.
+    private let removals: ChangeCursor?
 
     static let schema = StorageSchema(indexes: [
         IndexDefinition("places", [.ascending("district"), .descending("score")]),
@@ -37,6 +39,16 @@ final class SizedStore: Sendable {
                 .saveAll(stride(from: half + area, to: count, by: areas).map(Place.init))
         }
         importTime = start.duration(to: .now).microseconds / Double(count)
+        let removed = (0..<200).map { DocumentPath("gone", "\($0)") }
+        try await client.commit { batch in
+            for path in removed { try batch.set(path, ["n": 1]) }
+        }
+        var request = ReadRequest(.documents([]))
+        request.needsPosition = true
+        removals = try await adapter.read(request).position
+        try await client.commit { batch in
+            for path in removed { batch.delete(path) }
+        }
     }
 }
 
@@ -93,6 +105,28 @@ extension SizedStore {
         Work(name: "page of 100 changes") { store, _ in
             let page = try await store.adapter.changes(ChangeRequest(limit: 100))
             guard page.changes.count == min(100, store.count) else {
+                throw Flaw("the page is short")
+            }
+        },
+        Work(name: "page of 100 removals") { store, _ in
+            let request = ChangeRequest(after: store.removals, limit: 100)
+            let page = try await store.adapter.changes(request)
+            guard page.changes.count == 100, case .removed? = page.changes.last else {
+                throw Flaw("the page has no removals")
+            }
+        },
+        Work(name: "page of 100 of a group's copy") { store, _ in
+            let request = ChangeRequest(scope: .groups(["places"]), limit: 100)
+            let page = try await store.adapter.changes(request)
+            guard page.changes.count == min(100, store.count) else {
+                throw Flaw("the page is short")
+            }
+        },
+        Work(name: "100 of everything by path") { store, number in
+            let query = DocumentQuery.everything()
+                .where(.greaterOrEqual(.documentID, .reference(path(number, in: store))))
+                .limit(to: 100)
+            guard try await store.client.queryDocuments(query).count > 1 else {
                 throw Flaw("the page is short")
             }
         },

@@ -41,6 +41,17 @@ extension StorageGroup {
             )
             measures.append(
                 Measure(
+                    name: "index build per document, \(comparison)",
+                    unit: "µs",
+                    // Inserting random keys costs SQLite itself more in a larger tree.
+                    target: .info,
+                    maximumRounds: 1,
+                    keel: { try await indexBuild(in: large) },
+                    peer: { try await indexBuild(in: small) }
+                )
+            )
+            measures.append(
+                Measure(
                     name: "open and read a document, \(comparison)",
                     unit: "µs",
                     target: .keelAtMost(20_000),
@@ -50,6 +61,23 @@ extension StorageGroup {
             )
         }
         return measures
+    }
+
+    /// Returns the time per document of building an index of the group, which is dropped afterwards.
+    @concurrent
+    private static func indexBuild(in file: SizedFile) async throws -> Double {
+        let count = try await file.store.value().count
+        let adapter = try SQLiteStorageAdapter(at: .file(file.file))
+        let schema = StorageSchema(indexes: [
+            IndexDefinition("places", scope: .group, [.ascending("note")])
+        ])
+        let start = ContinuousClock.now
+        try await adapter.prepare(schema)
+        try await adapter.finishIndexes()
+        let time = start.duration(to: .now).microseconds / Double(count)
+        try await adapter.dropIndexes(in: schema)
+        try adapter.close()
+        return time
     }
 
     @concurrent

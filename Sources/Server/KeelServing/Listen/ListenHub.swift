@@ -32,6 +32,7 @@ final class ListenHub: Sendable {
 
     let adapter: any StorageAdapter
     let clock: any Clock<Duration>
+    private let changeReader = ChangeReader(server: "listen")
     private let state = Mutex(State())
 
     init(adapter: any StorageAdapter, clock: any Clock<Duration> = ContinuousClock()) {
@@ -185,7 +186,12 @@ extension ListenHub: ChangeReading {
             guard state.generation == reader, let reached = state.reached else { return nil }
             // Behind a page that is not the last one, a page without changes may follow that is.
             let isCaughtUp = state.consistent?.position == reached
-            return ChangeRequest(after: reached, waitTimeout: isCaughtUp ? .seconds(30) : nil)
+            var request = ChangeRequest(
+                after: reached,
+                waitTimeout: isCaughtUp ? .seconds(30) : nil
+            )
+            request.reader = changeReader
+            return request
         }
     }
 
@@ -238,6 +244,17 @@ extension ListenHub: ChangeReading {
     }
 }
 
+extension ChangeReader {
+    /// Creates the reader of a server's hub.
+    ///
+    /// A name belongs to one server, because several may read one store. A restarted server has another one, and the
+    /// store retains what the earlier one has not read for an hour, in which its listeners come back.
+    init(server hub: String) {
+        let instance = String(UInt64.random(in: .min ... .max), radix: 36)
+        self.init("keel.server.\(hub).\(instance)", lifetime: .seconds(3_600))
+    }
+}
+
 /// The pages of the hub that a stream has not taken yet.
 final class ListenMailbox: Sendable {
     private enum Phase { case behind, attending, live }
@@ -246,14 +263,26 @@ final class ListenMailbox: Sendable {
         var phase = Phase.behind
         var pages: [ChangePage] = []
         var count = 0
+        var size = AnswerSize(most: ListenMailbox.mostBytes)
         /// The position from which on ``pages`` has what concerns the stream; nil: from the start of the reader.
         var coverage: ChangeCursor?
 
-        mutating func clear() { (pages, count) = ([], 0) }
+        mutating func clear() {
+            (pages, count) = ([], 0)
+            size = AnswerSize(most: ListenMailbox.mostBytes)
+        }
+
+        mutating func append(_ page: ChangePage) {
+            pages.append(page)
+            count += page.changes.count
+            for change in page.changes { size.add(change) }
+        }
     }
 
     /// The maximum number of changes that wait for a stream; with more, it reads for itself.
     private static let mostChanges = 10_000
+    /// The approximate maximum size of their documents in bytes.
+    private static let mostBytes = 16 << 20
 
     let id: UInt64
     private let state = Mutex(State())
@@ -312,8 +341,9 @@ final class ListenMailbox: Sendable {
             guard state.phase == .attending, (state.coverage ?? start) <= position else {
                 return false
             }
-            state.pages.removeAll { $0.next <= position }
-            state.count = state.pages.reduce(0) { $0 + $1.changes.count }
+            let pages = state.pages.filter { $0.next > position }
+            state.clear()
+            for page in pages { state.append(page) }
             state.phase = .live
             return true
         }
@@ -322,9 +352,8 @@ final class ListenMailbox: Sendable {
     func push(_ page: ChangePage) {
         state.withLock { state in
             guard state.phase != .behind else { return }
-            state.pages.append(page)
-            state.count += page.changes.count
-            guard state.count > Self.mostChanges else { return }
+            state.append(page)
+            guard state.count > Self.mostChanges || state.size.isFull else { return }
             state.phase = .behind
             state.clear()
         }

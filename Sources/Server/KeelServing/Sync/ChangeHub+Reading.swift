@@ -14,8 +14,7 @@ extension ChangeHub: ChangeReading {
                 waitTimeout: .seconds(30)
             )
             request.clients = Set(state.byClient.keys)
-            // Listeners that have not received all changes are served by the next reader, even after a restart.
-            request.reader = ChangeReader("keel.server", lifetime: .seconds(86_400))
+            request.reader = changeReader
             return request
         }
     }

@@ -46,6 +46,7 @@ final class ChangeHub: Sendable {
     let adapter: any StorageAdapter
     let epoch: StoreEpoch
     let configuration: ChangeService.Configuration
+    let changeReader = ChangeReader(server: "sync")
     let state = Mutex(State())
     /// The bytes that wait for listeners.
     let waiting = ByteCount()

@@ -38,6 +38,28 @@ extension StorageTransaction {
         try collect { batch throws(StorageError) in try batch.set(path, value, if: condition) }
     }
 
+    /// Merges the fields that a value encodes into a document when the body returns.
+    ///
+    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
+    @_disfavoredOverload
+    public func merge(
+        _ path: DocumentPath,
+        _ value: some Encodable
+    ) throws(StorageError) {
+        try collect { batch throws(StorageError) in try batch.merge(path, value) }
+    }
+
+    /// Stores a value at a path that has no document when the body returns.
+    ///
+    /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
+    @_disfavoredOverload
+    public func create(
+        _ path: DocumentPath,
+        _ value: some Encodable
+    ) throws(StorageError) {
+        try collect { batch throws(StorageError) in try batch.create(path, value) }
+    }
+
     /// Sets the fields of an existing document that a value encodes, when the body returns.
     ///
     /// - Throws: `StorageError/Code/encodingFailed` if the value cannot be encoded as fields.
@@ -106,10 +128,11 @@ extension StorageTransaction {
     public func save<Element>(
         _ element: Element,
         id: String,
-        in collection: DocumentCollection<Element>
+        in collection: DocumentCollection<Element>,
+        if condition: WriteCondition = .none
     ) throws(StorageError) {
         try collect { batch throws(StorageError) in
-            try batch.save(element, id: id, in: collection)
+            try batch.save(element, id: id, in: collection, if: condition)
         }
     }
 
@@ -147,8 +170,11 @@ extension StorageTransaction {
     /// Removes the value with an id when the body returns.
     public func delete(
         _ id: String,
-        in collection: some TypedCollection
+        in collection: some TypedCollection,
+        if condition: WriteCondition = .none
     ) throws(StorageError) {
-        try collect { batch throws(StorageError) in batch.delete(id, in: collection) }
+        try collect { batch throws(StorageError) in
+            batch.delete(id, in: collection, if: condition)
+        }
     }
 }

@@ -167,6 +167,26 @@ public final class StorageTransaction: Sendable {
         try collect { batch throws(StorageError) in try batch.set(path, fields, if: condition) }
     }
 
+    /// Merges fields into a document when the body returns.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
+    public func merge(
+        _ path: DocumentPath,
+        _ fields: DocumentFields
+    ) throws(StorageError) {
+        try collect { batch throws(StorageError) in try batch.merge(path, fields) }
+    }
+
+    /// Stores fields at a path that has no document when the body returns.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
+    public func create(
+        _ path: DocumentPath,
+        _ fields: DocumentFields
+    ) throws(StorageError) {
+        try collect { batch throws(StorageError) in try batch.create(path, fields) }
+    }
+
     /// Changes some fields of a document when the body returns.
     public func update(
         _ path: DocumentPath,

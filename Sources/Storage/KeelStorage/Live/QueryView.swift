@@ -113,8 +113,10 @@ package struct QueryView: Sendable {
             }
             return steps.isEmpty ? .unchanged : .changed(steps)
         }
-        for change in relevant { _ = step(for: change) }
+        var hasMoved = false
+        for change in relevant where step(for: change) != nil { hasMoved = true }
         if let window = prepared.window, kept.count < window, !isComplete { return .needsRead }
+        guard hasMoved else { return .unchanged }
         trim()
         let steps = tell(since: told)
         return steps.isEmpty ? .unchanged : .changed(steps)

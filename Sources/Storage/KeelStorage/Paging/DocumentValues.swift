@@ -66,6 +66,8 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
         private var place = Place.page(nil)
         /// The values and failures of the page, in reverse order.
         private var ready: [Result<Item, StorageError>] = []
+        /// The documents of earlier failures: each page that scans its collections finds unreadable ones again.
+        private var failed: Set<DocumentPath> = []
 
         fileprivate init(_ pages: Result<PageReader<Item>, StorageError>, limit: Int?) {
             self.pages = pages
@@ -95,7 +97,9 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
                 let page = try await pages.get().page(after: cursor)
                 place = page.hasMore ? .page(page.cursor) : .end
                 ready = page.items.reversed().map(Result.success)
-                ready += page.failures.map { .failure($0.error) }
+                for failure in page.failures where failed.insert(failure.path).inserted {
+                    ready.append(.failure(failure.error))
+                }
             }
             return nil
         }

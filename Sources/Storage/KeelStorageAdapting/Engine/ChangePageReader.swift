@@ -125,17 +125,22 @@ package struct ChangePageReader {
         var copy = Copy(size: empty)
         var last = ChangePosition.Place.scopedCopy(start: start, collection: first, id: id)
         var isDone = true
-        for part in try scope.parts() where part.collection >= first && isDone {
-            isDone = try part.each(
-                after: part.collection == first ? id : "",
-                expecting: limit + 1 - copy.changes.count,
-                in: store
-            ) { row in
-                guard try add(row, to: &copy) else { return false }
-                let id = String(decoding: row.id, as: UTF8.self)
-                last = .scopedCopy(start: start, collection: part.collection, id: id)
-                return true
+        var number: Int64? = first
+        while isDone, let from = number {
+            let (parts, next) = try scope.parts(from: from)
+            for part in parts where isDone {
+                isDone = try part.each(
+                    after: part.collection == first ? id : "",
+                    expecting: limit + 1 - copy.changes.count,
+                    in: store
+                ) { row in
+                    guard try add(row, to: &copy) else { return false }
+                    let id = String(decoding: row.id, as: UTF8.self)
+                    last = .scopedCopy(start: start, collection: part.collection, id: id)
+                    return true
+                }
             }
+            number = next
         }
         return try page(copy, last, start: start, isDone: isDone)
     }

@@ -134,8 +134,11 @@ final class FeedScope {
 
     // MARK: Copies
 
-    /// Returns the wanted documents, in the order of the numbers of their collections.
-    func parts() throws -> [Part] {
+    /// Returns the wanted documents of some collections, in the order of the collections' numbers.
+    ///
+    /// - Parameter first: The lowest number.
+    /// - Returns: The documents, and the lowest number of the following collections; nil if there are none.
+    func parts(from first: Int64) throws -> (parts: [Part], next: Int64?) {
         let scope = filter.scope
         var paths: [Int64: [DocumentPath]] = [:]
         for path in scope.documents {
@@ -148,8 +151,15 @@ final class FeedScope {
         }
         let queries =
             scope.groups.map { DocumentQuery(group: $0) } + scope.selections.map(\.query)
+        var next: Int64?
         for query in queries {
-            whole.formUnion(try store.collections(of: PreparedQuery(query)).map(\.number))
+            let found = try store.collections(
+                of: PreparedQuery(query),
+                from: first,
+                most: Self.most
+            )
+            whole.formUnion(found.numbers)
+            if let following = found.next { next = min(next ?? following, following) }
         }
         // A whole collection includes its single documents.
         let parts = whole.map { Part(collection: $0, paths: nil) }
@@ -157,6 +167,9 @@ final class FeedScope {
             let sorted = paths.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
             return Part(collection: collection, paths: sorted)
         }
-        return (parts + single).sorted { $0.collection < $1.collection }
+        let wanted = (parts + single).filter { part in
+            part.collection >= first && next.map { part.collection < $0 } ?? true
+        }
+        return (wanted.sorted { $0.collection < $1.collection }, next)
     }
 }

@@ -36,6 +36,17 @@ package protocol LogSnapshot: StoreSnapshot {
     /// Returns the last mutations of clients by their names, without unknown ones.
     func lastMutations(of clients: Set<String>) throws -> [String: Int64]
 
+    /// Returns the numbers of the first collections that a query covers, from a number on, in their order.
+    ///
+    /// The cost does not depend on the number of collections after them.
+    ///
+    /// - Returns: At most `count` numbers, and a number from which the next ones follow; nil if there are none.
+    func collections(
+        of prepared: PreparedQuery,
+        from first: Int64,
+        most count: Int
+    ) throws -> (numbers: [Int64], next: Int64?)
+
     /// Reads all documents whose numbers are greater than a number, in the order of their numbers.
     ///
     /// Probably `count` rows will be taken.

@@ -217,9 +217,18 @@ package final class TrimmingPace: Sendable {
     package func isDue(after count: Int, keeping retention: LogRetention) -> Bool {
         guard count > 0 else { return false }
         let total = changes.wrappingAdd(count, ordering: .relaxed).newValue
-        // Finding the place costs lookups in the store.
-        guard total >= min(max(1, retention.bytes / 1_024), Self.most) else { return false }
+        guard total >= Self.threshold(retention) else { return false }
         changes.store(0, ordering: .relaxed)
         return true
+    }
+
+    /// Returns whether trimming will be due after a commit of this many changes.
+    package func willBeDue(after count: Int, keeping retention: LogRetention) -> Bool {
+        changes.load(ordering: .relaxed) + count >= Self.threshold(retention)
+    }
+
+    /// Finding the place in the log costs lookups in the store.
+    private static func threshold(_ retention: LogRetention) -> Int {
+        min(max(1, retention.bytes / 1_024), most)
     }
 }

@@ -63,6 +63,40 @@ extension TableSnapshot: CollectionDirectory {
             .filter { prepared.covers($0.1) }
     }
 
+    func collections(
+        of prepared: PreparedQuery,
+        from first: Int64,
+        most count: Int
+    ) throws -> (numbers: [Int64], next: Int64?) {
+        var condition = ""
+        var bounds: [String] = []
+        switch prepared.query.scope {
+        case .collection(let path):
+            return (try number(of: path).map { $0 >= first ? [$0] : [] } ?? [], nil)
+        case .group(let name, _): (condition, bounds) = ("AND name = $4", [name])
+        case .everything(nil): break
+        case .everything(let ancestor?):
+            condition = "AND path >= $4 AND path < $5"
+            bounds = [ancestor.string + "/", ancestor.string + "0"]
+        }
+        let rows = try run(
+            """
+            SELECT cid, path FROM keel.collections WHERE store = $1 AND cid >= $2 \(condition)
+            ORDER BY cid LIMIT $3
+            """
+        ) {
+            $0.add(first)
+            $0.add(Int64(count + 1))
+            for bound in bounds { $0.add(bound.utf8) }
+        }
+        let found = rows.map { (number: $0.integer(0), path: $0.text(1)) }
+        let next = found.count > count ? found.last?.number : nil
+        return (
+            found.prefix(count).filter { prepared.covers(CollectionPath(trusted: $0.path)) }
+                .map(\.number), next
+        )
+    }
+
     func hasKeys(named name: String?) -> Bool { true }
 
     func page(

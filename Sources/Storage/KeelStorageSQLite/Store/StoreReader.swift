@@ -81,6 +81,43 @@ struct StoreReader {
         }
     }
 
+    func collections(
+        of prepared: PreparedQuery,
+        from first: Int64,
+        most count: Int
+    ) throws -> (numbers: [Int64], next: Int64?) {
+        var condition = ""
+        var bounds: [String] = []
+        switch prepared.query.scope {
+        case .collection(let path):
+            return (try number(of: path).map { $0 >= first ? [$0] : [] } ?? [], nil)
+        // “+” keeps SQLite from reading all collections with the name in order to sort them.
+        case .group(let name, _): (condition, bounds) = ("AND +name = ?", [name])
+        case .everything(nil): break
+        case .everything(let ancestor?):
+            condition = "AND +path >= ? AND +path < ?"
+            bounds = [ancestor.string + "/", ancestor.string + "0"]
+        }
+        let statement = try RawStatement(
+            database,
+            "SELECT cid, path FROM collections WHERE cid >= ? \(condition) ORDER BY cid"
+        )
+        try statement.bind(1, first)
+        for (place, bound) in bounds.enumerated() { try statement.bind(Int32(place + 2), bound) }
+        var numbers: [Int64] = []
+        var next: Int64?
+        try statement.each { row in
+            guard prepared.covers(CollectionPath(trusted: row.text(1))) else { return true }
+            guard numbers.count < count else {
+                next = row.integer(0)
+                return false
+            }
+            numbers.append(row.integer(0))
+            return true
+        }
+        return (numbers, next)
+    }
+
     func names(under parent: DocumentPath?, asOf time: Int64?) throws -> [String] {
         try names(
             under: parent,

@@ -46,6 +46,21 @@ enum OutboxItem: Sendable {
         }
     }
 
+    var id: String {
+        switch self {
+        case .entry(let entry): entry.id
+        case .damaged(let damaged): damaged.id
+        }
+    }
+
+    /// The key of the write; nil if it cannot be read.
+    var key: String? {
+        switch self {
+        case .entry(let entry): entry.write.key
+        case .damaged(let damaged): damaged.key
+        }
+    }
+
     var entry: OutboxEntry? {
         if case .entry(let entry) = self { entry } else { nil }
     }

@@ -32,13 +32,13 @@ extension Outbox {
 
     /// Returns the keys of all pending and rejected writes, and of the damaged entries whose key can be read.
     ///
-    /// Data from the server does not include these writes yet. Do not let it replace their local changes.
+    /// Data from the server does not include these writes yet. Do not let it replace their local changes. Reads all
+    /// entries.
     ///
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
     public func unsentKeys() async throws(OutboxError) -> Set<String> {
-        let damaged = try await damaged().compactMap(\.key)
-        return Set(try await (pending() + rejected()).map(\.write.key) + damaged)
+        try await asking { () async throws(StorageError) in try await core.allKeys() }
     }
 
     /// Returns the keys whose local state is ahead of the server's.
@@ -132,14 +132,17 @@ extension Outbox {
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
     public func discardAll() async throws(OutboxError) {
-        let entries = try await pending() + rejected()
-        for id in try await entries.map(\.id) + damaged().map(\.id) {
-            let isHere = try await asking(about: id) { () async throws(StorageError) in
-                try await core.remove(id, as: .discarded, if: .exists)
+        let ids = try await asking { () async throws(StorageError) in
+            try await core.allIDs().sorted()
+        }
+        for start in stride(from: 0, to: ids.count, by: 200) {
+            let batch = ids[start..<min(start + 200, ids.count)]
+            let removed = try await asking { () async throws(StorageError) in
+                try await core.remove(batch, as: .discarded)
             }
-            // The server accepted it, or another caller dropped it, in the meantime.
-            guard isHere else { continue }
-            core.receipts[id]?.fulfil(.failure(OutboxError(.discarded, write: id)))
+            for id in removed {
+                core.receipts[id]?.fulfil(.failure(OutboxError(.discarded, write: id)))
+            }
         }
         core.ring()
     }

@@ -69,16 +69,35 @@ extension OutboxCore {
     ///
     /// Reads all entries.
     func damagedEntries() async throws(StorageError) -> [DamagedOutboxEntry] {
+        var damaged: [String: DamagedOutboxEntry] = [:]
+        try await visitAll { for entry in $0.compactMap(\.damaged) { damaged[entry.id] = entry } }
+        return damaged.values.sorted { $0.id < $1.id }
+    }
+
+    /// Returns the ids of all entries, readable or not.
+    func allIDs() async throws(StorageError) -> Set<String> {
+        var ids: Set<String> = []
+        try await visitAll { ids.formUnion($0.map(\.id)) }
+        return ids
+    }
+
+    /// Returns the keys of all entries whose key can be read.
+    func allKeys() async throws(StorageError) -> Set<String> {
+        var keys: Set<String> = []
+        try await visitAll { keys.formUnion($0.compactMap(\.key)) }
+        return keys
+    }
+
+    /// Reads all entries, page by page.
+    private func visitAll(_ visit: ([OutboxItem]) -> Void) async throws(StorageError) {
         // Ordered by id, because ordering or filtering by a field omits the documents without it.
         let all = DocumentQuery(collection).order(by: .documentID).limit(to: 500)
-        var damaged: [String: DamagedOutboxEntry] = [:]
         var last: Document?
         repeat {
             let page = try await page(last.map { all.start(after: $0) } ?? all, 500)
-            for entry in page.items.compactMap(\.damaged) { damaged[entry.id] = entry }
+            visit(page.items)
             last = page.last
         } while last != nil
-        return damaged.values.sorted { $0.id < $1.id }
     }
 
     /// Returns the entry of a write; nil if there is none.

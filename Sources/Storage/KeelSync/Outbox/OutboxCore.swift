@@ -96,7 +96,7 @@ final class OutboxCore: Sendable {
     ) async throws(StorageError) -> Revision? {
         let path = collection.document(entry.id)
         let write = DocumentWrite.update(path, changes, if: .revision(entry.revision))
-        return try await commitIfUnchanged(write)?.revision
+        return try await commitIfUnchanged([write])?.revision
     }
 
     /// Removes an entry and records the outcome of its write in the same batch.
@@ -107,6 +107,29 @@ final class OutboxCore: Sendable {
         as outcome: OutboxOutcome,
         if condition: WriteCondition
     ) async throws(StorageError) -> Bool {
+        try await commitIfUnchanged(removal(of: id, as: outcome, if: condition)) != nil
+    }
+
+    /// Removes the entries that exist and records the outcomes of their writes.
+    ///
+    /// - Returns: The ids of the removed entries. Another caller has removed the others.
+    func remove(
+        _ ids: some Sequence<String>,
+        as outcome: OutboxOutcome
+    ) async throws(StorageError) -> [String] {
+        let ids = Array(ids)
+        let writes = ids.flatMap { removal(of: $0, as: outcome, if: .exists) }
+        if try await commitIfUnchanged(writes) != nil { return ids }
+        var removed: [String] = []
+        for id in ids where try await remove(id, as: outcome, if: .exists) { removed.append(id) }
+        return removed
+    }
+
+    private func removal(
+        of id: String,
+        as outcome: OutboxOutcome,
+        if condition: WriteCondition
+    ) -> [DocumentWrite] {
         let note = DocumentWrite(
             outcomes.document(id),
             .set(
@@ -114,10 +137,7 @@ final class OutboxCore: Sendable {
                 transforms: [FieldTransform("at", .serverTimestamp)]
             )
         )
-        return try await commitIfUnchanged(
-            .delete(collection.document(id), if: condition),
-            note
-        ) != nil
+        return [.delete(collection.document(id), if: condition), note]
     }
 
     /// Deletes the outcomes older than seven days.
@@ -140,7 +160,7 @@ final class OutboxCore: Sendable {
     private static let outcomeAge: Int64 = 7 * 86_400 * 1_000_000
 
     private func commitIfUnchanged(
-        _ writes: DocumentWrite...
+        _ writes: [DocumentWrite]
     ) async throws(StorageError) -> CommitReceipt? {
         do throws(StorageError) {
             return try await client.commitOwn(writes, for: "outbox")

@@ -230,6 +230,49 @@ struct ListenStreamTests {
         }
     }
 
+    @Test("A stream that does not take its changes reads for itself before they fill the memory")
+    func largeChanges() async throws {
+        let mailbox = ListenMailbox(id: 1)
+        let large = String(repeating: "x", count: 900_000)
+        func page(_ number: Int) -> ChangePage {
+            let document = Document(
+                path: "a/\(number)",
+                body: DocumentBody(["text": .string(large)]),
+                revision: Revision(number: 1),
+                createTime: Timestamp(microseconds: 1),
+                updateTime: Timestamp(microseconds: 1)
+            )
+            let next = ChangeCursor(bytes: [1, UInt8(number)])
+            return ChangePage(changes: [.current(document)], next: next, isCaughtUp: true)
+        }
+        mailbox.attend(from: nil)
+        #expect(mailbox.join(at: ChangeCursor(bytes: [1]), start: ChangeCursor(bytes: [1])))
+        for number in 0..<15 { mailbox.push(page(number)) }
+        #expect(mailbox.isLive && mailbox.take().count == 15)
+        for number in 0..<40 { mailbox.push(page(number)) }
+        #expect(!mailbox.isLive && mailbox.take().isEmpty)
+    }
+
+    @Test(
+        "Each server that reads a store is a reader of its own, for which the store keeps changes"
+    )
+    func readers() async throws {
+        let store = InMemoryStorageAdapter().recorded()
+        for count in 1...2 {
+            let client = Client(ListenHub(adapter: store))
+            async let ended = client.run()
+            client.add(2, Self.contents[0])
+            try await waitUntil {
+                let names = store.calls.compactMap { call in
+                    if case .changes(let request) = call { request.reader?.name } else { nil }
+                }
+                return Set(names).count == count
+            }
+            client.end()
+            #expect(await ended == nil)
+        }
+    }
+
     @Test("A stream needs a store with a change log")
     func refuses() async throws {
         let store = HesitantStore(upstream: InMemoryStorageAdapter(), hasChangeLog: false)

@@ -47,13 +47,15 @@ struct ValueWriteTests {
             try tx.save(Account("h"), in: accounts)
             try tx.save(Account(), id: "i", in: accounts)
             try tx.add(Account(), in: accounts)
+            try tx.create("accounts/m", Account())
+            try tx.merge("accounts/n", Account())
         }
         try await storage.setDocument("accounts/j", Account())
         try await storage.createDocument("accounts/k", Account())
         try await storage.mergeDocument("accounts/l", Account())
         try await storage.addDocument(to: "accounts", Account())
         let all = try await accounts.findAll()
-        #expect(all.count == 14 && all.allSatisfy { $0.changed != nil })
+        #expect(all.count == 16 && all.allSatisfy { $0.changed != nil })
         let merged = try await storage.getDocument("accounts/f")
         #expect(merged["owner"] == "Bob" && merged["note"] == "kept")
 
@@ -63,6 +65,34 @@ struct ValueWriteTests {
         #expect(try await accounts.get("b").balance == 4)
         let later = try await accounts.get("a")
         #expect(later.balance == 3 && earlier.map { $0 <= later.changed ?? $0 } == true)
+    }
+
+    @Test(
+        "Creating, merging and conditions mean the same in transactions as elsewhere",
+        arguments: TypedStore.allCases
+    )
+    func conditions(_ store: TypedStore) async throws {
+        let storage = try store.client()
+        let accounts = storage.collection("accounts", as: Account.self)
+        try await storage.setDocument("accounts/a", ["owner": "Eve", "note": "kept"])
+        let refused: [@Sendable (StorageTransaction) throws -> Void] = [
+            { try $0.create("accounts/a", ["owner": "Bob"]) },
+            { try $0.create("accounts/a", Account()) },
+            { try $0.save(Account(), id: "a", in: accounts, if: .isMissing) },
+            { try $0.delete("b", in: accounts, if: .exists) },
+        ]
+        for body in refused {
+            await #expect(throws: StorageError.self) { try await storage.transaction(body) }
+        }
+        try await storage.transaction { tx in
+            try tx.create("accounts/b", ["owner": "Bob"])
+            try tx.merge("accounts/a", ["owner": "Ann"])
+            try tx.delete("a", in: accounts, if: .exists)
+            try tx.merge("accounts/a", ["owner": "Cid"])
+        }
+        #expect(try await storage.getDocument("accounts/b")["owner"] == "Bob")
+        let merged = try await storage.getDocument("accounts/a")
+        #expect(merged["owner"] == "Cid" && merged["note"] == nil)
     }
 
     @Test("Fields and values are distinguished, even for ambiguous literals")

@@ -39,10 +39,18 @@ struct RetentionOptions: ParsableArguments {
     )
     var keepRemovalsSize: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "How long a repeated commit is recognized by its idempotency key: 7d.",
+            valueName: "age"
+        )
+    )
+    var keepReceipts: ServedAge?
+
     /// Whether any of the options was given.
     var isGiven: Bool {
         keepChanges != nil || keepChangesSize != nil || keepRemovals != nil
-            || keepRemovalsSize != nil
+            || keepRemovalsSize != nil || keepReceipts != nil
     }
 
     /// The retention; by default that of the adapters.
@@ -52,6 +60,7 @@ struct RetentionOptions: ParsableArguments {
         if let keepChangesSize { retention.bytes = keepChangesSize << 20 }
         if let keepRemovals { retention.tombstoneAge = keepRemovals.duration }
         if let keepRemovalsSize { retention.tombstoneBytes = keepRemovalsSize << 20 }
+        if let keepReceipts { retention.receiptAge = keepReceipts.duration }
         return retention
     }
 

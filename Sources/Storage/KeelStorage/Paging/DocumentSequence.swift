@@ -20,6 +20,9 @@ extension StorageClient {
     /// state is held, the file of an SQLite store grows with the writes of others. If the store offers neither, or
     /// already holds as many states as it can, each page is of its own moment.
     ///
+    /// A document that cannot be read throws its error, once. The iteration has not ended then: its next call continues
+    /// with the other documents.
+    ///
     /// Nothing is read before the first iteration. In a canceled task, the iteration throws
     /// `StorageError/Code/cancelled`, so that the end of the loop always means the end of the result. A time limit
     /// applies to each page.
@@ -56,8 +59,10 @@ public struct DocumentSequence: AsyncSequence, Sendable {
         /// Nil before the first document and after the last one.
         private var pages: QueryPages?
         private var hasBegun = false
-        /// The documents that have been read but not returned, in reverse order.
-        private var documents: [Document] = []
+        /// The documents, and the errors of others, that have been read but not returned, in reverse order.
+        private var results: [Result<Document, StorageError>] = []
+        /// The unreadable documents so far: each page that scans its collections finds them again.
+        private var unreadable: Set<DocumentPath> = []
 
         fileprivate init(client: StorageClient, query: DocumentQuery) {
             self.client = client
@@ -72,15 +77,20 @@ public struct DocumentSequence: AsyncSequence, Sendable {
                 pages = try DocumentSequence.pages(of: query, from: client)
                 hasBegun = true
             }
-            while documents.isEmpty, let pages {
+            while results.isEmpty, let pages {
                 // A failure ends the iteration: the next call does not start again.
                 self.pages = nil
                 let (rest, page) = try await DocumentSequence.read(pages)
                 guard let page else { return nil }
-                (self.pages, documents) = (rest, page)
+                self.pages = rest
+                results = page.documents.map(Result.success)
+                for document in page.result.unreadable
+                where unreadable.insert(document.path).inserted {
+                    results.append(.failure(document.error))
+                }
             }
             if let pages, pages.isMomentAging { try await DocumentSequence.keepMoment(of: pages) }
-            return documents.popLast()
+            return try results.popLast()?.get()
         }
     }
 
@@ -94,7 +104,7 @@ public struct DocumentSequence: AsyncSequence, Sendable {
             of: checked,
             sizes: sizes,
             from: client.capabilities,
-            reportsUnreadable: false,
+            reportsUnreadable: true,
             holdMoment: { () async throws(StorageError) in
                 let context = client.context ?? StorageContext()
                 return try await context.run { () async throws(StorageError) in
@@ -113,11 +123,14 @@ public struct DocumentSequence: AsyncSequence, Sendable {
     @concurrent
     private static func read(
         _ pages: QueryPages
-    ) async throws(StorageError) -> (rest: QueryPages, documents: [Document]?) {
+    ) async throws(StorageError) -> (rest: QueryPages, page: QueryPages.Page?) {
         var pages = pages
-        guard let page = try await pages.next() else { return (pages, nil) }
-        guard let fields = pages.projection else { return (pages, page.documents.reversed()) }
-        return (pages, page.documents.reversed().map { $0.selecting(fields) })
+        guard var page = try await pages.next() else { return (pages, nil) }
+        page.documents.reverse()
+        if let fields = pages.projection {
+            page.documents = page.documents.map { $0.selecting(fields) }
+        }
+        return (pages, page)
     }
 
     @concurrent

@@ -73,6 +73,7 @@ package struct QueryPages: Sendable {
     /// Whether the store has not been asked to hold a moment yet.
     private var mayHold = true
     private let isPaged: Bool
+    private let isWhole: Bool
     private var maximumBytes: Int
     private var count: Int
     /// The number of documents that the offset still skips.
@@ -85,8 +86,8 @@ package struct QueryPages: Sendable {
 
     /// Creates the pages of a validated query, as of a time or the present.
     ///
-    /// With `isWhole`, the result is read at once. With `reportsUnreadable`, pages name documents that cannot be
-    /// read.
+    /// With `isWhole`, the result is read at once, and a document that cannot be read is an error. Otherwise pages name
+    /// such documents with `reportsUnreadable`.
     package init(
         of query: DocumentQuery,
         asOf time: Timestamp? = nil,
@@ -98,6 +99,7 @@ package struct QueryPages: Sendable {
         readPage: @escaping Reading
     ) {
         self.time = time
+        self.isWhole = isWhole
         self.sizes = sizes
         self.capabilities = capabilities
         self.reportsUnreadable = reportsUnreadable
@@ -237,6 +239,7 @@ package struct QueryPages: Sendable {
         var request = ReadRequest(.query(query))
         request.asOf = time
         request.maximumBytes = [sizes.whole, sizes.end].compactMap(\.self).min()
+        request.reportsUnreadable = reportsUnreadable && !isWhole
         request.needsTime = true
         var result = try await readPage(request)
         if let end = sizes.end, request.maximumBytes == end {
