@@ -54,6 +54,20 @@ struct CommitMethodTests {
         #expect(missing.status == 404)
     }
 
+    @Test(
+        "A commit that changes nothing is later than the state before, and earlier than the next one"
+    )
+    func timeWithoutChanges() async throws {
+        let first = try await served.send(.post, ":commit", Served.commit("a/1", n: 1))
+        let nothing = "{\"writes\":[{\"delete\":\"\(Served.name("a/none"))\"}]}"
+        let second = try await served.send(.post, ":commit", nothing)
+        let third = try await served.send(.post, ":commit", Served.commit("a/1", n: 2))
+        let times = try [first, second, third].map { answer in
+            try #require(answer.json["commitTime"]?.text.flatMap(FirestoreTime.time))
+        }
+        #expect(times[0] < times[1] && times[1] < times[2])
+    }
+
     @Test("A write that changes nothing returns the existing update time")
     func unchanged() async throws {
         let first = try await served.set("a/1", n: 1)

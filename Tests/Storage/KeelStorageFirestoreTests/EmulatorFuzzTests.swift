@@ -16,8 +16,9 @@ struct EmulatorFuzzTests {
     /// The operations that the emulator of 2025 (528.0.0) refuses; `EmulatorConformanceTests` quotes its errors.
     private static let omissions = Set(DifferentialFuzz.Omission.allCases)
 
-    /// Seeds of runs that agree.
-    private static let seeds: [UInt64] = [12, 13]
+    /// Seeds of runs that agree; a thorough run has 20,000 operations.
+    private static let seeds: [UInt64] =
+        TestLength.isThorough ? Array(1...20) : [12, 13]
 
     @Test("Random operations have the same results as in memory", arguments: seeds)
     func agrees(seed: UInt64) async throws {

@@ -124,7 +124,7 @@ extension SizedStore {
         },
         Work(name: "100 of everything by path") { store, number in
             let query = DocumentQuery.everything()
-                .where(.greaterOrEqual(.documentID, .reference(path(number, in: store))))
+                .where(.greaterOrEqual(.documentID, .reference(path(number % 10, in: store))))
                 .limit(to: 100)
             guard try await store.client.queryDocuments(query).count > 1 else {
                 throw Flaw("the page is short")

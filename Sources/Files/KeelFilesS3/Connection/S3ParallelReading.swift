@@ -37,7 +37,7 @@ final class S3ParallelReading: Sendable {
         state = Mutex(State(waiting: rest.reversed(), hash: hash))
     }
 
-    deinit { state.withLock { $0.requested.forEach { $0.cancel() } } }
+    deinit { state.withLock { for part in $0.requested { part.cancel() } } }
 
     /// The checksum of all bytes, if requested.
     var checksum: FileChecksum? { state.withLock { $0.hash?.checksum } }

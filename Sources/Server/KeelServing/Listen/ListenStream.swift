@@ -96,7 +96,8 @@ final class ListenStream: Sendable {
         return state.withLock { $0.failure }
     }
 
-    private func end(_ failure: StreamFailure? = nil) {
+    /// Ends the stream, from any task.
+    func end(_ failure: StreamFailure? = nil) {
         state.withLock { $0.failure = $0.failure ?? failure }
         works.finish()
     }
@@ -123,6 +124,10 @@ final class ListenStream: Sendable {
     private func handle(_ event: ListenSession.Event?, of follower: UInt64? = nil) async {
         guard await turns.enter() else { return }
         defer { turns.leave() }
+        await inOwnTask { await self.handleNow(event, of: follower) }
+    }
+
+    private func handleNow(_ event: ListenSession.Event?, of follower: UInt64?) async {
         guard follower.map(isCurrent) ?? true else { return }
         switch event {
         case .request(.add(var target)):
@@ -347,7 +352,11 @@ final class ListenStream: Sendable {
         while !Task.isCancelled, isCurrent(follower) {
             hub.attend(mailbox)
             do throws(StorageError) {
-                let page = try await adapter.changes(request)
+                let page = try await inOwnTask { [adapter, request] in
+                    await Result { () async throws(StorageError) in
+                        try await adapter.changes(request)
+                    }
+                }.get()
                 failures = 0
                 await handle(.page(page), of: follower)
                 let hasMoved = page.next != request.after
@@ -376,6 +385,27 @@ final class ListenStream: Sendable {
                 let pause = RetryPolicy.listening.delay(before: failures, using: &generator)
                 try? await configuration.clock.sleep(for: pause)
             }
+        }
+    }
+}
+
+/// Runs work in a task of its own.
+///
+/// A task keeps the memory of its deepest call until it ends. A task of a stream, which mostly waits, makes its deep
+/// calls in this way and stays small.
+private func inOwnTask<Value: Sendable>(
+    _ work: @escaping @Sendable () async -> Value
+) async -> Value {
+    async let value = work()
+    return await value
+}
+
+extension Result where Failure == StorageError {
+    fileprivate init(_ body: () async throws(StorageError) -> Success) async {
+        do throws(StorageError) {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
         }
     }
 }

@@ -20,26 +20,34 @@ extension StorageServer {
         _ requests: Requests,
         send: @escaping @Sendable (FirestoreJSON) async throws -> Void
     ) async -> StreamFailure? where Requests.Element == FirestoreJSON {
-        guard let (id, end) = streams.open() else {
-            let message = "the server has \(configuration.maximumListeners) streams already"
-            return StreamFailure(.resourceExhausted, message)
+        call == .write
+            ? await write(in: database, requests, send: send)
+            : await listen(in: database, requests, send: send)
+    }
+
+    private var hasTooManyStreams: StreamFailure {
+        let message = "the server has \(configuration.maximumListeners) streams already"
+        return StreamFailure(.resourceExhausted, message)
+    }
+
+    private func write<Requests: AsyncSequence & Sendable>(
+        in database: String?,
+        _ requests: Requests,
+        send: @escaping @Sendable (FirestoreJSON) async throws -> Void
+    ) async -> StreamFailure? where Requests.Element == FirestoreJSON {
+        let (end, ending) = AsyncStream.makeStream(of: Never.self)
+        guard let id = streams.open(onShutDown: { ending.finish() }) else {
+            return hasTooManyStreams
         }
         defer { streams.close(id) }
         return await withTaskGroup(of: StreamFailure?.self) { group in
             group.addTask {
-                switch call {
-                case .write:
-                    let stream = WriteStream(
-                        adapter: self.adapter,
-                        configuration: self.configuration
-                    )
-                    return await stream.run(in: database, requests, send: send)
-                default: return await self.listen(in: database, requests, send: send)
-                }
+                await WriteStream(adapter: self.adapter, configuration: self.configuration)
+                    .run(in: database, requests, send: send)
             }
             group.addTask {
                 for await _ in end {}
-                return StreamFailure(.unavailable, "the server is shutting down")
+                return .shutDown
             }
             defer { group.cancelAll() }
             return await group.next() ?? nil
@@ -61,6 +69,11 @@ extension StorageServer {
             guard let coding = coding.withLock({ $0 }) else { return }
             try await send(coding.response(response))
         }
+        // A task for each of many streams that only waits for this would take memory.
+        guard let id = streams.open(onShutDown: { stream.end(.shutDown) }) else {
+            return hasTooManyStreams
+        }
+        defer { streams.close(id) }
         return await stream.run(
             requests.map { json in
                 do throws(StorageError) {
@@ -81,6 +94,12 @@ extension StorageServer {
     }
 }
 
+extension StreamFailure {
+    fileprivate static var shutDown: StreamFailure {
+        StreamFailure(.unavailable, "the server is shutting down")
+    }
+}
+
 /// The open streams of a server, which end when it shuts down.
 final class OpenStreams: Sendable {
     typealias ID = UInt64
@@ -88,7 +107,7 @@ final class OpenStreams: Sendable {
     private struct State {
         var isShutDown = false
         var next: ID = 0
-        var ends: [ID: AsyncStream<Never>.Continuation] = [:]
+        var ends: [ID: @Sendable () -> Void] = [:]
     }
 
     private let maximum: Int
@@ -98,17 +117,17 @@ final class OpenStreams: Sendable {
 
     /// Adds a stream.
     ///
-    /// - Returns: Its number, and a sequence without elements that ends when the server shuts down; nil if there are too
-    ///   many streams.
-    func open() -> (ID, AsyncStream<Never>)? {
-        let (end, continuation) = AsyncStream.makeStream(of: Never.self)
-        return state.withLock { state in
-            guard state.ends.count < maximum else { return nil }
+    /// - Parameter end: Ends the stream; called when the server shuts down, at once if it already has.
+    /// - Returns: The stream's number; nil if there are too many streams.
+    func open(onShutDown end: @escaping @Sendable () -> Void) -> ID? {
+        let (id, isShutDown) = state.withLock { state -> (ID?, Bool) in
+            guard state.ends.count < maximum else { return (nil, false) }
             state.next += 1
-            state.ends[state.next] = continuation
-            if state.isShutDown { continuation.finish() }
-            return (state.next, end)
+            state.ends[state.next] = end
+            return (state.next, state.isShutDown)
         }
+        if isShutDown { end() }
+        return id
     }
 
     func close(_ id: ID) { state.withLock { $0.ends[id] = nil } }
@@ -118,6 +137,6 @@ final class OpenStreams: Sendable {
             state.isShutDown = true
             return state.ends.values
         }
-        for end in ends { end.finish() }
+        for end in ends { end() }
     }
 }

@@ -38,18 +38,15 @@ final class WebChannelSession: Sendable {
         of server: StorageServer
     ) async {
         let clock = server.configuration.clock
-        let failure = await withTaskGroup(of: StreamFailure?.self) { group in
-            group.addTask {
-                await server.stream(call, in: database, self.requests) { message in
-                    try await self.send(message)
-                }
-            }
+        let failure = await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await self.attend(on: clock)
-                return nil
+                if !Task.isCancelled { self.giveUp() }
             }
             defer { group.cancelAll() }
-            return await group.next() ?? nil
+            return await server.stream(call, in: database, self.requests) { message in
+                try await self.send(message)
+            }
         }
         state.withLock { state in
             if let failure { state.append(failure.webChannelMessage) }
@@ -68,7 +65,8 @@ final class WebChannelSession: Sendable {
         json.append(UInt8(ascii: "]"))
         while true {
             let generation = changed.generation
-            let isSent = state.withLock { state in
+            let isSent = try state.withLock { state in
+                guard !state.isGivenUp else { throw CancellationError() }
                 guard !state.isFull else { return false }
                 state.append(json)
                 return true
@@ -77,6 +75,13 @@ final class WebChannelSession: Sendable {
             await changed.wait(since: generation)
             try Task.checkCancellation()
         }
+    }
+
+    /// Ends the stream of a client that is gone.
+    private func giveUp() {
+        state.withLock { $0.isGivenUp = true }
+        request.finish()
+        changed.raise()
     }
 
     /// Sends empty messages to a client that waits, until no client has waited for two intervals.

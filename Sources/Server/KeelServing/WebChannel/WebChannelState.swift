@@ -47,6 +47,8 @@ struct WebChannelState {
 
     /// Whether the server sends nothing more.
     private(set) var isEnded = false
+    /// Whether the client is gone, so that no message waits for an acknowledgement.
+    var isGivenUp = false
 
     // MARK: To the client
 

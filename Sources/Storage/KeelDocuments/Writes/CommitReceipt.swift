@@ -51,6 +51,8 @@ public struct CommitReceipt: Sendable, Hashable {
     /// documents (``WriteOutcome/updateTime``) unless the clock was wrong. A batch that changed nothing has the time of
     /// the state that it left unchanged.
     public var commitTime: Timestamp
+    /// Whether the batch changed nothing.
+    package var isWithoutChanges = false
     /// One outcome per write, in order.
     public var outcomes: [WriteOutcome]
     /// A position that includes the batch, if the store has a change log.

@@ -38,7 +38,7 @@ struct MemoryHistory: Sendable {
     /// Throws for a time whose state is not known.
     func check(_ time: Timestamp, latest: Timestamp) throws(StorageError) {
         guard time >= start else { throw .snapshotTooOld(time) }
-        guard time <= latest else { throw .notYet(time, present: latest) }
+        guard time.mayBeRead(at: latest) else { throw .notYet(time, present: latest) }
     }
 
     /// Returns the documents that have changed since a time, in their state at that time.

@@ -128,12 +128,13 @@ struct MemoryState: Sendable {
             outcomes[position].settle(self[write.path], removed: removed[write.path])
         }
         trim()
-        let receipt = CommitReceipt(
+        var receipt = CommitReceipt(
             batchID: batch.id,
             commitTime: effects.isEmpty ? time : circumstances.storeTime,
             outcomes: outcomes,
             position: position
         )
+        receipt.isWithoutChanges = effects.isEmpty
         if let id { receipts[id] = receipt }
         if let origin = batch.origin {
             mutations[origin.client] = max(mutations[origin.client] ?? .min, origin.mutation)

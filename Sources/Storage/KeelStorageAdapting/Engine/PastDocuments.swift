@@ -40,6 +40,14 @@ package final class ForgettingPace: Sendable {
     }
 }
 
+extension Timestamp {
+    /// Returns whether a store can read its state of this time, given its latest time: no later commit gets the
+    /// microsecond after it.
+    package func mayBeRead(at present: Timestamp) -> Bool {
+        self <= present.advanced(by: .microseconds(1))
+    }
+}
+
 extension StorageError {
     package static func snapshotTooOld(_ time: Timestamp) -> Self {
         Self(.snapshotTooOld, "the store’s history does not reach back to \(time.rfc3339)")

@@ -28,7 +28,7 @@ package struct StorePast {
             )
         }
         guard time.microseconds >= start else { throw .snapshotTooOld(time) }
-        guard time <= present else { throw .notYet(time, present: present) }
+        guard time.mayBeRead(at: present) else { throw .notYet(time, present: present) }
         self.store = store
         self.time = time.microseconds
     }

@@ -50,6 +50,14 @@ package struct StoredIndex: Sendable {
         return index.componentKeys(of: body, at: paths)
     }
 
+    /// Returns whether a change of a body may change the index: false if no indexed field has another value.
+    ///
+    /// The bodies are compared without decoding them.
+    package func isAffected(from before: DocumentBody?, to after: DocumentBody?) -> Bool {
+        guard let before, let after else { return true }
+        return !paths.allSatisfy { before.hasSameValue(as: after, at: $0) }
+    }
+
     /// Returns the keys that a change of a body removes and adds.
     package func keyChanges(
         from before: DocumentBody?,

@@ -10,11 +10,12 @@ package enum StoredReceipt {
                 "results": .array(outcome.transformResults),
             ])
         }
-        let fields: DocumentFields = [
+        var fields: DocumentFields = [
             "time": .timestamp(receipt.commitTime),
             "sequence": .integer(sequence),
             "outcomes": .array(outcomes),
         ]
+        if receipt.isWithoutChanges { fields["unchanged"] = true }
         return DocumentBody(fields).bytes
     }
 
@@ -30,7 +31,7 @@ package enum StoredReceipt {
         else {
             throw StorageError(.corrupted, "the receipt of a repeated batch is damaged")
         }
-        return CommitReceipt(
+        var receipt = CommitReceipt(
             batchID: id,
             commitTime: time,
             outcomes: outcomes.map { outcome in
@@ -45,5 +46,7 @@ package enum StoredReceipt {
             },
             position: try position(sequence)
         )
+        receipt.isWithoutChanges = fields["unchanged"]?.booleanValue ?? false
+        return receipt
     }
 }

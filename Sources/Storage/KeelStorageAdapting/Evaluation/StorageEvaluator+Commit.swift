@@ -42,7 +42,9 @@ extension StorageEvaluator {
         ///   - revision: The revision for the document.
         public init(after last: Timestamp, clock: Timestamp, revision: Int64 = 0) {
             let clock = min(clock, Self.latest)
-            storeTime = max(clock, last.advanced(by: .microseconds(1)))
+            // The microsecond between is that of batches that change nothing, which Google's clients expect to be
+            // later than the state that they find.
+            storeTime = max(clock, last.advanced(by: .microseconds(2)))
             let isAhead = storeTime > clock.advanced(by: Self.tolerance)
             time = isAhead ? clock : storeTime
             self.revision = revision

@@ -133,7 +133,7 @@ extension FirestoreDecoding {
         guard outcomes.count == batch.writes.count || isRepetition else {
             throw Self.flaw("\(batch.writes.count) writes have \(outcomes.count) results")
         }
-        return CommitReceipt(
+        var receipt = CommitReceipt(
             batchID: batch.id,
             commitTime: try time("commitTime", of: json),
             outcomes: outcomes,
@@ -141,6 +141,11 @@ extension FirestoreDecoding {
                 try cursor("position", of: addition)
             }
         )
+        if try addition(to: json)?.flag("unchanged") == true {
+            receipt.isWithoutChanges = true
+            receipt.commitTime = receipt.commitTime.advanced(by: .microseconds(-1))
+        }
+        return receipt
     }
 
     private func outcome(

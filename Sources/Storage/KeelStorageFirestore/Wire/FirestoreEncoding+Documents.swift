@@ -15,12 +15,20 @@ extension FirestoreEncoding {
     }
 
     /// Encodes a `CommitResponse`.
+    ///
+    /// Clients of Google's protocol expect every commit to be later than the one before. A batch without changes gets
+    /// the next microsecond after the state that it found, which no other commit has.
     package func receipt(_ receipt: CommitReceipt) -> FirestoreJSON {
-        .members([
+        let isUnchanged = receipt.isWithoutChanges
+        let time = receipt.commitTime.advanced(by: .microseconds(isUnchanged ? 1 : 0))
+        return .members([
             "writeResults": .array(receipt.outcomes.map(result)),
-            "commitTime": .string(FirestoreTime.text(of: receipt.commitTime)),
+            "commitTime": .string(FirestoreTime.text(of: time)),
             Self.extensionName: isExtended
-                ? .members(["position": receipt.position.map(cursor)]) : nil,
+                ? .members([
+                    "position": receipt.position.map(cursor),
+                    "unchanged": isUnchanged ? true : nil,
+                ]) : nil,
         ])
     }
 

@@ -117,12 +117,13 @@ struct CommitGroup {
             tail.mark = mark
             tail.timeline = timeline
         }
-        let receipt = CommitReceipt(
+        var receipt = CommitReceipt(
             batchID: batch.id,
             commitTime: time,
             outcomes: draft.outcomes(of: batch.writes),
             position: store.cursor(tail.point)
         )
+        receipt.isWithoutChanges = draft.changeCount == 0
         try keep(receipt)
         return .success(receipt)
     }
@@ -249,13 +250,13 @@ struct CommitGroup {
         let indexes = covering(collection, change.path.collection)
         guard !indexes.isEmpty else { return }
         let before = change.stored.document?.body
-        // A sealed body that can be opened is unchanged since it was written.
-        let isKnown =
-            change.stored.failure == nil
-            && (store.sealing.sealing != nil || before?.isSound ?? true)
-        let writer = EntryWriter(store.sealing, change.path, collection, row)
         let after = change.document?.body
-        for index in indexes {
+        let isReadable = change.stored.failure == nil
+        let isSealed = store.sealing.sealing != nil
+        // A sealed body that can be opened is unchanged since it was written.
+        lazy var isKnown = isReadable && (isSealed || before?.isSound ?? true)
+        let writer = EntryWriter(store.sealing, change.path, collection, row)
+        for index in indexes where !isReadable || index.isAffected(from: before, to: after) {
             if !isKnown {
                 // The old keys are unknown, so all entries of the document are removed; pending ones may be its own.
                 try flush()

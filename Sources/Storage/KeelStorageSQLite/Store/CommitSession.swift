@@ -92,12 +92,13 @@ struct CommitSession {
             state.sequence = time.microseconds + Int64(draft.changeCount) - 1
             end = LogPoint(state.sequence, mark: mark)
         }
-        let receipt = CommitReceipt(
+        var receipt = CommitReceipt(
             batchID: batch.id,
             commitTime: time,
             outcomes: draft.outcomes(of: batch.writes),
             position: ChangePosition(epoch: epoch, .log(end)).cursor
         )
+        receipt.isWithoutChanges = draft.changeCount == 0
         if batch.id != nil { try keep(receipt) }
         return .success(receipt)
     }

@@ -22,11 +22,7 @@ struct IndexWriter {
 
     /// Changes only the entries that differ between the two bodies.
     mutating func update(_ index: StoredIndex) throws {
-        if isReadable, let before, let after,
-            index.paths.allSatisfy({ before.hasSameValue(as: after, at: $0) })
-        {
-            return
-        }
+        guard !isReadable || index.isAffected(from: before, to: after) else { return }
         guard isKnown else { return try replaceUnknown(in: index) }
         guard case .fields = index.kind else { return try replaceTexts(in: index) }
         let (removed, added) = index.keyChanges(from: before, to: after)
