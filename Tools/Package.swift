@@ -196,8 +196,11 @@ let package = Package(
             name: "KeelProjectToolsTests",
             dependencies: [
                 "KeelCLI", "KeelDoctorTools", "KeelProjectTools", "KeelToolSupport",
-                "KeelToolsTestSupport", keel("KeelFiles"), keel("KeelHTTP"), keel("KeelSecrets"),
-                keel("KeelStorage"), keel("KeelStorageSQLite"), keel("KeelTestKit"), httpTypes,
+                "KeelToolsTestSupport", keel("KeelAnalytics"), keel("KeelCache"), keel("KeelCore"),
+                keel("KeelFiles"), keel("KeelFilesS3"), keel("KeelHTTP"), keel("KeelJournal"),
+                keel("KeelLogging"), keel("KeelSecrets"), keel("KeelSecurity"),
+                keel("KeelStorage"), keel("KeelStorageFirestore"), keel("KeelStorageSQLite"),
+                keel("KeelTestKit"), httpTypes,
             ]
         ),
         .testTarget(

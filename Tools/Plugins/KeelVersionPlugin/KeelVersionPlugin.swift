@@ -7,6 +7,9 @@ struct KeelVersionPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         let folder = context.pluginWorkDirectoryURL.appending(path: "Version")
         let package = context.package.directoryURL
+        // The script needs them for swift and git; the command has no others.
+        let names = ["PATH", "HOME", "DEVELOPER_DIR", "TOOLCHAINS"]
+        let environment = ProcessInfo.processInfo.environment.filter { names.contains($0.key) }
         // Before each build, since nothing that a build could watch changes with a commit.
         return [
             .prebuildCommand(
@@ -17,6 +20,7 @@ struct KeelVersionPlugin: BuildToolPlugin {
                     package.deletingLastPathComponent().path,
                     folder.path,
                 ],
+                environment: environment,
                 outputFilesDirectory: folder
             )
         ]

@@ -6,6 +6,9 @@ import KeelToolSupport
 
 /// The output of a command: results go to standard output, messages to standard error.
 struct CommandOutput {
+    /// The help of every option --json.
+    static var jsonHelp: ArgumentHelp { "Writes results and errors as JSON, one object per line." }
+
     /// Whether the output is for a program.
     let isJSON: Bool
     /// Whether no progress is drawn, even at a terminal.
@@ -15,14 +18,24 @@ struct CommandOutput {
     var showsProgress: Bool { !isJSON && !isQuiet && isatty(STDERR_FILENO) == 1 }
 
     /// A progress line, which is drawn only on a terminal.
-    func progressLine(total: Int? = nil, unit: ProgressText.Unit) -> ProgressLine {
-        ProgressLine(total: total, unit: unit, isQuiet: !showsProgress)
+    func progressLine(
+        total: Int? = nil,
+        unit: ProgressText.Unit,
+        underWay: (@Sendable () -> Int)? = nil
+    ) -> ProgressLine {
+        ProgressLine(total: total, unit: unit, isQuiet: !showsProgress, underWay: underWay)
     }
 
-    func line(_ text: String) throws { try line(Array(text.utf8)) }
+    func line(_ text: String) throws {
+        let shown = isatty(STDOUT_FILENO) == 1 ? Self.harmless(text) : text
+        try StandardOutput.write(Array("\(shown)\n".utf8))
+    }
 
     func line(_ text: [UInt8]) throws {
-        try FileHandle.standardOutput.write(contentsOf: text + [UInt8(ascii: "\n")])
+        guard isatty(STDOUT_FILENO) == 1 else {
+            return try StandardOutput.write(text + [UInt8(ascii: "\n")])
+        }
+        try line(String(decoding: text, as: UTF8.self))
     }
 
     /// Writes a record for programs.
@@ -32,9 +45,17 @@ struct CommandOutput {
 
     /// Writes a message without the passwords of the URLs in it.
     func message(_ text: String) {
-        try? FileHandle.standardError.write(
-            contentsOf: Array("\(Passwords.hidden(in: text))\n".utf8)
-        )
+        let text = Passwords.hidden(in: text)
+        let shown = isatty(STDERR_FILENO) == 1 ? Self.harmless(text) : text
+        try? FileHandle.standardError.write(contentsOf: Array("\(shown)\n".utf8))
+    }
+
+    /// Returns a text whose control characters cannot change what a terminal shows.
+    ///
+    /// Line breaks stay.
+    static func harmless(_ text: String) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { TextWidth.harmless(String($0)) }.joined(separator: "\n")
     }
 
     /// Runs a command, writes its error with advice, and ends with the exit code of the error.
@@ -54,7 +75,7 @@ struct CommandOutput {
             throw error
         } catch {
             self.failure(error)
-            throw ExitCode(failure.rawValue)
+            throw ExitCode((ToolError(describing: error).exit ?? failure).rawValue)
         }
         guard exit == .done else { throw ExitCode(exit.rawValue) }
     }

@@ -11,12 +11,16 @@ enum Interruption {
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let result = Outcome<Value>()
-        try await wait {
+        let number = try await signal {
             let value = try await body()
             result.value.withLock { $0 = value }
         }
         guard let value = result.value.withLock({ $0 }) else {
-            throw ToolError("it was interrupted", advice: advice)
+            throw ToolError(
+                "it was interrupted",
+                advice: advice,
+                exit: number == SIGTERM ? .terminated : .interrupted
+            )
         }
         return value
     }
@@ -27,19 +31,34 @@ enum Interruption {
 
     /// Runs a body until it ends; a signal, or cancellation of the task, cancels the body.
     static func wait(_ body: @escaping @Sendable () async throws -> Void) async throws {
-        let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
-        let watches = [SIGINT, SIGTERM].map { SignalWatch($0) { continuation.yield() } }
+        _ = try await signal(during: body)
+    }
+
+    /// Waits as ``wait(_:)`` does.
+    ///
+    /// - Returns: The signal; nil if there was none.
+    private static func signal(
+        during body: @escaping @Sendable () async throws -> Void
+    ) async throws -> Int32? {
+        let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
+        let watches = [SIGINT, SIGTERM].map { number in
+            SignalWatch(number) { continuation.yield(number) }
+        }
         defer { withExtendedLifetime(watches) {} }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await body() }
-            group.addTask { for await _ in signals { return } }
+        return try await withThrowingTaskGroup(of: Int32?.self) { group in
+            group.addTask {
+                try await body()
+                return nil
+            }
+            group.addTask { await signals.first { _ in true } }
+            defer { group.cancelAll() }
             do {
-                try await group.next()
+                return try await group.next() ?? nil
             } catch {
                 // Cancellation of the task, for example by the shell, counts as an interruption.
                 guard Task.isCancelled else { throw error }
+                return nil
             }
-            group.cancelAll()
         }
     }
 }

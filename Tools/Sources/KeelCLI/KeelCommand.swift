@@ -11,8 +11,7 @@ struct KeelCommand: AsyncParsableCommand {
         discussion: """
             Options that a command line does not name come from variables such as KEEL_STORE, then \
             from keel.toml in this folder or one above it, or from ~/.config/keel/config.toml. keel \
-            --profile NAME COMMAND uses a profile of that file; keel config show tells where each \
-            value comes from.
+            config show tells where each value comes from.
             """,
         version: BuildVersion.text,
         subcommands: [
@@ -23,6 +22,15 @@ struct KeelCommand: AsyncParsableCommand {
             ProxyCommand.self, ConfigCommand.self,
         ]
     )
+
+    /// Only for the help: ``ConfiguredLine`` takes it before the parser sees the command line.
+    @Option(
+        help: ArgumentHelp(
+            "The profile of keel.toml to use; KEEL_PROFILE if it is not given.",
+            valueName: "name"
+        )
+    )
+    var profile: String?
 
     @concurrent
     static func main() async {
@@ -41,9 +49,19 @@ struct KeelCommand: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            for remark in line.remarks(on: message(for: error)) {
-                CommandOutput(isJSON: false).message(remark)
+            let remarks = line.remarks(on: message(for: error))
+            let options = line.arguments.prefix { $0 != "--" }
+            // A command that ends with a code has written its error.
+            if options.contains("--json"), exitCode(for: error) == .validationFailure,
+                !(error is ExitCode)
+            {
+                let advice = remarks + ["keel --help shows the arguments of a command."]
+                CommandOutput(isJSON: true).failure(
+                    ToolError(message(for: error), advice: advice.joined(separator: " "))
+                )
+                Foundation.exit(ToolExit.usage.rawValue)
             }
+            for remark in remarks { CommandOutput(isJSON: false).message(remark) }
             let text = fullMessage(for: error)
             guard !Passwords.isContained(in: text) else {
                 // The parser quotes the values that it refuses.

@@ -34,7 +34,10 @@ struct ProxyCommand: AsyncParsableCommand {
     @Option(help: "The port to listen on; 0 takes a free one.")
     var port = 0
 
-    @Option(help: "The folder to keep responses in; without one they are kept in memory.")
+    @Option(
+        help: "The folder to keep responses in; without one they are kept in memory.",
+        completion: .directory
+    )
     var folder: String?
 
     @Option(help: "The most megabytes that responses may take.")

@@ -51,7 +51,7 @@ package struct MachineCheck: DoctorCheck {
     package func findings() async -> [DoctorFinding] {
         let memory = Self.gigabytes(Int64(clamping: readings.memoryByteCount))
         var findings: [DoctorFinding] = [
-            .good("machine", "\(readings.system), \(readings.coreCount) cores, \(memory)")
+            .good("machine", "\(readings.system), \(readings.coreCount.counted("core")), \(memory)")
         ]
         findings += folders.map(room)
         findings.append(temporaryFolder())

@@ -53,7 +53,8 @@ package struct StoreCheck: DoctorCheck {
                     )
                 ]
             }
-            return [.good(subject, "\(report.documentCount) documents, no corruption\(size)")]
+            let documents = report.documentCount.counted("document")
+            return [.good(subject, "\(documents), no corruption\(size)")]
         } catch let error as StorageError {
             return [.problem(subject, error.message, advice: error.code.advice)]
         } catch {

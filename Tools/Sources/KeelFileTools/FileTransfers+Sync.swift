@@ -30,13 +30,16 @@ extension FileTransfers {
     ///   - patterns: The files to consider on both sides; all others stay as they are.
     ///   - comparesChecksums: Whether files of the same size are compared by their CRC-32C instead of
     ///     their dates. A file of a bucket without that checksum is copied.
+    ///   - progress: Called with the number of files listed, and then with that of files compared
+    ///     and their total.
     /// - Returns: The plan.
     /// - Throws: `FileStoreError`, or `ToolError` if the places do not fit together.
     package func plan(
         from: FilePlace,
         to: FilePlace,
         patterns: NamePatterns = NamePatterns(),
-        comparesChecksums: Bool = false
+        comparesChecksums: Bool = false,
+        progress: (_ count: Int, _ total: Int?) -> Void = { _, _ in }
     ) async throws -> SyncPlan {
         guard from.isBucket || to.isBucket else {
             throw ToolError(
@@ -45,13 +48,17 @@ extension FileTransfers {
             )
         }
         try refuseOverlap(of: from, and: to)
-        let source = try await SyncFolder(from, self, isTarget: false)
-        let target = try await SyncFolder(to, self, isTarget: true)
+        let source = try await SyncFolder(from, self, isTarget: false) { progress($0, nil) }
+        let target = try await SyncFolder(to, self, isTarget: true) {
+            progress(source.files.count + $0, nil)
+        }
         var plan = SyncPlan()
         plan.skipped = source.skipped.filter(patterns.chooses)
         let names = source.files.keys.filter(patterns.chooses)
-        for names in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+        let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        for (index, names) in sorted.enumerated() {
             guard let file = source.files[names] else { continue }
+            if comparesChecksums { progress(index, sorted.count) }
             guard !target.isBehindLink(names), (try? FileStorePath(names)) != nil else {
                 plan.skipped.append(names)
                 continue
@@ -148,20 +155,27 @@ private struct SyncFolder {
     private(set) var files: [String: (byteCount: Int, modified: Date)] = [:]
     private(set) var skipped: [String] = []
 
-    init(_ place: FilePlace, _ transfers: FileTransfers, isTarget: Bool) async throws {
+    init(
+        _ place: FilePlace,
+        _ transfers: FileTransfers,
+        isTarget: Bool,
+        progress: (Int) -> Void
+    ) async throws {
         switch place {
         case .local(let path):
             // A target that does not exist is created with its first file.
             guard !isTarget || FileManager.default.fileExists(atPath: path) else { return }
-            let tree = try LocalTree(path)
+            let tree = try LocalTree(path, advice: "Give a folder, or check the path.")
             skipped = tree.skipped
             for file in tree.files { files[file.names] = (file.byteCount, file.modified) }
+            progress(files.count)
         case .bucket(let name, let key):
             let folder = try transfers.folder(key)
             let start = folder.path.map { $0.string.utf8.count + 1 } ?? 0
             for try await file in FileStore(try transfers.adapter(name)).files(in: folder) {
                 let names = String(Substring(file.path.string.utf8.dropFirst(start)))
                 files[names] = (file.size, file.modified)
+                progress(files.count)
             }
         }
     }

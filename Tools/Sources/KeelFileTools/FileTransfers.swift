@@ -54,7 +54,7 @@ package struct FileTransfers: Sendable {
     }
 
     private let settings: BucketSettings
-    private let transport: any HTTPTransport
+    private let transport: SendingTransport
     /// Shared by all adapters, so that temporary credentials are requested once.
     private let credentials: AWSCredentialsChain
 
@@ -65,9 +65,12 @@ package struct FileTransfers: Sendable {
     ///   - transport: The transport for requests.
     package init(_ settings: BucketSettings, over transport: any HTTPTransport) {
         self.settings = settings
-        self.transport = transport
+        self.transport = SendingTransport(transport)
         credentials = settings.credentials(over: transport)
     }
+
+    /// The number of bytes that were read, and wait in requests to be sent.
+    package var unsentByteCount: Int { transport.unsentByteCount }
 
     /// Returns the adapter of a bucket.
     ///
@@ -138,6 +141,32 @@ package struct FileTransfers: Sendable {
                 return (.bucket(name: name, key: path), target)
             }
         }
+    }
+
+    /// Deletes all files in a folder of a bucket and its subfolders, page by page.
+    ///
+    /// - Parameters:
+    ///   - bucket: The bucket.
+    ///   - key: The key of the folder; empty for the whole bucket.
+    ///   - progress: Called after each page with the number of files deleted.
+    /// - Returns: The number of files deleted.
+    /// - Throws: The first `FileStoreError`, after the other files of its page have been tried.
+    package func deleteAll(
+        of bucket: String,
+        in key: String,
+        progress: (Int) -> Void = { _ in }
+    ) async throws -> Int {
+        let (adapter, folder) = (try self.adapter(bucket), try self.folder(key))
+        var (count, next) = (0, FileCursor?.none)
+        repeat {
+            let page = try await FileStore(adapter).list(in: folder, after: next)
+            let results = await adapter.deleteEach(page.files.map(\.path))
+            count += results.count { (try? $0.get()) == true }
+            progress(count)
+            for result in results { _ = try result.get() }
+            next = page.next
+        } while next != nil
+        return count
     }
 
     /// Copies files concurrently until one fails.

@@ -8,12 +8,18 @@ struct LocalTree {
     /// Entries that are neither files nor folders: links, which may lead out of the folder.
     private(set) var skipped: [String] = []
 
-    init(_ folder: String) throws {
+    /// Reads a folder.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder.
+    ///   - advice: What to do if it is none.
+    /// - Throws: `ToolError` if it is none, or the error of reading it.
+    init(
+        _ folder: String,
+        advice: String = "Omit --recursive to copy a file, or check the path."
+    ) throws {
         guard Self.isFolder(folder) else {
-            throw ToolError(
-                "“\(folder)” is not a folder",
-                advice: "Omit --recursive to copy a file, or check the path."
-            )
+            throw ToolError("“\(folder)” is not a folder", advice: advice)
         }
         try read(folder, below: "")
         files.sort { $0.names.utf8.lexicographicallyPrecedes($1.names.utf8) }

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 package import KeelFiles
+internal import KeelToolSupport
 internal import Synchronization
 
 extension FileContent {
@@ -31,7 +32,7 @@ extension FileContent {
     package func writeToStandardOutput() async throws {
         let reader = try await open()
         while let piece = try await reader.next() {
-            try FileHandle.standardOutput.write(contentsOf: piece)
+            try StandardOutput.write(piece)
         }
     }
 }

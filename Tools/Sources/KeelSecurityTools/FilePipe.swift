@@ -34,6 +34,19 @@ package struct FilePipe: Sendable {
         self.replaces = replaces
     }
 
+    /// Checks that the source can be read and that the target does not exist.
+    ///
+    /// Commands that ask for a passphrase do it before the question.
+    ///
+    /// - Throws: The error of ``run(progress:_:)``.
+    package func check() throws {
+        // A named pipe must not be opened twice.
+        if case .file(let url) = source, access(url.path, R_OK) != 0 {
+            throw Input.unreadable("“\(url.path)”")
+        }
+        if case .file(let file) = target, !replaces { try refuseExisting(file) }
+    }
+
     /// Passes the bytes through a transformation, which receives nil at the end.
     ///
     /// - Parameters:
@@ -49,7 +62,7 @@ package struct FilePipe: Sendable {
         defer { input.close() }
         guard case .file(let file) = target else {
             return try await Self.copy(input, progress, transform) { piece in
-                try FileHandle.standardOutput.write(contentsOf: piece)
+                try StandardOutput.write(piece)
             }
         }
         if !replaces { try refuseExisting(file) }
@@ -108,7 +121,7 @@ package struct FilePipe: Sendable {
             case .file(let url):
                 name = "“\(url.path)”"
                 descriptor = open(url.path, O_RDONLY | O_CLOEXEC)
-                guard descriptor >= 0 else { throw unreadable }
+                guard descriptor >= 0 else { throw Self.unreadable(name) }
             }
         }
 
@@ -125,13 +138,13 @@ package struct FilePipe: Sendable {
                 }
                 return got
             }
-            guard got >= 0 else { throw unreadable }
+            guard got >= 0 else { throw Self.unreadable(name) }
             return got == 0 ? nil : got == count ? data : Data(data.prefix(got))
         }
 
         func close() { if descriptor != STDIN_FILENO { _ = Foundation.close(descriptor) } }
 
-        private var unreadable: ToolError {
+        static func unreadable(_ name: String) -> ToolError {
             ToolError(
                 "\(name) cannot be read: \(String(cString: strerror(errno)))",
                 advice: "Give a file that exists and that you may read."

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import KeelToolSupport
 
-/// The source of a passphrase: a file descriptor, the file that `KEEL_PASSPHRASE_FILE` names, or the terminal.
+/// The source of a passphrase: a file descriptor, a variable, the file that `KEEL_PASSPHRASE_FILE` names, or the
+/// terminal.
 ///
 /// It never comes from the command line, which others on the machine can see.
 package struct PassphraseSource: Sendable {
@@ -10,19 +11,23 @@ package struct PassphraseSource: Sendable {
     private static let maximumByteCount = 1 << 16
 
     private let descriptor: Int32?
-    private let file: String?
+    private let variable: String?
+    private let environment: [String: String]
 
     /// Creates a source.
     ///
     /// - Parameters:
     ///   - descriptor: An open file descriptor, which is preferred.
+    ///   - variable: The name of an environment variable with the passphrase.
     ///   - environment: The environment variables.
     package init(
-        descriptor: Int32?,
+        descriptor: Int32? = nil,
+        variable: String? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
         self.descriptor = descriptor
-        file = environment[Self.variable].flatMap { $0.isEmpty ? nil : $0 }
+        self.variable = variable
+        self.environment = environment
     }
 
     /// Reads the passphrase, or asks for it without echo.
@@ -37,7 +42,16 @@ package struct PassphraseSource: Sendable {
                 "descriptor \(descriptor)"
             )
         }
-        if let file {
+        if let variable {
+            guard let text = environment[variable], !text.isEmpty else {
+                throw ToolError(
+                    "the variable \(variable) contains no passphrase",
+                    advice: "Set it, or use --passphrase at a terminal."
+                )
+            }
+            return text
+        }
+        if let file = environment[Self.variable], !file.isEmpty {
             guard let handle = FileHandle(forReadingAtPath: file) else {
                 throw ToolError(
                     "the file “\(file)” of \(Self.variable) cannot be read",
@@ -46,7 +60,11 @@ package struct PassphraseSource: Sendable {
             }
             return try text(of: handle, "“\(file)”")
         }
-        return isNew ? try SecretPrompt.askTwice("Passphrase") : try SecretPrompt.ask("Passphrase")
+        let advice =
+            "Add --passphrase-descriptor 3 3<FILE, or set \(Self.variable) to a file that has it."
+        return isNew
+            ? try SecretPrompt.askTwice("Passphrase", advice: advice)
+            : try SecretPrompt.ask("Passphrase", advice: advice)
     }
 
     private func text(of handle: FileHandle, _ name: String) throws -> String {

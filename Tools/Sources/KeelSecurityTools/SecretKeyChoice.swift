@@ -1,30 +1,22 @@
-internal import Foundation
 package import KeelSecrets
-internal import KeelToolSupport
 
 /// The source of the key of an encrypted secrets file for a command.
 package struct SecretKeyChoice: Sendable {
     /// A stored key.
     package var source: KeySourceChoice
-    /// Whether to ask for a passphrase.
-    package var asksForPassphrase: Bool
-    /// An environment variable with a passphrase.
-    package var passphraseVariable: String?
+    /// The source of a passphrase; nil if the key is none.
+    package var passphrase: PassphraseSource?
 
     package init(
         source: KeySourceChoice = KeySourceChoice(),
-        asksForPassphrase: Bool = false,
-        passphraseVariable: String? = nil
+        passphrase: PassphraseSource? = nil
     ) {
         self.source = source
-        self.asksForPassphrase = asksForPassphrase
-        self.passphraseVariable = passphraseVariable
+        self.passphrase = passphrase
     }
 
     /// The number of named origins, at most one.
-    package var count: Int {
-        source.count + (asksForPassphrase ? 1 : 0) + (passphraseVariable == nil ? 0 : 1)
-    }
+    package var count: Int { source.count + (passphrase == nil ? 0 : 1) }
 
     /// Returns the key; nil if none is named.
     ///
@@ -37,21 +29,7 @@ package struct SecretKeyChoice: Sendable {
         isNew: Bool = false,
         createsIfMissing: Bool = false
     ) async throws -> SecretFileKey? {
-        if asksForPassphrase {
-            let question = "Passphrase"
-            let text = isNew ? try SecretPrompt.askTwice(question) : try SecretPrompt.ask(question)
-            return .passphrase(text)
-        }
-        if let passphraseVariable {
-            let text = ProcessInfo.processInfo.environment[passphraseVariable]
-            guard let text, !text.isEmpty else {
-                throw ToolError(
-                    "the variable \(passphraseVariable) contains no passphrase",
-                    advice: "Set it, or use --passphrase at a terminal."
-                )
-            }
-            return .passphrase(text)
-        }
+        if let passphrase { return .passphrase(try passphrase.passphrase(isNew: isNew)) }
         guard source.count == 1 else { return nil }
         return .source(try await source.source(createsIfMissing: createsIfMissing))
     }

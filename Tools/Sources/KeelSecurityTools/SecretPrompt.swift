@@ -5,16 +5,18 @@ internal import KeelToolSupport
 package enum SecretPrompt {
     /// Asks at the terminal.
     ///
-    /// - Parameter question: The prompt.
+    /// - Parameters:
+    ///   - question: The prompt.
+    ///   - advice: What to do without a terminal.
     /// - Returns: The typed line, without its end.
     /// - Throws: An error if there is no terminal, or nothing was typed.
-    package static func ask(_ question: String) throws -> String {
+    package static func ask(
+        _ question: String,
+        advice: String = "Pass the secret on standard input."
+    ) throws -> String {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else {
-            throw ToolError(
-                "no terminal is available",
-                advice: "Pass the secret on standard input, or give a variable that contains it."
-            )
+            throw ToolError("no terminal is available", advice: advice)
         }
         let handle = FileHandle(fileDescriptor: terminal, closeOnDealloc: true)
         var settings = termios()
@@ -22,6 +24,8 @@ package enum SecretPrompt {
         var silent = settings
         // Without signals as well, as Control-C would leave the echo off; it arrives as a byte.
         silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        // As a second end of a line, it does not wait for Return.
+        withUnsafeMutableBytes(of: &silent.c_cc) { $0[Int(VEOL)] = interrupt }
         guard tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { throw unreadable }
         defer {
             tcsetattr(terminal, TCSAFLUSH, &settings)
@@ -31,9 +35,14 @@ package enum SecretPrompt {
         var line: [UInt8] = []
         while let byte = try handle.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
             line.append(byte)
+            if byte == interrupt { break }
         }
-        guard !line.contains(3) else {
-            throw ToolError("it was interrupted", advice: "Nothing was changed.")
+        guard line.last != interrupt else {
+            throw ToolError(
+                "it was interrupted",
+                advice: "Nothing was changed.",
+                exit: .interrupted
+            )
         }
         guard !line.isEmpty, let text = String(validating: line, as: UTF8.self) else {
             throw unreadable
@@ -43,12 +52,14 @@ package enum SecretPrompt {
 
     /// Asks at the terminal twice, for a new secret.
     ///
-    /// - Parameter question: The prompt.
+    /// - Parameters:
+    ///   - question: The prompt.
+    ///   - advice: What to do without a terminal.
     /// - Returns: The secret.
-    /// - Throws: An error if the entries differ, and the errors of ``ask(_:)``.
-    package static func askTwice(_ question: String) throws -> String {
-        let first = try ask(question)
-        guard try ask("\(question) again") == first else {
+    /// - Throws: An error if the entries differ, and the errors of ``ask(_:advice:)``.
+    package static func askTwice(_ question: String, advice: String) throws -> String {
+        let first = try ask(question, advice: advice)
+        guard try ask("\(question) again", advice: advice) == first else {
             throw ToolError("the entries differ", advice: "Nothing was changed; try again.")
         }
         return first
@@ -79,6 +90,9 @@ package enum SecretPrompt {
         }
         return data
     }
+
+    /// The byte of Control-C.
+    private static let interrupt: UInt8 = 3
 
     private static let unreadable = ToolError(
         "nothing could be read from the terminal",

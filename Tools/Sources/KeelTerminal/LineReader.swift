@@ -97,7 +97,8 @@ package final class LineReader {
         }
         leave(editing, prompt)
         let size = TerminalSize(of: STDERR_FILENO)
-        for line in Self.grid(candidates.prefix(Self.mostShown).map(\.label), size.columns) {
+        let labels = candidates.prefix(Self.mostShown).map { TextWidth.harmless($0.label) }
+        for line in Self.grid(labels, size.columns) {
             write("\(line)\r\n")
         }
         if candidates.count > Self.mostShown || completion.hasMore {

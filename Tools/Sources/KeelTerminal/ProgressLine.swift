@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
@@ -5,21 +6,36 @@ internal import Synchronization
 ///
 /// The line shows the completed amount and the rate, and, if the total is known, the share, a bar and the remaining
 /// time. It is drawn only if standard error is a terminal, at most ten times per second, and never wider than the
-/// terminal. SIGINT and SIGTERM remove the line before they end the process.
+/// terminal. Between updates it is redrawn a few times per second, so that the rate and the remaining time hold while
+/// the work stands still. SIGINT and SIGTERM remove the line before they end the process.
 ///
 /// Several tasks may update the line at the same time.
 package final class ProgressLine: Sendable {
     private struct State {
         var total: Int?
+        /// The completed amount; nil before the first update, and once the line was removed.
+        var done: Int?
+        /// The previous amount without what is under way.
+        var previous: Int?
+        var note: String?
         var rate = ProgressRate()
-        var lastDrawn: ContinuousClock.Instant?
+        /// When the line was drawn; nil if it is not on the screen.
+        var lastDrawn: Duration?
         /// The number of columns of the line on the screen.
         var width = 0
+        var isFinished = false
     }
 
     private let unit: ProgressText.Unit
-    private let start = ContinuousClock.now
     private let state: Mutex<State>
+
+    /// Returns how much of the completed amount does not count yet, such as bytes that wait to be sent.
+    private let underWay: (@Sendable () -> Int)?
+    /// Returns the time since the start.
+    private let elapsed: @Sendable () -> Duration
+    /// Returns the width of the terminal.
+    private let columns: @Sendable () -> Int
+    private let write: @Sendable (String) -> Void
 
     /// The signals that remove the line.
     private let caught: [Int32]
@@ -33,14 +49,54 @@ package final class ProgressLine: Sendable {
     ///   - total: The amount of work; nil if it is unknown.
     ///   - unit: The unit of the amounts.
     ///   - isQuiet: Whether the line is not drawn even on a terminal.
-    package init(total: Int? = nil, unit: ProgressText.Unit, isQuiet: Bool = false) {
+    ///   - underWay: Returns how much of the completed amount does not count yet.
+    package init(
+        total: Int? = nil,
+        unit: ProgressText.Unit,
+        isQuiet: Bool = false,
+        underWay: (@Sendable () -> Int)? = nil
+    ) {
+        let start = ContinuousClock.now
         self.unit = unit
+        self.underWay = underWay
+        elapsed = { ContinuousClock.now - start }
+        columns = { TerminalSize(of: STDERR_FILENO).columns }
+        // The work continues even if its progress cannot be shown.
+        write = { try? FileHandle.standardError.write(contentsOf: Array($0.utf8)) }
         state = Mutex(State(total: total))
         isDrawn = !isQuiet && isatty(STDERR_FILENO) == 1
         caught = isDrawn ? Self.catchSignals() : []
+        if isDrawn { scheduleRedrawing() }
     }
 
-    /// Draws the completed amount, unless the line was drawn less than a tenth of a second ago.
+    /// Creates a line with another terminal and clock, which is redrawn only by ``redraw()``.
+    ///
+    /// - Parameters:
+    ///   - total: The amount of work; nil if it is unknown.
+    ///   - unit: The unit of the amounts.
+    ///   - underWay: Returns how much of the completed amount does not count yet.
+    ///   - elapsed: Returns the time since the start.
+    ///   - columns: Returns the width of the terminal.
+    ///   - write: Writes to the terminal.
+    package init(
+        total: Int? = nil,
+        unit: ProgressText.Unit,
+        underWay: (@Sendable () -> Int)? = nil,
+        elapsed: @escaping @Sendable () -> Duration,
+        columns: @escaping @Sendable () -> Int,
+        write: @escaping @Sendable (String) -> Void
+    ) {
+        self.unit = unit
+        self.underWay = underWay
+        self.elapsed = elapsed
+        self.columns = columns
+        self.write = write
+        state = Mutex(State(total: total))
+        isDrawn = true
+        caught = []
+    }
+
+    /// Draws the completed amount; less than a tenth of a second after the last time, with the next ``redraw()``.
     ///
     /// - Parameters:
     ///   - done: The completed amount. The first value counts as completed before this run.
@@ -49,32 +105,53 @@ package final class ProgressLine: Sendable {
     package func update(done: Int, total: Int? = nil, note: @autoclosure () -> String? = nil) {
         guard isDrawn else { return }
         state.withLock { state in
+            guard !state.isFinished else { return }
             if let total { state.total = total }
-            let now = ContinuousClock.now
+            state.done = done
+            state.note = note().map(TextWidth.harmless)
+            let now = elapsed()
             if let last = state.lastDrawn, now - last < .milliseconds(100) { return }
-            state.lastDrawn = now
-            let text = ProgressText(
-                unit: unit,
-                done: done,
-                total: state.total,
-                rate: state.rate.note(done, at: (now - start) / .seconds(1)),
-                note: note()
-            )
-            let columns = TerminalSize(of: STDERR_FILENO).columns
-            // The last column stays free, because some terminals wrap once it is filled.
-            let line = text.line(width: max(1, columns - 1))
-            Self.write(Self.clearing(state.width, columns) + line)
-            state.width = TextWidth.of(line)
+            draw(&state, at: now)
         }
     }
 
-    /// Removes the line while a message is written.
+    /// Draws the last update again, with the present rate and for the present width of the terminal.
+    package func redraw() {
+        state.withLock { state in draw(&state, at: elapsed()) }
+    }
+
+    private func draw(_ state: inout State, at now: Duration) {
+        guard let last = state.done else { return }
+        var done = last
+        if let underWay {
+            // What was just completed may be under way only in a moment: the lower of two amounts holds.
+            let present = max(0, last - underWay())
+            done = min(present, state.previous ?? present)
+            state.previous = present
+        }
+        state.lastDrawn = now
+        let text = ProgressText(
+            unit: unit,
+            done: done,
+            total: state.total,
+            rate: state.rate.note(done, at: now / .seconds(1)),
+            note: state.note
+        )
+        let columns = columns()
+        // Some terminals wrap once the last column is filled, and the two before it are for the ^C of Control-C.
+        let line = text.line(width: max(1, columns - 3))
+        write(Self.clearing(state.width, columns) + line)
+        state.width = TextWidth.of(line)
+    }
+
+    /// Removes the line while a message is written; the next update draws it again.
     package func clear() {
         guard isDrawn else { return }
         state.withLock { state in
+            state.done = nil
             guard state.lastDrawn != nil else { return }
             state.lastDrawn = nil
-            Self.write(Self.clearing(state.width, TerminalSize(of: STDERR_FILENO).columns))
+            write(Self.clearing(state.width, columns()))
             state.width = 0
         }
     }
@@ -83,6 +160,7 @@ package final class ProgressLine: Sendable {
     package func finish() {
         guard isDrawn else { return }
         clear()
+        state.withLock { $0.isFinished = true }
         for number in caught { signal(number, SIG_DFL) }
     }
 
@@ -95,9 +173,13 @@ package final class ProgressLine: Sendable {
         return above > 0 ? "\r\u{1B}[\(above)A\u{1B}[J" : "\r\u{1B}[K"
     }
 
-    private static func write(_ text: String) {
-        // The work continues even if its progress cannot be shown.
-        try? FileHandle.standardError.write(contentsOf: Array(text.utf8))
+    /// Redraws the line until it is finished or released, on a thread that the work does not block.
+    private func scheduleRedrawing() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(200)) { [weak self] in
+            guard let self, !state.withLock({ $0.isFinished }) else { return }
+            redraw()
+            scheduleRedrawing()
+        }
     }
 
     /// Makes signals without another handler remove the line before they end the process.

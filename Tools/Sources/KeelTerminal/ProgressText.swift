@@ -63,7 +63,7 @@ package struct ProgressText: Sendable {
 
     private func described(_ count: Int) -> String {
         guard case .items(let name) = unit else { return amount(Double(count)) }
-        return "\(count) \(name)"
+        return "\(count) \(count == 1 && name.hasSuffix("s") ? String(name.dropLast()) : name)"
     }
 
     private func amount(_ count: Double) -> String {

@@ -40,11 +40,11 @@ package struct ReplacedFile {
 
     package mutating func append(_ bytes: Data) throws {
         try flush()
-        try handle.write(contentsOf: bytes)
+        try write(bytes)
     }
 
     package mutating func flush() throws {
-        try handle.write(contentsOf: buffer)
+        try write(buffer)
         buffer.removeAll(keepingCapacity: true)
     }
 
@@ -80,6 +80,11 @@ package struct ReplacedFile {
     package func discard() { try? FileManager.default.removeItem(at: part) }
 
     // MARK: Parts
+
+    private func write(_ bytes: some DataProtocol) throws {
+        let name = "“\(target.path)”"
+        try StandardOutput.write(bytes, to: handle.fileDescriptor, named: name)
+    }
 
     private mutating func close() throws {
         try flush()

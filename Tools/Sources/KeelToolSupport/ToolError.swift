@@ -7,10 +7,13 @@ package struct ToolError: LocalizedError, CustomStringConvertible {
     package let message: String
     /// What to do about it.
     package let advice: String
+    /// The exit code of a command that fails with it; nil for that of the command.
+    package let exit: ToolExit?
 
-    package init(_ message: String, advice: String) {
+    package init(_ message: String, advice: String, exit: ToolExit? = nil) {
         self.message = message
         self.advice = advice
+        self.exit = exit
     }
 
     /// The same of any error.
@@ -18,13 +21,27 @@ package struct ToolError: LocalizedError, CustomStringConvertible {
         switch error {
         case let error as ToolError: self = error
         case let error as any KeelError:
-            self.init("\(error.code.name): \(error.message)", advice: error.code.advice)
+            self.init(
+                "\(error.code.name): \(error.message)" + Self.cause(of: error),
+                advice: ShellAdvice.text(for: error.code)
+            )
         default:
             self.init(
                 error.localizedDescription,
                 advice: "See the message; keel --help shows the arguments of a command."
             )
         }
+    }
+
+    /// The cause in parentheses; empty if it is unknown, or if the message contains it.
+    private static func cause(of error: any KeelError) -> String {
+        guard let cause = error.cause else { return "" }
+        // Other causes are for programmers.
+        let isOfFileSystem = "\(type(of: cause))" == "FileSystemError"
+        guard let text = (cause as? any KeelError)?.message ?? (isOfFileSystem ? "\(cause)" : nil),
+            !error.message.contains(text)
+        else { return "" }
+        return " (\(text))"
     }
 
     package var errorDescription: String? { message }

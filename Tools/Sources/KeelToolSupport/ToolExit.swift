@@ -9,4 +9,8 @@ package enum ToolExit: Int32, Sendable, CaseIterable {
     case findings = 2
     /// The command line is wrong; nothing was done.
     case usage = 64
+    /// SIGINT ended it, such as Control-C.
+    case interrupted = 130
+    /// SIGTERM ended it.
+    case terminated = 143
 }

@@ -40,6 +40,35 @@ struct CommandLineTests {
         #expect(numbers.sorted() == Array(1...20_000))
     }
 
+    @Test(
+        "A wrong path, or wrong fields, bring the usage of the command",
+        arguments: [
+            (["get", "users"], "get"), (["set", "users", "{}"], "set"),
+            (["set", "c/a", "{oops"], "set"), (["set", "c/a", "[]"], "set"),
+            (["delete", "users"], "delete"), (["delete", "--collection", "c/a"], "delete"),
+            (["export", "--collection", "c/a"], "export"),
+            (["import", "f", "--collection", "c/a"], "import"),
+        ]
+    )
+    func usage(arguments: [String], command: String) throws {
+        let result = try KeelProcess(["documents"] + arguments + ["--store", "/none/s"]).wait()
+        #expect(result.code == 64)
+        #expect(
+            result.errors.contains("Usage: keel documents \(command) "),
+            "\(result.errors)"
+        )
+    }
+
+    @Test("Wrong fields on standard input are named without the usage")
+    func wrongInput() throws {
+        let scratch = try Scratch()
+        let store = ["--store", scratch.file("s.sqlite").path]
+        let result = try KeelProcess(["documents", "set", "c/a", "-"] + store, input: "[]").wait()
+        #expect(result.code == 64)
+        #expect(result.errors.contains("the fields are not a JSON object"), "\(result.errors)")
+        #expect(!result.errors.contains("Usage"))
+    }
+
     @Test("Exit codes distinguish a failure, findings and a wrong command line")
     func exitCodes() throws {
         let scratch = try Scratch()
@@ -53,7 +82,7 @@ struct CommandLineTests {
         ).wait()
         #expect(bad.code == ToolExit.findings.rawValue)
         #expect(bad.errors.contains("line 2: the text is not valid JSON"))
-        #expect(bad.output == "1 documents imported; 1 bad lines left out\n")
+        #expect(bad.output == "1 document imported; 1 bad line left out\n")
         let found = try KeelProcess(["documents", "get", "c/a", "--plain"] + store).wait()
         #expect(found.code == ToolExit.done.rawValue)
         #expect(found.output == "{\"id\":\"a\"}\n")
@@ -61,11 +90,51 @@ struct CommandLineTests {
         #expect(absent.code == ToolExit.failed.rawValue)
         #expect(absent.errors.contains(#""error":"documentNotFound: "#))
         for wrong in [
-            ["get", "c"], ["query", "c", "--where", "x"], ["delete", "--collection", "c"],
+            ["get", "c"], ["query", "c", "--where", "x"], ["delete"],
         ] {
             let result = try KeelProcess(["documents"] + wrong + store).wait()
             #expect(result.code == ToolExit.usage.rawValue, "\(wrong)")
+            let json = try KeelProcess(["documents"] + wrong + store + ["--json"]).wait()
+            #expect(json.code == ToolExit.usage.rawValue)
+            #expect(json.errors.hasPrefix(#"{"advice":"#), "\(json.errors)")
         }
+    }
+
+    @Test("A reader that leaves ends an export silently, and a full output is named")
+    func pipes() throws {
+        let scratch = try Scratch()
+        let file = try scratch.numberedLines(20_000)
+        let store = scratch.file("s.sqlite").path
+        let imported = try KeelProcess(
+            ["documents", "import", file.path, "--store", store, "--collection", "c", "--id", "id"]
+        ).wait()
+        try #require(imported.code == 0, "\(imported.errors)")
+        let server = try ServedProcess(store, port: 0)
+        defer { server.kill() }
+        for place in [server.address.absoluteString, store] {
+            let export = "\"$keel\" documents export --collection c --store \(place)"
+            let left = try KeelProcess(
+                shell: "{ \(export); echo $? > code; } | head -1",
+                in: scratch.folder
+            ).wait()
+            #expect(left.output.split(separator: "\n").count == 1)
+            #expect(left.errors.isEmpty, "\(left.errors)")
+            #expect(try String(contentsOf: scratch.file("code"), encoding: .utf8) == "141\n")
+            let full = try KeelProcess(shell: "\(export) > /dev/full").wait()
+            #expect(full.code == 1 && full.errors.contains("standard output is full"))
+            #expect(!full.errors.contains("--help"))
+        }
+    }
+
+    @Test("A query without a result says so, except to a program")
+    func nothing() throws {
+        let scratch = try Scratch()
+        let store = ["--store", scratch.file("s.sqlite").path]
+        #expect(try KeelProcess(["documents", "set", "a/1", "{}"] + store).wait().code == 0)
+        let empty = try KeelProcess(["documents", "query", "c"] + store).wait()
+        #expect(empty.code == 0 && empty.output == "no documents\n")
+        let json = try KeelProcess(["documents", "query", "c", "--json"] + store).wait()
+        #expect(json.code == 0 && json.output.isEmpty)
     }
 
     @Test("Past documents are read from a server with history and from its file")
@@ -139,7 +208,7 @@ struct CommandLineTests {
         #expect(list.code == 0)
         #expect(list.output == "notes(n+)  ready\nnotes~(text)  ready\n")
         #expect(try run("drop", "notes(m+)").output.contains("has no index “notes(m+)”"))
-        #expect(try run("drop", "notes(n+)").output == "1 indexes dropped\n")
+        #expect(try run("drop", "notes(n+)").output == "1 index dropped\n")
         #expect(
             try run("list", "--json").output == #"{"name":"notes~(text)","progress":1}"# + "\n"
         )

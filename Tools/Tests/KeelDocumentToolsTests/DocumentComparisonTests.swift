@@ -85,7 +85,7 @@ struct DocumentComparisonTests {
             different.output == """
                 only in sqlite:\(a)  c/d2/below/x
                 different  c/d1: number
-                10 documents are the same, 1 differ, 1 are only in sqlite:\(a), 0 only in sqlite:\(b)
+                10 documents are the same, 1 differs, 1 is only in sqlite:\(a), 0 only in sqlite:\(b)
 
                 """
         )

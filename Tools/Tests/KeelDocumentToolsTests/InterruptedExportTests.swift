@@ -30,7 +30,7 @@ struct InterruptedExportTests {
                 try FileManager.default.removeItem(at: out)
                 continue
             }
-            #expect(end.code == 1)
+            #expect(end.code == 130)
             #expect(end.errors.contains("it was interrupted"), "\(end.errors)")
             #expect(try written().isEmpty)
             return

@@ -95,7 +95,7 @@ struct PostgreSQLStoreTests {
         let store = ["--store", database]
         #expect(try documents(["indexes", "list"] + store).output == "notes(n+)  ready\n")
         #expect(
-            try documents(["indexes", "drop", "notes(n+)"] + store).output == "1 indexes dropped\n"
+            try documents(["indexes", "drop", "notes(n+)"] + store).output == "1 index dropped\n"
         )
         #expect(try documents(["indexes", "list"] + store).output == "")
     }

@@ -188,7 +188,7 @@ struct DamagedFileTests {
         #expect(copied.code == ToolExit.done.rawValue)
         #expect(copied.output.split(separator: "\n").count == 3)
         let deleted = try run("delete", "c/1", "--store", store)
-        #expect(deleted.output == "1 documents deleted\n")
+        #expect(deleted.output == "1 document deleted\n")
         let rest = try run("delete", "--collection", "c", "--yes", "--store", store)
         #expect(rest.output == "4 documents deleted\n")
     }

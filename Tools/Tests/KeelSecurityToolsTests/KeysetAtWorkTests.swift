@@ -126,7 +126,7 @@ struct KeysetAtWorkTests {
                 if round % 2 == 0 {
                     try keel("enable", under: keys[key], ["--id", "\(last)"])
                 } else {
-                    try keel("destroy", under: keys[key], ["--id", "\(last)"])
+                    try keel("destroy", under: keys[key], ["--id", "\(last)", "--yes"])
                 }
                 let next = 1 - key
                 try keel("rewrap", under: keys[key], ["--new-key-file", keys[next].path])

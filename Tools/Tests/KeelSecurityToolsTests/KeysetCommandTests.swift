@@ -69,9 +69,9 @@ struct KeysetCommandTests {
         let old = ["--id", String(made[0].id)]
         #expect(try change("disable", old).map(\.status) == ["disabled", "enabled"])
         #expect(try change("enable", old).map(\.status) == ["enabled", "enabled"])
-        #expect(try change("destroy", old).map(\.status) == ["destroyed", "enabled"])
+        #expect(try change("destroy", old + ["-y"]).map(\.status) == ["destroyed", "enabled"])
         let primary = ["--id", String(rotated[1].id)]
-        let refused = try keel(["keyset", "destroy", keyset.path] + key + primary)
+        let refused = try keel(["keyset", "destroy", keyset.path, "-y"] + key + primary)
         #expect(refused.code == 1 && refused.errors.contains("rotate first"))
         let table = try keel(["keyset", "list", keyset.path] + key).output
         #expect(table.contains("primary    AES256_GCM_HKDF_64KB"))
@@ -137,9 +137,9 @@ struct KeysetCommandTests {
             ["keyset", "reencrypt", sealed, foreign, "--keyset", keyset.path] + key
         )
         #expect(result.code == 2)
-        #expect(result.output == "1 files encrypted anew, 1 unreadable\n")
+        #expect(result.output == "1 file encrypted anew, 1 unreadable\n")
         #expect(try Data(contentsOf: URL(filePath: foreign)) == Data("no stream".utf8))
-        try change("destroy", ["--id", String(old)])
+        try change("destroy", ["--id", String(old), "--yes"])
         let copy = scratch.file("copy")
         #expect(try run("decrypt", URL(filePath: sealed), ["-o", copy.path]).code == 0)
         #expect(try Data(contentsOf: copy) == data)

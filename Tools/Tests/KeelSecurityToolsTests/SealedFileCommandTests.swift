@@ -89,6 +89,14 @@ struct SealedFileCommandTests {
         #expect((mode[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
 
+    @Test("A full standard output is named")
+    func fullOutput() throws {
+        _ = try plain(100_000)
+        let full = try shell("\"$keel\" encrypt plain -r \(try recipient()) -o - > /dev/full")
+        #expect(full.code == 1 && full.errors.contains("standard output is full"))
+        #expect(!full.errors.contains("--help"))
+    }
+
     @Test("A passphrase comes from a file, a descriptor or the terminal")
     func passphrases() throws {
         let data = try plain(70_000)
@@ -103,6 +111,11 @@ struct SealedFileCommandTests {
             "\"$keel\" decrypt --passphrase-descriptor 3 sealed -o - 3< right"
         )
         #expect(descriptor.code == 0 && descriptor.output == data)
+        let variable = try shell(
+            "\"$keel\" decrypt --passphrase-variable OWN < sealed",
+            ["OWN": "correct horse"]
+        )
+        #expect(variable.code == 0 && variable.output == data)
         let wrong = try shell("\"$keel\" decrypt --passphrase-descriptor 3 < sealed 3< wrong")
         #expect(wrong.code == 1 && wrong.output.isEmpty)
         #expect(wrong.errors.contains("the passphrase is another one"))

@@ -36,6 +36,8 @@ struct SecretsCommandTests {
         #expect(try keel(["list"] + place).output == "other\ntoken\n")
         #expect(try keel(["delete", "other"] + place).code == 0)
         #expect(try keel(["delete", "other"] + place).code == 2)
+        let none = try keel(["delete", "other", "--json"] + place)
+        #expect(none.code == 2 && none.errors.hasPrefix(#"{"advice":"#))
         #expect(try keel(["list", "--json"] + place).output == #"{"key":"token"}"# + "\n")
         let missing = try keel(["get", "other"] + place)
         #expect(missing.code == 1 && missing.errors.contains("keyNotFound"))

@@ -62,6 +62,17 @@ struct AnalyticsCommandTests {
         #expect(text.contains("keel               25          0       25"))
     }
 
+    @Test("export -o - writes to standard output, and nothing else")
+    func exportsToStandardOutput() async throws {
+        try await track()
+        let place = try Scratch()
+        let arguments = ["analytics", "export", folder.path]
+        let named = try KeelProcess(arguments + ["-o", "-"], in: place.folder).wait()
+        #expect(named.code == 0)
+        #expect(named.output == (try KeelProcess(arguments).wait().output))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path).isEmpty)
+    }
+
     @Test("export writes the backlog of a destination, or everything")
     func exports() async throws {
         try await track()

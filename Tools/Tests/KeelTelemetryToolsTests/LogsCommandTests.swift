@@ -46,6 +46,35 @@ struct LogsCommandTests {
         output.split(separator: "\n").compactMap { LogRecord(jsonLine: $0.utf8)?.message }
     }
 
+    @Test("Logs come from standard input, which can be one of several")
+    func standardInput() throws {
+        log(0..<10, to: file)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let all = try KeelProcess(["logs", "query", "-", "--json"], input: text).wait()
+        #expect(all.code == 0, "\(all.errors)")
+        #expect(messages(all.output) == (0..<10).map { "record \($0)" })
+        let both = try KeelProcess(["logs", "query", "-", path, "--json"], input: text).wait()
+        #expect(messages(both.output).count == 20)
+        let last = try KeelProcess(["logs", "tail", "-", "-n", "2", "--json"], input: text).wait()
+        #expect(messages(last.output) == ["record 8", "record 9"])
+        let twice = try KeelProcess(["logs", "query", "-", "-"], input: text).wait()
+        #expect(twice.code == 64 && twice.errors.contains("only one of the logs"))
+        let follow = try KeelProcess(["logs", "tail", "-", "--follow"], input: text).wait()
+        #expect(follow.code == 64 && follow.errors.contains("type a path instead of -"))
+    }
+
+    @Test(
+        "Colors are for terminals, unless NO_COLOR has a value",
+        arguments: [(["NO_COLOR": ""], true), (["NO_COLOR": "1"], false)]
+    )
+    func colors(environment: [String: String], hasColors: Bool) async throws {
+        log(0..<1, to: file)
+        let terminal = try TmuxTerminal(["logs", "query", path], environment: environment)
+        #expect(try await terminal.exitCode() == 0)
+        let screen = try terminal.screen(hasColors: true).joined()
+        #expect(screen.contains("\u{1B}[") == hasColors, "\(screen)")
+    }
+
     @Test("query also reads rotated files and applies its conditions")
     func query() throws {
         log(0..<100, to: file)
@@ -152,7 +181,7 @@ struct LogsCommandTests {
         #expect(folder.code == 1 && folder.errors.contains("There is no journal in"))
         let foreign = try scratch.file("foreign.log", holding: "[INFO] plain text\n")
         let left = try KeelProcess(["logs", "query", foreign.path]).wait()
-        #expect(left.code == 2 && left.output.isEmpty && left.errors.hasPrefix("1 lines"))
+        #expect(left.code == 2 && left.output.isEmpty && left.errors.hasPrefix("1 line is"))
         for arguments in [["--where", "x"], ["--since", "soon"], ["--limit", "0"]] {
             #expect(try KeelProcess(["logs", "query", path] + arguments).wait().code == 64)
         }

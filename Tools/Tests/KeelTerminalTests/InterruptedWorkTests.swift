@@ -50,7 +50,7 @@ struct InterruptedWorkTests {
         try await terminal.wait(for: "the unfinished file") { _ in try names.count == 1 }
         #expect(try names.first?.hasSuffix(".part") == true)
         try terminal.press("C-c")
-        #expect(try await terminal.exitCode() == 1)
+        #expect(try await terminal.exitCode() == 130)
         #expect(try names.isEmpty)
         let screen = try terminal.screen()
         #expect(screen.contains { $0.contains("it was interrupted") })
@@ -72,7 +72,7 @@ struct InterruptedWorkTests {
             lines.contains { $0.contains(" % of ") || $0.contains(" %, ") && $0.contains(" left") }
         }
         try terminal.press("C-c")
-        #expect(try await terminal.exitCode() == 1)
+        #expect(try await terminal.exitCode() == 130)
         try await terminal.wait(for: "Run it again with --resume")
         #expect(try names == ["lines.jsonl", "lines.jsonl.keel-import", "s.sqlite"])
         let resumed = try KeelProcess(arguments + ["--resume", "--batch", "500"]).wait()
@@ -100,7 +100,7 @@ struct InterruptedWorkTests {
         }
         try await terminal.wait(for: "the copy") { _ in try copies().count == 1 }
         try terminal.press("C-c")
-        #expect(try await terminal.exitCode() == 1)
+        #expect(try await terminal.exitCode() == 130)
         #expect(try copies().isEmpty && names.isEmpty)
     }
 
@@ -117,7 +117,7 @@ struct InterruptedWorkTests {
         try await terminal.wait(for: "the unfinished file") { _ in try names.count == 1 }
         #expect(try terminal.screen().allSatisfy(\.isEmpty))
         try terminal.press("C-c")
-        #expect(try await terminal.exitCode() == 1)
+        #expect(try await terminal.exitCode() == 130)
     }
 
     /// Writes bytes, and waits for the reader if they do not fit into the pipe.

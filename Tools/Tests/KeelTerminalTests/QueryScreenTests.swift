@@ -39,7 +39,7 @@ struct QueryScreenTests {
         #expect(lines.contains { $0.hasPrefix("1   漢字") && $0.hasSuffix("…") })
         let narrow = try query(columns: 20)
         #expect(try await narrow.exitCode() == 0)
-        #expect(try narrow.screen().contains { $0.contains("1 more columns; --w") })
+        #expect(try narrow.screen().contains { $0.contains("1 more column; --w") })
         let wide = try query("--wide")
         #expect(try await wide.exitCode() == 0)
         #expect(try wide.screen().joined().contains("a long text a long text a long text a long"))

@@ -93,13 +93,13 @@ struct ShellTests {
         try await terminal.wait(for: "Delete “/users/joan”? [y/N]")
         try terminal.type("n")
         try terminal.press("Enter")
-        try await terminal.wait(for: "nothing was copied or deleted")
+        try await terminal.wait(for: "nothing was deleted")
         try terminal.type("delete users/joan")
         try terminal.press("Enter")
         try await terminal.wait { $0.count { $0.contains("? [y/N]") } == 2 }
         try terminal.type("y")
         try terminal.press("Enter")
-        try await terminal.wait(for: "1 documents deleted")
+        try await terminal.wait(for: "1 document deleted")
         try terminal.type("ls users/ada")
         try terminal.press("Enter")
         try await terminal.wait(for: "notes/")
@@ -177,6 +177,34 @@ struct ShellTests {
         try await terminal.wait { $0.first?.hasPrefix("/> echo 漢字") == true }
     }
 
+    @Test("A missing store is named at the start, and set creates it")
+    func missingStore() async throws {
+        let missing = scratch.file("missing.sqlite").path
+        let terminal = try TmuxTerminal(
+            ["documents", "shell", "--store", missing],
+            columns: 200,
+            environment: ["XDG_STATE_HOME": scratch.file("state").path]
+        )
+        let start = try await terminal.wait(forLast: "/>")
+        #expect(start.contains("Error: there is no store at “\(missing)”"), "\(start)")
+        try terminal.type("set users/ada {}")
+        try terminal.press("Enter")
+        try await terminal.wait(for: "users/ada is at revision")
+    }
+
+    @Test("Control characters of a name do not reach a terminal, and reach a pipe")
+    func controls() async throws {
+        let id = "a\u{1B}[2Jb"
+        let set = ["documents", "set", "users/\(id)", "{}", "--store", store]
+        let terminal = try TmuxTerminal(set)
+        #expect(try await terminal.exitCode() == 0)
+        try await terminal.wait(for: "users/a\u{FFFD}[2Jb is at revision")
+        #expect(try KeelProcess(set).wait().output.hasPrefix("users/\(id) is"))
+        let get = try TmuxTerminal(["documents", "get", "users/\(id)/x/1", "--store", store])
+        #expect(try await get.exitCode() == 1)
+        #expect(try get.screen().joined().contains("a\u{FFFD}[2Jb"))
+    }
+
     @Test("Lines from a pipe are a script, which ends with the line that fails")
     func scripts() throws {
         let good = """
@@ -193,7 +221,7 @@ struct ShellTests {
         #expect(done.code == 0, "\(done.errors)")
         let lines = done.output.split(separator: "\n")
         #expect(lines.first == #"{"born":1815,"name":"Ada"}"#)
-        #expect(lines.dropFirst(2) == ["4", "1 documents deleted", "ada", "alan", "grace"])
+        #expect(lines.dropFirst(2) == ["4", "1 document deleted", "ada", "alan", "grace"])
         let bad = "pwd\ncount nowhere/x\npwd\n"
         let failed = try KeelProcess(["documents", "shell", "--store", store], input: bad).wait()
         #expect(failed.code == 1)

@@ -16,14 +16,16 @@ package final class KeelProcess {
     ///   - input: The content of standard input.
     ///   - environment: Variables in addition to those of this process.
     ///   - folder: The working directory; nil for that of this process.
+    ///   - program: Another program; nil for the command.
     /// - Throws: An error if the process cannot be started.
     package init(
         _ arguments: [String],
         input: String? = nil,
         environment: [String: String] = [:],
-        in folder: URL? = nil
+        in folder: URL? = nil,
+        program: URL? = nil
     ) throws {
-        process.executableURL = try Self.program()
+        process.executableURL = try program ?? Self.program()
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.currentDirectoryURL = folder ?? process.currentDirectoryURL
@@ -40,6 +42,20 @@ package final class KeelProcess {
         try Data().write(to: errors)
         process.standardError = try FileHandle(forWritingTo: errors)
         try process.run()
+    }
+
+    /// Starts a shell script, in which `$keel` is the command.
+    package convenience init(
+        shell script: String,
+        environment: [String: String] = [:],
+        in folder: URL? = nil
+    ) throws {
+        try self.init(
+            ["-c", script],
+            environment: environment.merging(["keel": try Self.program().path]) { $1 },
+            in: folder,
+            program: URL(filePath: "/bin/sh")
+        )
     }
 
     deinit { try? FileManager.default.removeItem(at: errors) }

@@ -86,8 +86,12 @@ package final class TmuxTerminal {
     }
 
     /// Returns the lines on the screen without trailing spaces.
-    package func screen() throws -> [String] {
-        let text = try tmux(["capture-pane", "-p"])
+    ///
+    /// - Parameter hasColors: Whether the lines contain the sequences for colors.
+    /// - Returns: The lines.
+    /// - Throws: ``Problem`` if tmux fails.
+    package func screen(hasColors: Bool = false) throws -> [String] {
+        let text = try tmux(["capture-pane", "-p"] + (hasColors ? ["-e"] : []))
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             String(line.reversed().drop { $0 == " " }.reversed())
         }

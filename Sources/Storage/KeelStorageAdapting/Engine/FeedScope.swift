@@ -138,6 +138,7 @@ final class FeedScope {
     ///
     /// - Parameter first: The lowest number.
     /// - Returns: The documents, and the lowest number of the following collections; nil if there are none.
+    /// - Throws: Errors of the store.
     func parts(from first: Int64) throws -> (parts: [Part], next: Int64?) {
         let scope = filter.scope
         var paths: [Int64: [DocumentPath]] = [:]

@@ -22,10 +22,10 @@ struct AnalyticsCommand: AsyncParsableCommand {
 
 /// The options of all analytics commands.
 struct AnalyticsOptions: ParsableArguments {
-    @Argument(help: "The folder of the app's AnalyticsService.")
+    @Argument(help: "The folder of the app's AnalyticsService.", completion: .directory)
     var folder: String
 
-    @Flag(help: "Writes JSON for programs.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     var url: URL { URL(fileURLWithPath: folder, isDirectory: true) }

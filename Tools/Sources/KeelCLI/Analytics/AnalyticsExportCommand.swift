@@ -21,14 +21,18 @@ struct AnalyticsExportCommand: AsyncParsableCommand {
     )
     var pending: String?
 
-    @Option(name: .shortAndLong, help: "The file; by default, standard output.")
+    @Option(
+        name: .shortAndLong,
+        help: "The file; without one, or with -, standard output.",
+        completion: .file()
+    )
     var output: String?
 
     func run() async throws {
         let out = analytics.output
         try await out.reporting {
             let export = AnalyticsExport(of: analytics.url, pendingFor: pending)
-            guard let output else {
+            guard let output, output != "-" else {
                 return Self.exit(try export.run { try out.line($0) }, out)
             }
             var file = try ReplacedFile(URL(fileURLWithPath: output))
@@ -43,7 +47,7 @@ struct AnalyticsExportCommand: AsyncParsableCommand {
             if analytics.json {
                 try out.record(report)
             } else {
-                try out.line("\(report.events) events exported")
+                try out.line("\(report.events.counted("event")) exported")
             }
             return Self.exit(report, out)
         }
@@ -55,7 +59,10 @@ struct AnalyticsExportCommand: AsyncParsableCommand {
     ) -> ToolExit {
         guard report.skippedCount > 0 else { return .done }
         output.message(
-            "\(report.skippedCount) records were skipped: another version wrote them."
+            """
+            \(report.skippedCount.counted("record was", "records were")) skipped, written by another \
+            version.
+            """
         )
         return .findings
     }

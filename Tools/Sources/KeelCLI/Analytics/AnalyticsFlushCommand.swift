@@ -102,7 +102,9 @@ struct AnalyticsFlushCommand: AsyncParsableCommand {
             )
             return
         }
-        try output.line("\(report.delivered) events delivered, \(report.ledger.pending) pending")
+        try output.line(
+            "\(report.delivered.counted("event")) delivered, \(report.ledger.pending) pending"
+        )
         for (reason, count) in report.ledger.rejected.sorted(by: <) {
             output.message("rejected: \(count) \(reason)")
         }

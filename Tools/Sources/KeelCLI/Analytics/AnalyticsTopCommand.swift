@@ -64,7 +64,12 @@ struct AnalyticsTopCommand: AsyncParsableCommand {
                 }
             }
             guard top.skippedCount > 0 else { return .done }
-            output.message("\(top.skippedCount) records were skipped: another version wrote them.")
+            output.message(
+                """
+                \(top.skippedCount.counted("record was", "records were")) skipped, written by another \
+                version.
+                """
+            )
             return .findings
         }
     }

@@ -22,10 +22,10 @@ struct ConfigShowCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Writes JSON for programs, one object a line.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
-    @Argument(parsing: .captureForPassthrough, help: "A command with its arguments.")
+    @Argument(parsing: .allUnrecognized, help: "A command with its arguments.")
     var command: [String] = []
 
     func validate() throws {
@@ -39,17 +39,20 @@ struct ConfigShowCommand: AsyncParsableCommand {
     func run() async throws {
         let output = CommandOutput(isJSON: json)
         try await output.reporting {
-            let settings = try ConfiguredLine.settings()
-            let defaults = try SettingDefaults()
+            let named = try ConfiguredLine.command(of: command).type
+            let spellings = try ConfiguredLine.spellings(of: named)
+            let held = try ConfiguredLine.settings().resolved(for: command, spellings: spellings)
+            let help = try CommandHelp(of: KeelCommand.self)
             for setting in Setting.all
             where command.isEmpty || command.first == setting.command {
-                let resolved = try settings.resolved(setting, in: command)
-                let fallback = defaults.value(of: setting)
+                guard spellings == nil || spellings?[setting.option] != nil else { continue }
+                let resolved = held.first { $0.setting == setting }
+                let group = help.subcommands?.first { $0.commandName == setting.command }
                 let line = Line(
                     setting: "\(setting.command).\(setting.option)",
                     value: resolved.map {
                         Passwords.hidden(in: $0.values.joined(separator: ", "))
-                    } ?? fallback,
+                    } ?? group?.defaultValue(of: setting.option),
                     source: resolved?.source.description ?? "default"
                 )
                 try write(line, to: output)
@@ -76,40 +79,5 @@ struct ConfigShowCommand: AsyncParsableCommand {
         let setting: String
         let value: String?
         let source: String
-    }
-}
-
-/// The default values of options, as the parser reports them.
-private struct SettingDefaults {
-    private let commands: [Command]
-
-    init() throws {
-        let help = try JSONDecoder().decode(Help.self, from: Data(KeelCommand._dumpHelp().utf8))
-        commands = help.command.subcommands ?? []
-    }
-
-    func value(of setting: Setting) -> String? {
-        commands.first { $0.commandName == setting.command }?.arguments?.first { argument in
-            argument.names?.contains { $0.name == setting.option } == true
-        }?.defaultValue
-    }
-
-    private struct Help: Decodable {
-        let command: Command
-    }
-
-    private struct Command: Decodable {
-        let commandName: String
-        let subcommands: [Command]?
-        let arguments: [Argument]?
-    }
-
-    private struct Argument: Decodable {
-        let names: [Name]?
-        let defaultValue: String?
-    }
-
-    private struct Name: Decodable {
-        let name: String
     }
 }

@@ -11,33 +11,53 @@ struct ConfiguredLine {
 
     /// Reads a command line, and the settings that hold for it.
     ///
-    /// - Throws: `ToolError` for an unknown command, or for invalid settings.
+    /// - Throws: `ToolError` for an unknown command, an unknown profile, or invalid settings.
     init(_ given: [String]) throws {
         var words = given
-        if let first = words.first, first == "--profile" || first.hasPrefix("--profile=") {
-            var name = String(first.dropFirst("--profile=".count))
-            words.removeFirst()
-            if first == "--profile" { name = words.isEmpty ? "" : words.removeFirst() }
-            guard !name.isEmpty else {
-                throw ToolError(
-                    "--profile has no name",
-                    advice: "Write keel --profile NAME COMMAND."
-                )
-            }
-            // The commands and the programs that they start read it from there.
-            setenv("KEEL_PROFILE", name, 1)
-        }
-        try Self.checkCommand(words)
-        guard !Self.asksForHelp(words), Setting.all.contains(where: { $0.command == words.first })
-        else {
+        try Self.takeProfile(from: &words)
+        let (command, depth) = try Self.command(of: words)
+        let hasSettings = Setting.all.contains { $0.command == words.first }
+        let profile = ProcessInfo.processInfo.environment["KEEL_PROFILE"] ?? ""
+        guard !Self.asksForHelp(words), depth > 0, hasSettings || !profile.isEmpty else {
             arguments = words
             added = []
             return
         }
-        let (index, options) = try Self.settings().additions(to: words)
-        words.insert(contentsOf: options.flatMap(\.arguments), at: min(index, words.count))
+        let settings = try Self.settings()
+        var held: [Settings.Resolved] = []
+        if hasSettings, let spellings = try Self.spellings(of: command) {
+            held = try settings.resolved(for: words, spellings: spellings)
+        }
+        added = held.filter { $0.source != .flag }
+        words.insert(contentsOf: added.flatMap(\.arguments), at: depth)
         arguments = words
-        added = options
+    }
+
+    /// Removes `--profile`, wherever it is before `--`, and lets its value hold for this process.
+    private static func takeProfile(from words: inout [String]) throws {
+        // The arguments of keel-lint are its own.
+        let options = words.prefix { $0 != "--" && $0 != "lint" }
+        guard
+            let index = options.firstIndex(where: {
+                $0 == "--profile" || $0.hasPrefix("--profile=")
+            })
+        else { return }
+        let word = words.remove(at: index)
+        var name = String(word.dropFirst("--profile=".count))
+        if word == "--profile", words.indices.contains(index), !words[index].hasPrefix("-") {
+            name = words.remove(at: index)
+        }
+        guard !name.isEmpty else {
+            throw ToolError("--profile has no name", advice: "Write keel --profile NAME COMMAND.")
+        }
+        // The commands and the programs that they start read it from there.
+        setenv("KEEL_PROFILE", name, 1)
+    }
+
+    /// Returns the options of a command by name with their spellings; nil for a group of commands.
+    static func spellings(of command: any ParsableCommand.Type) throws -> [String: [String]]? {
+        guard command.configuration.subcommands.isEmpty else { return nil }
+        return try CommandHelp(of: command).spellings
     }
 
     /// The settings that hold here.
@@ -67,7 +87,7 @@ struct ConfiguredLine {
             + (missing.map {
                 [
                     "To give it once: set \($0.variable), or write \($0.option) = \"…\" in "
-                        + "keel.toml."
+                        + "keel.toml\($0.isOwn ? ", below [\($0.command)]" : "")."
                 ]
             } ?? [])
     }
@@ -80,15 +100,19 @@ struct ConfiguredLine {
         }
     }
 
-    /// Refuses an unknown command, and suggests a similar one.
-    private static func checkCommand(_ words: [String]) throws {
+    /// Returns the command that a command line names, and how many words name it.
+    ///
+    /// - Throws: `ToolError` for an unknown command, which suggests a similar one.
+    static func command(
+        of words: [String]
+    ) throws -> (type: any ParsableCommand.Type, depth: Int) {
         var command: any ParsableCommand.Type = KeelCommand.self
         var path = "keel"
-        for word in words {
+        for (depth, word) in words.enumerated() {
             let commands = command.configuration.subcommands
             guard !commands.isEmpty, command.configuration.defaultSubcommand == nil,
                 !word.hasPrefix("-"), word != "help"
-            else { return }
+            else { return (command, depth) }
             let next = commands.first {
                 $0.configuration.commandName == word || $0.configuration.aliases.contains(word)
             }
@@ -98,11 +122,13 @@ struct ConfiguredLine {
                     .map { "Did you mean \(path) \($0)? " }
                 throw ToolError(
                     "\(path) has no command “\(word)”",
-                    advice: "\(near ?? "")\(path) --help lists the commands."
+                    advice: "\(near ?? "")\(path) --help lists the commands.",
+                    exit: .usage
                 )
             }
             command = next
             path += " \(word)"
         }
+        return (command, words.count)
     }
 }

@@ -18,10 +18,10 @@ struct CopyCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The store to read.")
+    @Argument(help: "The store to read.", completion: .file())
     var from: DocumentPlace
 
-    @Argument(help: "The store to write.")
+    @Argument(help: "The store to write.", completion: .file())
     var to: DocumentPlace
 
     @Option(name: .customLong("collection"), help: "A collection; can be repeated.")
@@ -30,17 +30,21 @@ struct CopyCommand: AsyncParsableCommand {
     @Flag(help: "Goes on where an interrupted copy stopped.")
     var resume = false
 
-    @Option(help: "The checkpoint's file; without one, in the folder that you are in.")
+    @Option(
+        help: "The checkpoint's file; without one, in the folder that you are in.",
+        completion: .file()
+    )
     var checkpoint: String?
 
     @Flag(name: .shortAndLong, help: "Shows no progress.")
     var quiet = false
 
-    @Flag(help: "Writes JSON for programs.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     func validate() throws {
         guard from != to else { throw ValidationError("The two stores are the same.") }
+        _ = try collections.map(Parsed.collection)
     }
 
     func run() async throws {
@@ -106,7 +110,7 @@ struct CopyCommand: AsyncParsableCommand {
         }
         let times =
             report.keepsTimes ? "with their times and revisions" : "with times of the target"
-        try output.line("\(report.copied) documents copied, \(times)")
+        try output.line("\(report.copied.counted("document")) copied, \(times)")
         for document in UnreadableRecord.all(report.unreadable) {
             try output.line("  \(document.path): NOT COPIED, \(document.reason)")
         }
@@ -114,7 +118,8 @@ struct CopyCommand: AsyncParsableCommand {
             let (source, target) = (comparison.source, comparison.target)
             try output.line(
                 comparison.isSame
-                    ? "  \(comparison.scope): \(source.count) documents, the same on both sides"
+                    ? "  \(comparison.scope): \(source.count.counted("document")), the same on "
+                        + "both sides"
                     : "  \(comparison.scope): DIFFERENT, \(source.count) in the source and "
                         + "\(target.count) in the target"
             )

@@ -10,7 +10,8 @@ struct DeleteCommand: AsyncParsableCommand {
         abstract: "Deletes a document or a collection.",
         discussion: """
             Collections below a deleted document stay, unless --recursive says otherwise. A \
-            collection goes page by page, and only with --yes.
+            collection goes page by page, after a question. The exit code is 2 where there was \
+            nothing to delete.
             """
     )
 
@@ -25,7 +26,7 @@ struct DeleteCommand: AsyncParsableCommand {
     @Flag(help: "Deletes the collections below too.")
     var recursive = false
 
-    @Flag(help: "Confirms that a whole collection is meant.")
+    @Flag(name: .shortAndLong, help: "Deletes a collection without asking.")
     var yes = false
 
     @Flag(name: .shortAndLong, help: "Shows no progress.")
@@ -35,15 +36,24 @@ struct DeleteCommand: AsyncParsableCommand {
         guard (path == nil) != (collection == nil) else {
             throw ValidationError("Name a document or --collection.")
         }
-        guard collection == nil || yes else {
-            throw ValidationError("Deleting a collection needs --yes.")
-        }
+        _ = try path.map(Parsed.document)
+        _ = try collection.map(Parsed.collection)
     }
 
     func run() async throws {
         let path = try path.map(Parsed.document)
         let collection = try collection.map(Parsed.collection)
         let isRecursive = recursive
+        if let collection, !yes {
+            // Before the work, so that Control-C at the question just ends the command.
+            try await CommandOutput(isJSON: store.json).reporting {
+                try Confirmation.ask(
+                    "Delete all documents of “\(collection)” in \(store.store)?",
+                    advice: "Add --yes to delete all documents of “\(collection)”."
+                )
+                return .done
+            }
+        }
         try await store.run(for: .changing, isQuiet: quiet) { adapter, output in
             let line = output.progressLine(unit: .items("documents"))
             defer { line.finish() }
@@ -67,9 +77,10 @@ struct DeleteCommand: AsyncParsableCommand {
             }
             line.finish()
             try output.line(
-                store.json ? #"{"deleted":\#(count)}"# : "\(count) documents deleted"
+                store.json
+                    ? #"{"deleted":\#(count)}"# : "\(count.counted("document")) deleted"
             )
-            return .done
+            return count == 0 ? .findings : .done
         }
     }
 

@@ -17,10 +17,10 @@ struct DiffCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "A store.")
+    @Argument(help: "A store.", completion: .file())
     var first: DocumentPlace
 
-    @Argument(help: "The other store.")
+    @Argument(help: "The other store.", completion: .file())
     var second: DocumentPlace
 
     @Option(name: .customLong("collection"), help: "A collection; can be repeated.")
@@ -32,7 +32,7 @@ struct DiffCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Shows no progress.")
     var quiet = false
 
-    @Flag(help: "Writes JSON for programs, one object a line.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     func validate() throws {
@@ -125,14 +125,15 @@ struct DiffCommand: AsyncParsableCommand {
     private func write(_ report: ComparisonReport, to output: CommandOutput) throws {
         guard !json else { return try output.record(ReportRecord(report)) }
         guard !report.isSame || report.unreadable > 0 else {
-            return try output.line("\(report.same) documents, the same in both")
+            return try output.line("\(report.same.counted("document")), the same in both")
         }
         let unreadable = report.unreadable > 0 ? ", \(report.unreadable) cannot be read" : ""
         try output.line(
             """
-            \(report.same) documents are the same, \(report.different) differ, \
-            \(report.onlyInFirst) are only in \(first), \(report.onlyInSecond) only in \
-            \(second)\(unreadable)
+            \(report.same.counted("document is", "documents are")) the same, \
+            \(report.different.counted("differs", "differ")), \
+            \(report.onlyInFirst.counted("is", "are")) only in \(first), \
+            \(report.onlyInSecond) only in \(second)\(unreadable)
             """
         )
     }

@@ -34,11 +34,17 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(name: .customLong("id"), help: "With --plain, the field that gets the document's id.")
     var idField: String?
 
-    @Option(name: .shortAndLong, help: "The file; without one, or with -, standard output.")
+    @Option(
+        name: .shortAndLong,
+        help: "The file; without one, or with -, standard output.",
+        completion: .file()
+    )
     var output: String?
 
     @Flag(name: .shortAndLong, help: "Shows no progress.")
     var quiet = false
+
+    func validate() throws { _ = try Parsed.scope(collection, isGroup: group) }
 
     func run() async throws {
         let scope = try Parsed.scope(collection, isGroup: group)
@@ -79,7 +85,7 @@ struct ExportCommand: AsyncParsableCommand {
             )
             return
         }
-        try output.line("\(report.documents) documents exported")
+        try output.line("\(report.documents.counted("document")) exported")
         if let remark = remark(report) { output.message(remark) }
     }
 
@@ -87,8 +93,8 @@ struct ExportCommand: AsyncParsableCommand {
         switch report.consistency {
         case .snapshot: nil
         case .mixed:
-            "\(report.changed) documents changed while they were read; what was written is not one "
-                + "state of the store. With --output it is."
+            "\(report.changed.counted("document")) changed during the export; what was written is "
+                + "not one state of the store. With --output it is."
         case .unknown:
             "The store cannot tell whether documents changed while they were read."
         }

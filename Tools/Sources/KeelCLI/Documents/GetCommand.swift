@@ -23,6 +23,8 @@ struct GetCommand: AsyncParsableCommand {
     @Flag(help: "Writes the fields as ordinary JSON.")
     var plain = false
 
+    func validate() throws { _ = try Parsed.document(path) }
+
     func run() async throws {
         let path = try Parsed.document(path)
         try await store.run(for: .reading) { adapter, output in

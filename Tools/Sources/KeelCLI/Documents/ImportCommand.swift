@@ -12,7 +12,7 @@ struct ImportCommand: AsyncParsableCommand {
         commandName: "import",
         abstract: "Imports documents from a file of JSON.",
         discussion: """
-            Takes one array of objects, one object a line, or documents in Firestore's typed form \
+            Takes one array of objects, one object per line, or documents in Firestore's typed form \
             as export writes them. A bad line is reported with its number and left out; the exit \
             code is then 2.
 
@@ -22,7 +22,7 @@ struct ImportCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The file; - is standard input.")
+    @Argument(help: "The file; - is standard input.", completion: .file())
     var file: String
 
     @OptionGroup var store: StoreOptions
@@ -45,10 +45,13 @@ struct ImportCommand: AsyncParsableCommand {
     @Flag(help: "Keeps the times and revisions of typed documents.")
     var exact = false
 
-    @Option(help: "A file that gets the bad lines as they are.")
+    @Option(help: "A file that gets the bad lines as they are.", completion: .file())
     var badLines: String?
 
-    @Option(help: "The checkpoint's file, where the folder of FILE cannot be written to.")
+    @Option(
+        help: "The checkpoint's file, where the folder of FILE cannot be written to.",
+        completion: .file()
+    )
     var checkpoint: String?
 
     @Flag(name: .shortAndLong, help: "Shows no progress.")
@@ -61,6 +64,7 @@ struct ImportCommand: AsyncParsableCommand {
             )
         }
         guard (1...500).contains(batch) else { throw ValidationError("--batch is 1 to 500.") }
+        _ = try collection.map(Parsed.collection)
     }
 
     func run() async throws {
@@ -71,7 +75,7 @@ struct ImportCommand: AsyncParsableCommand {
             copy = try await Interruption.value { try StandardInput.copied() }
         } catch {
             CommandOutput(isJSON: store.json).failure(error)
-            throw ExitCode(ToolExit.failed.rawValue)
+            throw ExitCode((ToolError(describing: error).exit ?? .failed).rawValue)
         }
         defer { try? FileManager.default.removeItem(at: copy.deletingLastPathComponent()) }
         try await run(copy)
@@ -130,9 +134,9 @@ struct ImportCommand: AsyncParsableCommand {
             )
             return
         }
-        var text = "\(report.imported) documents imported"
+        var text = "\(report.imported.counted("document")) imported"
         if report.resumedFrom > 0 { text += ", \(report.resumedFrom) of them before" }
-        if report.bad > 0 { text += "; \(report.bad) bad lines left out" }
+        if report.bad > 0 { text += "; \(report.bad.counted("bad line")) left out" }
         try output.line(text)
     }
 

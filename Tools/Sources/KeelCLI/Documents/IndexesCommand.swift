@@ -31,16 +31,19 @@ struct IndexesCommand: AsyncParsableCommand {
                 """
         )
 
-        @Argument(help: "The file, as firebase firestore:indexes writes it.")
+        @Argument(
+            help: "The file, as firebase firestore:indexes writes it; - is standard input.",
+            completion: .file(extensions: ["json"])
+        )
         var file: String
 
-        @Option(help: "The store that gets the indexes.")
+        @Option(help: "The store that gets the indexes.", completion: .file())
         var store: DocumentPlace?
 
         @Flag(help: "Writes the Swift code of the schema.")
         var swift = false
 
-        @Flag(help: "Writes JSON for programs.")
+        @Flag(help: CommandOutput.jsonHelp)
         var json = false
 
         func validate() throws {
@@ -50,7 +53,11 @@ struct IndexesCommand: AsyncParsableCommand {
         func run() async throws {
             let output = CommandOutput(isJSON: json)
             try await output.reporting {
-                let indexes = try FirebaseIndexes(Data(contentsOf: URL(fileURLWithPath: file)))
+                let input =
+                    file == "-"
+                    ? try FileHandle.standardInput.readToEnd() ?? Data()
+                    : try Data(contentsOf: URL(fileURLWithPath: file))
+                let indexes = try FirebaseIndexes(input)
                 if let store {
                     let opened = try await store.opened(for: .creating)
                     do {
@@ -82,7 +89,8 @@ struct IndexesCommand: AsyncParsableCommand {
             }
             if swift { try output.line(code) }
             if store != nil {
-                output.message("\(indexes.schema.indexes.count) indexes are ready.")
+                let count = indexes.schema.indexes.count
+                output.message("\(count.counted("index is", "indexes are")) ready.")
             }
             for reason in indexes.leftOut { output.message("left out: \(reason)") }
         }
@@ -155,7 +163,8 @@ struct IndexesCommand: AsyncParsableCommand {
                 for index in wanted { try await stored.dropIndexes(in: index.schema) }
                 try output.line(
                     store.json
-                        ? #"{"dropped":\#(wanted.count)}"# : "\(wanted.count) indexes dropped"
+                        ? #"{"dropped":\#(wanted.count)}"#
+                        : "\(wanted.count.counted("index", "indexes")) dropped"
                 )
                 return .done
             }

@@ -21,6 +21,14 @@ enum Parsed {
         return DocumentPath(text)
     }
 
+    /// Refuses `-` for a file that cannot come from standard input.
+    static func requireFile(_ path: String?, _ what: String) throws {
+        guard path == "-" else { return }
+        throw ValidationError(
+            "\(what) cannot come from standard input: type its path; ./- is a file called -."
+        )
+    }
+
     static func scope(_ text: String, isGroup: Bool) throws -> DocumentScope {
         guard isGroup else { return .collection(try collection(text)) }
         guard !text.contains("/") else {

@@ -50,7 +50,7 @@ struct QueryCommand: AsyncParsableCommand {
     @Flag(help: "Tells how the store answered.")
     var explain = false
 
-    @Flag(help: "Writes ordinary JSON, one document a line.")
+    @Flag(help: "Writes ordinary JSON, one document per line.")
     var plain = false
 
     @Flag(help: "Goes on, and shows the result of each change.")
@@ -131,6 +131,10 @@ struct QueryCommand: AsyncParsableCommand {
             report.note(page.unreadable)
             documents += page.documents.filter { report.line(ExportLine(), of: $0) != nil }
         }
+        if documents.isEmpty, report.unreadable.isEmpty {
+            try output.line("no documents")
+            return report
+        }
         let hasMore = documents.count > most
         if hasMore { documents.removeLast() }
         let table = try DocumentTable(
@@ -142,7 +146,9 @@ struct QueryCommand: AsyncParsableCommand {
         for line in lines { try output.line(line) }
         if hidden > 0 {
             output.message(
-                "\(hidden) more columns; --wide shows them, and --select NAME chooses some."
+                """
+                \(hidden.counted("more column")); --wide shows all, and --select NAME chooses some.
+                """
             )
         }
         if hasMore, limit == nil {

@@ -39,7 +39,7 @@ struct QueryWatch {
                 let shown = Array(snapshot.documents.prefix(most))
                 let made = try DocumentTable(shown, columns: fields, showsPaths: isGroup)
                 let more = snapshot.documents.count > most ? "the first " : ""
-                var status = "\(more)\(shown.count) documents"
+                var status = "\(more)\(shown.count.counted("document"))"
                 if !snapshot.failures.isEmpty {
                     status += ", \(snapshot.failures.count) cannot be read"
                 }

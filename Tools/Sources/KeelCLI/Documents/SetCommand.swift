@@ -30,9 +30,14 @@ struct SetCommand: AsyncParsableCommand {
     @Flag(help: "Takes values of Firestore's typed form.")
     var typed = false
 
+    func validate() throws {
+        _ = try Parsed.document(path)
+        if fields != "-" { _ = try parsed(Array(fields.utf8)) }
+    }
+
     func run() async throws {
         let path = try Parsed.document(path)
-        let fields = try parsedFields()
+        let fields = try givenFields()
         try await store.run(for: .creating) { adapter, output in
             let client = StorageClient(adapter)
             let receipt =
@@ -49,9 +54,20 @@ struct SetCommand: AsyncParsableCommand {
         }
     }
 
-    private func parsedFields() throws -> DocumentFields {
-        var text = Array(fields.utf8)
-        if fields == "-" { text = Array(try FileHandle.standardInput.readToEnd() ?? Data()) }
+    private func givenFields() throws -> DocumentFields {
+        guard fields == "-" else { return try parsed(Array(fields.utf8)) }
+        do {
+            return try parsed(Array(try FileHandle.standardInput.readToEnd() ?? Data()))
+        } catch let error as ValidationError {
+            // The usage would not help: the mistake is not on the command line.
+            CommandOutput(isJSON: store.json).failure(
+                ToolError(error.message, advice: "Write one JSON object to standard input.")
+            )
+            throw ExitCode(ToolExit.usage.rawValue)
+        }
+    }
+
+    private func parsed(_ text: [UInt8]) throws -> DocumentFields {
         do throws(StorageError) {
             if typed {
                 let map = Array(#"{"mapValue":{"fields":"#.utf8) + text + Array("}}".utf8)

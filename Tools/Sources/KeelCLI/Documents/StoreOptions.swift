@@ -16,11 +16,12 @@ struct StoreOptions: ParsableArguments {
             http(s)://HOST:PORT or firestore:PROJECT.
             """,
             valueName: "place"
-        )
+        ),
+        completion: .file()
     )
     var store: DocumentPlace
 
-    @Flag(help: "Writes JSON for programs, one object a line.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     /// Opens the store, runs a command on it, closes it, and turns errors into messages.

@@ -30,6 +30,24 @@ extension FilePlace: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }
 }
 
+extension FilePlace {
+    /// Whether it is `-`, which stands for standard input or standard output.
+    var isStandard: Bool { self == .local(path: "-") }
+
+    /// Refuses a bucket or a folder in the place of a file.
+    func requireKey() throws {
+        guard case .bucket(let name, let key) = self else {
+            throw ValidationError("“\(self)” is not in a bucket: type s3://BUCKET/KEY.")
+        }
+        guard !key.isEmpty else {
+            throw ValidationError("“\(self)” has no key: type s3://\(name)/KEY.")
+        }
+        guard key.utf8.last != UInt8(ascii: "/") else {
+            throw ValidationError("“\(self)” is a folder: type the key of a file in it.")
+        }
+    }
+}
+
 extension BucketProvider: ExpressibleByArgument {}
 
 extension RateLimit: ExpressibleByArgument {
@@ -84,7 +102,7 @@ struct BucketOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The most bytes a second, of all files together and in each direction: 500K, 2M or 1.5G.",
+            "The most bytes per second, of all files together, in each direction: 500K, 2M, 1.5G.",
             valueName: "rate"
         )
     )
@@ -93,7 +111,7 @@ struct BucketOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Shows no progress.")
     var quiet = false
 
-    @Flag(help: "Write results and errors as JSON, one object a line.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     func validate() throws {
@@ -112,6 +130,7 @@ struct BucketOptions: ParsableArguments {
 
     /// Runs a command with buckets at hand, until it ends or is interrupted.
     func run(
+        advice: String = "Run it again: a file in parts continues where it stopped.",
         _ body: @escaping @Sendable (FileTransfers, CommandOutput) async throws -> ToolExit
     ) async throws {
         var settings = BucketSettings(
@@ -137,9 +156,7 @@ struct BucketOptions: ParsableArguments {
             let result: Result<ToolExit, any Error>
             do {
                 result = .success(
-                    try await Interruption.value(
-                        advice: "Run it again: a file in parts continues where it stopped."
-                    ) {
+                    try await Interruption.value(advice: advice) {
                         try await body(transfers, output)
                     }
                 )
@@ -151,8 +168,26 @@ struct BucketOptions: ParsableArguments {
         }
     }
 
-    /// The names to skip in a folder.
-    static let skipReason = "it is not a file, or its name is invalid in a bucket"
+    /// Names what was skipped in a folder.
+    static func remark(on skipped: [String], _ output: CommandOutput) {
+        let reason = "it is not a file, or its name is invalid in a bucket"
+        for name in skipped {
+            guard output.isJSON else {
+                output.message("“\(name)” was skipped: \(reason)")
+                continue
+            }
+            let advice = "Rename it, or leave it out with --exclude of keel files sync."
+            output.failure(ToolError("it was skipped: \(reason)", advice: advice), about: name)
+        }
+    }
+
+    /// A line that shows how many bytes were received, or have been sent.
+    static func progressLine(
+        of transfers: FileTransfers,
+        _ output: CommandOutput
+    ) -> ProgressLine {
+        output.progressLine(unit: .bytes) { transfers.unsentByteCount }
+    }
 
     /// Copies or moves, and shows how far it is and what was done.
     func copy(
@@ -162,7 +197,7 @@ struct BucketOptions: ParsableArguments {
         options: FileTransfers.Options = .init()
     ) async throws {
         try await run { transfers, output in
-            let line = output.progressLine(unit: .bytes)
+            let line = Self.progressLine(of: transfers, output)
             defer { line.finish() }
             let report = try await transfers.copy(
                 from: from,
@@ -173,11 +208,11 @@ struct BucketOptions: ParsableArguments {
                 try Self.show(progress, line, output)
             }
             line.finish()
-            for name in report.skipped {
-                output.message("“\(name)” was skipped: \(Self.skipReason)")
-            }
+            Self.remark(on: report.skipped, output)
             if isRecursive, !output.isJSON {
-                try output.line("\(report.fileCount) files, \(report.byteCount) bytes")
+                try output.line(
+                    "\(report.fileCount.counted("file")), \(report.byteCount.counted("byte"))"
+                )
             }
             for failure in report.failures {
                 output.failure(failure.error, about: failure.from.description)
@@ -201,7 +236,7 @@ struct BucketOptions: ParsableArguments {
             if output.isJSON {
                 try output.record(CopiedRecord(copied))
             } else {
-                try output.line("\(copied.to): \(copied.byteCount) bytes")
+                try output.line("\(copied.to): \(copied.byteCount.counted("byte"))")
             }
         }
     }
@@ -212,7 +247,8 @@ extension CopyState {
     /// Which files it is about, beside the numbers of bytes.
     fileprivate var note: String {
         if let place { return "\(place)" }
-        return "\(fileCount)\(totalFileCount.map { " of \($0)" } ?? "") files"
+        guard let totalFileCount else { return fileCount.counted("file") }
+        return "\(fileCount) of \(totalFileCount.counted("file"))"
     }
 }
 
@@ -267,7 +303,12 @@ struct FilesPutCommand: AsyncParsableCommand {
             throw ValidationError("The target must be s3://BUCKET/KEY.")
         }
         guard file == "-" else { return }
-        guard !recursive, !key.isEmpty, key.utf8.last != UInt8(ascii: "/") else {
+        try Self.requireName(recursive, key)
+    }
+
+    /// Refuses to put standard input into a folder.
+    static func requireName(_ isRecursive: Bool, _ key: String) throws {
+        guard !isRecursive, !key.isEmpty, key.utf8.last != UInt8(ascii: "/") else {
             throw ValidationError("Standard input has no name: give one as s3://BUCKET/KEY.")
         }
     }
@@ -282,9 +323,18 @@ struct FilesPutCommand: AsyncParsableCommand {
                 options: options
             )
         }
-        let place = target.description
+        try await Self.putStandardInput(in: name, key, bucket, options)
+    }
+
+    static func putStandardInput(
+        in name: String,
+        _ key: String,
+        _ bucket: BucketOptions,
+        _ options: FileTransfers.Options = .init()
+    ) async throws {
+        let place = FilePlace.bucket(name: name, key: key).description
         try await bucket.run { transfers, output in
-            let line = output.progressLine(unit: .bytes)
+            let line = BucketOptions.progressLine(of: transfers, output)
             defer { line.finish() }
             let size = try await FileStore(transfers.adapter(name)).write(
                 .standardInput,
@@ -297,7 +347,7 @@ struct FilesPutCommand: AsyncParsableCommand {
             if output.isJSON {
                 try output.record(CopiedRecord(from: "-", to: place, bytes: size))
             } else {
-                try output.line("\(place): \(size) bytes")
+                try output.line("\(place): \(size.counted("byte"))")
             }
             return .done
         }
@@ -327,9 +377,11 @@ struct FilesGetCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard source.isBucket else { throw ValidationError("The source must be s3://BUCKET/KEY.") }
-        guard file != "-" || !recursive else {
+        guard file == "-" else { return }
+        guard !recursive else {
             throw ValidationError("Only one file can be written to standard output.")
         }
+        try source.requireKey()
     }
 
     func run() async throws {
@@ -343,13 +395,20 @@ struct FilesCopyCommand: AsyncParsableCommand {
         commandName: "copy",
         abstract:
             "Copies a file, or a folder, within a bucket, between buckets or with the machine.",
-        discussion: "Within a bucket the server copies, and no byte passes this machine."
+        discussion: "Within a bucket the server copies, and no byte passes this machine.",
+        aliases: ["cp"]
     )
 
-    @Argument(help: "What to copy: s3://BUCKET/KEY, or a path of the machine.")
+    @Argument(
+        help: "What to copy: s3://BUCKET/KEY, or a path of the machine; - for standard input.",
+        completion: .file()
+    )
     var from: FilePlace
 
-    @Argument(help: "Where to: s3://BUCKET/KEY, or a path of the machine.")
+    @Argument(
+        help: "Where to: s3://BUCKET/KEY, or a path of the machine; - for standard output.",
+        completion: .file()
+    )
     var to: FilePlace
 
     @Flag(name: .shortAndLong, help: "Copies all files of a folder.")
@@ -362,9 +421,21 @@ struct FilesCopyCommand: AsyncParsableCommand {
             throw ValidationError("One of the locations must be s3://BUCKET/KEY.")
         }
         guard from != to else { throw ValidationError("The source and the target are the same.") }
+        if from.isStandard, case .bucket(_, let key) = to {
+            try FilesPutCommand.requireName(recursive, key)
+        }
+        guard to.isStandard else { return }
+        guard !recursive else {
+            throw ValidationError("Only one file can be written to standard output.")
+        }
+        try from.requireKey()
     }
 
     func run() async throws {
+        if from.isStandard, case .bucket(let name, let key) = to {
+            return try await FilesPutCommand.putStandardInput(in: name, key, bucket)
+        }
+        guard !to.isStandard else { return try await FilesCatCommand.write([from], bucket) }
         try await bucket.copy(from: from, to: to, isRecursive: recursive)
     }
 }

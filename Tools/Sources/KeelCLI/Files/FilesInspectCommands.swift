@@ -3,6 +3,7 @@ import Foundation
 import KeelFileTools
 import KeelFiles
 import KeelFilesS3
+import KeelTerminal
 import KeelToolSupport
 
 struct FilesCatCommand: AsyncParsableCommand {
@@ -18,9 +19,7 @@ struct FilesCatCommand: AsyncParsableCommand {
     @OptionGroup var bucket: BucketOptions
 
     func validate() throws {
-        guard places.allSatisfy(\.isBucket) else {
-            throw ValidationError("The files must be s3://BUCKET/KEY.")
-        }
+        for place in places { try place.requireKey() }
     }
 
     func run() async throws { try await Self.write(places, bucket) }
@@ -40,7 +39,7 @@ struct FilesStatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stat",
         abstract: "Shows the size, date, type, version, checksum and attributes of a file.",
-        discussion: "The exit code is 2 if the file does not exist."
+        discussion: "The exit code is 1 if the file does not exist."
     )
 
     @Argument(help: "The file: s3://BUCKET/KEY.")
@@ -49,7 +48,7 @@ struct FilesStatCommand: AsyncParsableCommand {
     @OptionGroup var bucket: BucketOptions
 
     func validate() throws {
-        guard place.isBucket else { throw ValidationError("The file must be s3://BUCKET/KEY.") }
+        try place.requireKey()
     }
 
     private struct Record: Encodable {
@@ -90,8 +89,10 @@ struct FilesStatCommand: AsyncParsableCommand {
         try await bucket.run { transfers, output in
             let files = FileStore(try transfers.adapter(name))
             guard let file = try await files.metadataIfPresent(of: FileStorePath(key)) else {
-                output.message("“\(shown)” does not exist")
-                return .findings
+                throw ToolError(
+                    "“\(shown)” does not exist",
+                    advice: "Check the key; keel files list s3://\(name) shows what there is."
+                )
             }
             let record = Record(file)
             if output.isJSON {
@@ -137,15 +138,20 @@ struct FilesSizeCommand: AsyncParsableCommand {
                 guard case .bucket(let name, let key) = place else { continue }
                 var record = Record(place: place.description)
                 let files = FileStore(try transfers.adapter(name))
+                let line = output.progressLine(unit: .items("files"))
+                defer { line.finish() }
                 for try await file in files.files(in: try transfers.folder(key)) {
                     record.files += 1
                     record.bytes += file.size
+                    line.update(done: record.files, note: record.place)
                 }
+                line.finish()
                 if output.isJSON {
                     try output.record(record)
                 } else {
-                    let size = isHuman ? Self.text(of: record.bytes) : "\(record.bytes) bytes"
-                    try output.line("\(size)  \(record.files) files  \(place)")
+                    let size =
+                        isHuman ? Self.text(of: record.bytes) : record.bytes.counted("byte")
+                    try output.line("\(size)  \(record.files.counted("file"))  \(place)")
                 }
             }
             return .done
@@ -159,7 +165,7 @@ struct FilesSizeCommand: AsyncParsableCommand {
         for next in ["KiB", "MiB", "GiB", "TiB", "PiB"] where size >= 1024 {
             (size, unit) = (size / 1024, next)
         }
-        guard unit != "bytes" else { return "\(byteCount) bytes" }
+        guard unit != "bytes" else { return byteCount.counted("byte") }
         return "\((size * 10).rounded() / 10) \(unit)"
     }
 }
@@ -172,13 +178,20 @@ struct FilesMoveCommand: AsyncParsableCommand {
         discussion: """
             A file is removed once its copy is complete. If the command is interrupted in between, \
             both exist, and running it again ends the move.
-            """
+            """,
+        aliases: ["mv"]
     )
 
-    @Argument(help: "What to move: s3://BUCKET/KEY, or a path of the machine.")
+    @Argument(
+        help: "What to move: s3://BUCKET/KEY, or a path of the machine.",
+        completion: .file()
+    )
     var from: FilePlace
 
-    @Argument(help: "Where to: s3://BUCKET/KEY, or a path of the machine.")
+    @Argument(
+        help: "Where to: s3://BUCKET/KEY, or a path of the machine.",
+        completion: .file()
+    )
     var to: FilePlace
 
     @Flag(name: .shortAndLong, help: "Moves all files of a folder.")
@@ -191,6 +204,16 @@ struct FilesMoveCommand: AsyncParsableCommand {
             throw ValidationError("One of the locations must be s3://BUCKET/KEY.")
         }
         guard from != to else { throw ValidationError("The source and the target are the same.") }
+        guard !from.isStandard else {
+            throw ValidationError(
+                "Standard input cannot be moved: type keel files put - \(to), or ./- for a file."
+            )
+        }
+        guard !to.isStandard else {
+            throw ValidationError(
+                "A file cannot be moved to standard output: type keel files get \(from) -."
+            )
+        }
     }
 
     func run() async throws {

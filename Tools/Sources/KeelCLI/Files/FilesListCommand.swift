@@ -3,16 +3,18 @@ import Foundation
 import KeelFileTools
 import KeelFiles
 import KeelFilesS3
+import KeelTerminal
 import KeelToolSupport
 
 struct FilesListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Lists the files and folders of a bucket, or of a folder in it.",
-        discussion: "Keys that are not valid file paths, such as those with “//”, are not listed."
+        discussion: "Keys that are not valid file paths, such as those with “//”, are not listed.",
+        aliases: ["ls"]
     )
 
-    @Argument(help: "s3://BUCKET, or s3://BUCKET/FOLDER.")
+    @Argument(help: "s3://BUCKET, s3://BUCKET/FOLDER or s3://BUCKET/KEY.")
     var place: FilePlace
 
     @Flag(name: .shortAndLong, help: "Lists the files of the folders inside of it too.")
@@ -32,18 +34,21 @@ struct FilesListCommand: AsyncParsableCommand {
         try await bucket.run { transfers, output in
             let files = FileStore(try transfers.adapter(name))
             let folder = try transfers.folder(key)
-            var next: FileCursor?
+            var (next, isEmpty) = (FileCursor?.none, true)
             repeat {
                 let page = try await files.list(in: folder, isRecursive: isRecursive, after: next)
                 for entry in Self.entries(of: page) {
-                    if output.isJSON {
-                        try output.record(entry)
-                    } else {
-                        try output.line(entry.line)
-                    }
+                    isEmpty = false
+                    try entry.show(output)
                 }
                 next = page.next
             } while next != nil
+            // Not a folder with files, but perhaps a file.
+            if isEmpty, let path = folder.path, key.utf8.last != UInt8(ascii: "/"),
+                let file = try await files.metadataIfPresent(of: path)
+            {
+                try Self.entry(of: file.summary).show(output)
+            }
             return .done
         }
     }
@@ -63,18 +68,24 @@ struct FilesListCommand: AsyncParsableCommand {
             let space = String(repeating: " ", count: max(0, 14 - size.count))
             return space + size + "  " + modified + "  " + key
         }
+
+        func show(_ output: CommandOutput) throws {
+            if output.isJSON { try output.record(self) } else { try output.line(line) }
+        }
+    }
+
+    private static func entry(of file: FileSummary) -> Entry {
+        Entry(
+            key: file.path.string,
+            bytes: file.size,
+            modified: file.modified.formatted(.iso8601),
+            version: file.version.string
+        )
     }
 
     /// The files and folders of a page, in the order of their keys.
     private static func entries(of page: FilePage) -> [Entry] {
-        let files = page.files.map { file in
-            Entry(
-                key: file.path.string,
-                bytes: file.size,
-                modified: file.modified.formatted(.iso8601),
-                version: file.version.string
-            )
-        }
+        let files = page.files.map(entry)
         let folders = page.folders.map { Entry(key: $0.string + "/") }
         return (files + folders).sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
@@ -86,7 +97,8 @@ struct FilesDeleteCommand: AsyncParsableCommand {
         abstract: "Deletes a file of a bucket, or all files of a folder.",
         discussion: """
             With --recursive it asks before. The exit code is 2 where there was nothing to delete.
-            """
+            """,
+        aliases: ["rm"]
     )
 
     @Argument(help: "s3://BUCKET/KEY.")
@@ -113,19 +125,27 @@ struct FilesDeleteCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard case .bucket(let name, let key) = place else { return }
-        let (isRecursive, asks, folderName) = (recursive, !yes, place.description)
-        try await bucket.run { transfers, output in
-            let files = FileStore(try transfers.adapter(name))
+        let isRecursive = recursive
+        if recursive, !yes {
+            // Before the work, so that Control-C at the question just ends the command.
+            try await bucket.output.reporting {
+                try Confirmation.ask(
+                    "Delete all files of \(place)?",
+                    advice: "Add --yes to delete all files of \(place)."
+                )
+                return .done
+            }
+        }
+        try await bucket.run(
+            advice: "What is deleted stays deleted; run it again to delete the rest."
+        ) { transfers, output in
             let count: Int
             if isRecursive {
-                if asks {
-                    try Confirmation.ask(
-                        "Delete all files of \(folderName)?",
-                        advice: "Add --yes to delete all files of \(folderName)."
-                    )
-                }
-                count = try await files.deleteAll(in: try transfers.folder(key))
+                let line = output.progressLine(unit: .items("files"))
+                defer { line.finish() }
+                count = try await transfers.deleteAll(of: name, in: key) { line.update(done: $0) }
             } else {
+                let files = FileStore(try transfers.adapter(name))
                 count = try await files.delete(try FileStorePath(key)) ? 1 : 0
             }
             if output.isJSON {
@@ -150,11 +170,14 @@ struct FilesUploadsCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Ends the uploads that were begun longer ago; what they have sent is lost.",
-            valueName: "hours"
+            """
+            Ends the uploads that were begun longer ago, such as 12h or 7d; what they have sent is \
+            lost.
+            """,
+            valueName: "age"
         )
     )
-    var abortOlderThan: Int?
+    var abortOlderThan: String?
 
     @OptionGroup var bucket: BucketOptions
 
@@ -162,9 +185,19 @@ struct FilesUploadsCommand: AsyncParsableCommand {
         guard case .bucket(_, let key) = place, key.isEmpty else {
             throw ValidationError("The location must be s3://BUCKET.")
         }
-        guard abortOlderThan.map({ $0 >= 0 }) ?? true else {
-            throw ValidationError("--abort-older-than must be a number of hours.")
+        guard abortOlderThan == nil || age != nil else {
+            throw ValidationError("--abort-older-than must be an age, such as 90s, 15m, 12h or 7d.")
         }
+    }
+
+    /// The age in seconds.
+    ///
+    /// A number without a unit is none: hours and seconds could be meant.
+    private var age: Int? {
+        guard let text = abortOlderThan, text.last?.isNumber == false,
+            let seconds = FilesPresignCommand.seconds(text), seconds >= 0
+        else { return nil }
+        return seconds
     }
 
     private struct Record: Encodable {
@@ -175,13 +208,11 @@ struct FilesUploadsCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard case .bucket(let name, _) = place else { return }
-        let hours = abortOlderThan
+        let age = age
         try await bucket.run { transfers, output in
             let adapter = try transfers.adapter(name)
-            if let hours {
-                let count = try await adapter.abortIncompleteUploads(
-                    olderThan: .seconds(hours * 3600)
-                )
+            if let age {
+                let count = try await adapter.abortIncompleteUploads(olderThan: .seconds(age))
                 if output.isJSON {
                     try output.record(["ended": count])
                 } else {

@@ -18,10 +18,16 @@ struct FilesSyncCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The folder to read: s3://BUCKET/FOLDER, or a path of the machine.")
+    @Argument(
+        help: "The folder to read: s3://BUCKET/FOLDER, or a path of the machine.",
+        completion: .directory
+    )
     var from: FilePlace
 
-    @Argument(help: "The folder to change: s3://BUCKET/FOLDER, or a path of the machine.")
+    @Argument(
+        help: "The folder to change: s3://BUCKET/FOLDER, or a path of the machine.",
+        completion: .directory
+    )
     var to: FilePlace
 
     @Flag(help: "Deletes files of the target that the source lacks; asks before.")
@@ -49,31 +55,45 @@ struct FilesSyncCommand: AsyncParsableCommand {
             throw ValidationError("One of the locations must be s3://BUCKET/FOLDER.")
         }
         guard from != to else { throw ValidationError("The source and the target are the same.") }
+        guard !from.isStandard, !to.isStandard else {
+            throw ValidationError("A sync needs folders: type a path; ./- is a folder called -.")
+        }
     }
 
     func run() async throws {
         let command = self
         try await bucket.run { transfers, output in
+            let planning = output.progressLine(unit: .items("files"))
+            defer { planning.finish() }
             var plan = try await transfers.plan(
                 from: command.from,
                 to: command.to,
                 patterns: NamePatterns(include: command.include, exclude: command.exclude),
                 comparesChecksums: command.checksum
-            )
+            ) { count, total in
+                planning.update(
+                    done: count,
+                    total: total,
+                    note: total == nil ? "listed" : "compared"
+                )
+            }
+            planning.finish()
             if !command.delete { plan.keepOthers() }
             if command.dryRun {
                 try command.show(plan, output)
             } else {
                 if !plan.deletions.isEmpty, !command.yes {
+                    let files = plan.deletions.count.counted("file")
                     try Confirmation.ask(
-                        "Delete \(plan.deletions.count) files of \(command.to)?",
+                        "Delete \(files) of \(command.to)?",
+                        declined: "nothing was copied or deleted",
                         advice: """
-                            Add --yes to delete \(plan.deletions.count) files of \(command.to), or \
-                            --dry-run to see which.
+                            Add --yes to delete \(files) of \(command.to), or --dry-run to see \
+                            which.
                             """
                     )
                 }
-                let line = output.progressLine(unit: .bytes)
+                let line = BucketOptions.progressLine(of: transfers, output)
                 defer { line.finish() }
                 let report = try await transfers.copy(plan) { progress in
                     try BucketOptions.show(progress, line, output)
@@ -96,9 +116,7 @@ struct FilesSyncCommand: AsyncParsableCommand {
                     )
                 }
             }
-            for name in plan.skipped {
-                output.message("“\(name)” was skipped: \(BucketOptions.skipReason)")
-            }
+            BucketOptions.remark(on: plan.skipped, output)
             return plan.skipped.isEmpty ? .done : .findings
         }
     }
@@ -124,26 +142,32 @@ struct FilesSyncCommand: AsyncParsableCommand {
     }
 }
 
-/// A question before files are deleted.
+/// A question before something is deleted.
 enum Confirmation {
     /// Asks a person at the terminal.
     ///
     /// - Parameters:
     ///   - question: The question, which is answered with yes or no.
+    ///   - declined: What did not happen after another answer.
     ///   - advice: What to type without a terminal.
     /// - Throws: `ToolError` if the answer is not yes, or without a terminal.
-    static func ask(_ question: String, advice: String) throws {
+    static func ask(
+        _ question: String,
+        declined: String = "nothing was deleted",
+        advice: String
+    ) throws {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
-            throw ToolError("nothing was deleted: there is no terminal to ask at", advice: advice)
+            throw ToolError("\(declined): there is no terminal to ask at", advice: advice)
         }
-        try FileHandle.standardError.write(contentsOf: Array("\(question) [y/N] ".utf8))
+        let shown = CommandOutput.harmless("\(question) [y/N] ")
+        try FileHandle.standardError.write(contentsOf: Array(shown.utf8))
         // The wait notices an interruption, which reading a line does not.
         var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         while poll(&input, 1, 100) == 0 { try Task.checkCancellation() }
         try Task.checkCancellation()
         let answer = readLine()?.lowercased() ?? ""
         guard answer == "y" || answer == "yes" else {
-            throw ToolError("nothing was copied or deleted", advice: advice)
+            throw ToolError(declined, advice: advice)
         }
     }
 }

@@ -8,7 +8,11 @@ import KeelToolSupport
 
 /// The keyset, and the files' associated data.
 struct FileKeyOptions: ParsableArguments {
-    @Option(name: .long, help: "The file of the keyset, made by `keel keyset create`.")
+    @Option(
+        name: .long,
+        help: "The file of the keyset, made by `keel keyset create`.",
+        completion: .file()
+    )
     var keyset: String?
 
     @OptionGroup var key: KeySourceOptions
@@ -22,12 +26,13 @@ struct FileKeyOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Shows no progress.")
     var quiet = false
 
-    @Flag(help: "Write results and errors as JSON, one object a line.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     var output: CommandOutput { CommandOutput(isJSON: json, isQuiet: quiet) }
 
     func validate() throws {
+        try Parsed.requireFile(keyset, "A keyset")
         if keyset != nil {
             try key.requireOne()
         } else if key.choice.count > 0 {
@@ -88,19 +93,39 @@ struct FileKeyOptions: ParsableArguments {
 struct PassphraseOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "An open file descriptor with the passphrase, instead of the terminal.",
-            discussion: "KEEL_PASSPHRASE_FILE names a file with it.",
+            """
+            An open file descriptor with the passphrase, instead of the terminal. The variable \
+            KEEL_PASSPHRASE_FILE names a file that contains it.
+            """,
             valueName: "number"
         )
     )
     var passphraseDescriptor: Int32?
 
-    var source: PassphraseSource { PassphraseSource(descriptor: passphraseDescriptor) }
+    @Option(
+        help: ArgumentHelp("An environment variable with the passphrase.", valueName: "variable")
+    )
+    var passphraseVariable: String?
 
-    func validate(_ file: String) throws {
+    /// Whether a source other than the terminal was named.
+    var isGiven: Bool { passphraseDescriptor != nil || passphraseVariable != nil }
+
+    var source: PassphraseSource {
+        PassphraseSource(descriptor: passphraseDescriptor, variable: passphraseVariable)
+    }
+
+    func validate() throws {
         guard (passphraseDescriptor ?? 3) >= 0 else {
             throw ValidationError("--passphrase-descriptor must not be negative.")
         }
+        guard passphraseDescriptor == nil || passphraseVariable == nil else {
+            throw ValidationError(
+                "Name one of --passphrase-descriptor and --passphrase-variable."
+            )
+        }
+    }
+
+    func validate(_ file: String) throws {
         guard passphraseDescriptor != STDIN_FILENO || file != "-" else {
             throw ValidationError(
                 "Standard input cannot hold both the passphrase and the file: use descriptor 3."
@@ -124,7 +149,10 @@ struct EncryptCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The file to encrypt, which stays as it is; - is standard input.")
+    @Argument(
+        help: "The file to encrypt, which stays as it is; - is standard input.",
+        completion: .file()
+    )
     var file = "-"
 
     @Option(name: .shortAndLong, help: "A public key that may open the file; can be repeated.")
@@ -132,7 +160,7 @@ struct EncryptCommand: AsyncParsableCommand {
 
     @Option(
         name: [.customShort("R"), .long],
-        help: "A file of public keys, one a line, PEM or JWK; can be repeated.",
+        help: "A file of public keys, one per line, PEM or JWK; can be repeated.",
         completion: .file()
     )
     var recipientsFile: [String] = []
@@ -157,12 +185,13 @@ struct EncryptCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: "The file to write; FILE.keel if it is not given. - is standard output."
+        help: "The file to write; FILE.keel if it is not given. - is standard output.",
+        completion: .file()
     )
     var output: String?
 
     private var usesPassphrase: Bool {
-        passphrase || passphraseOptions.passphraseDescriptor != nil
+        passphrase || passphraseOptions.isGiven
     }
 
     private var namesRecipients: Bool { !recipient.isEmpty || !recipientsFile.isEmpty }
@@ -200,6 +229,7 @@ struct EncryptCommand: AsyncParsableCommand {
                 }
                 return .done
             }
+            if usesPassphrase { try pipe.check() }
             let lock = try lock()
             let (context, isArmored) = (Data(keys.context.utf8), armor)
             try await keys.run(pipe) { progress in
@@ -239,12 +269,15 @@ struct DecryptCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The file to decrypt, which stays as it is; - is standard input.")
+    @Argument(
+        help: "The file to decrypt, which stays as it is; - is standard input.",
+        completion: .file()
+    )
     var file = "-"
 
     @Option(
         name: .shortAndLong,
-        help: "A file of private keys, one a line, PEM or JWK; can be repeated.",
+        help: "A file of private keys, one per line, PEM or JWK; can be repeated.",
         completion: .file()
     )
     var identity: [String] = []
@@ -255,7 +288,8 @@ struct DecryptCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: "The file to write; FILE without .keel if not given. - is standard output."
+        help: "The file to write; FILE without .keel if not given. - is standard output.",
+        completion: .file()
     )
     var output: String?
 
@@ -317,6 +351,7 @@ struct KeysetReencryptCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard keys.keyset != nil else { throw ValidationError("Name the keyset with --keyset.") }
+        for file in files { try Parsed.requireFile(file, "A file that is written anew") }
     }
 
     func run() async throws {
@@ -333,14 +368,20 @@ struct KeysetReencryptCommand: AsyncParsableCommand {
                     }
                 } catch let error as SecurityError where error.code == .decryptionFailed {
                     refused += 1
-                    keys.output.message("\(file): \(error.message)")
+                    if keys.json {
+                        keys.output.failure(error, about: file)
+                    } else {
+                        keys.output.message("\(file): \(error.message)")
+                    }
                 }
             }
             let written = files.count - refused
             if keys.json {
                 try keys.output.record(["reencrypted": written, "unreadable": refused])
             } else {
-                try keys.output.line("\(written) files encrypted anew, \(refused) unreadable")
+                try keys.output.line(
+                    "\(written.counted("file")) encrypted anew, \(refused) unreadable"
+                )
             }
             return refused == 0 ? .done : .findings
         }
@@ -354,6 +395,6 @@ private struct FileResult: Encodable {
 
     func show(_ output: CommandOutput) throws {
         guard !output.isJSON else { return try output.record(self) }
-        try output.line("\(file): \(bytes) bytes")
+        try output.line("\(file): \(bytes.counted("byte"))")
     }
 }

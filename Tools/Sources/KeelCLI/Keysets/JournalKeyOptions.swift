@@ -15,6 +15,7 @@ struct JournalKeyOptions: ParsableArguments {
     var keysetContext = ""
 
     func validate() throws {
+        try Parsed.requireFile(keyset, "A keyset")
         if keyset != nil {
             try key.requireOne()
         } else if key.choice.count > 0 {

@@ -14,10 +14,16 @@ struct KeysetGenerateCommand: AsyncParsableCommand {
         discussion: """
             x25519 opens files that `keel encrypt --recipient` sealed, ed25519 and p256 sign. The \
             file has mode 0600 and is not encrypted; it must not exist.
+
+            With - the private key goes to standard output, unless that is a terminal, and its \
+            public half to standard error.
             """
     )
 
-    @Argument(help: "The file of the private key.", completion: .file())
+    @Argument(
+        help: "The file of the private key; - is standard output.",
+        completion: .file()
+    )
     var file: String
 
     @Option(help: "The kind of key.")
@@ -33,7 +39,11 @@ struct KeysetGenerateCommand: AsyncParsableCommand {
             let form = format ?? key.publicKey.usualForm
             let text = try key.publicKey.text(form)
             try KeyOutput.write(try key.cleartext(form), to: file)
-            try FileHandle.standardOutput.write(contentsOf: Array(text.utf8))
+            guard file != "-" else {
+                try FileHandle.standardError.write(contentsOf: Array(text.utf8))
+                return .done
+            }
+            try StandardOutput.write(Array(text.utf8))
             return .done
         }
     }
@@ -62,6 +72,7 @@ struct KeysetPublicCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard key.choice.count <= 1 else { return try key.requireOne() }
+        if key.choice.count == 1 { try Parsed.requireFile(file, "A keyset") }
         guard key.choice.count == 0 || format == nil else {
             throw ValidationError("--format is for single keys: a public keyset is Tink's JSON.")
         }
@@ -70,7 +81,7 @@ struct KeysetPublicCommand: AsyncParsableCommand {
     func run() async throws {
         let output = CommandOutput(isJSON: false)
         try await output.reporting {
-            try FileHandle.standardOutput.write(contentsOf: Array(try await text().utf8))
+            try StandardOutput.write(Array(try await text().utf8))
             return .done
         }
     }
@@ -100,7 +111,7 @@ struct KeysetImportCommand: AsyncParsableCommand {
     @Argument(help: "The file to read; - is standard input.", completion: .file())
     var source: String
 
-    @Argument(help: "The file to write.", completion: .file())
+    @Argument(help: "The file to write; - is standard output.", completion: .file())
     var target: String
 
     @Option(help: "The form to write; text for x25519, pem for the others if not given.")
@@ -135,7 +146,8 @@ struct KeysetSignCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: "The file to write; FILE.sig if it is not given. - is standard output."
+        help: "The file to write; FILE.sig if it is not given. - is standard output.",
+        completion: .file()
     )
     var output: String?
 
@@ -162,7 +174,7 @@ struct KeysetSignCommand: AsyncParsableCommand {
             let signature = try signing.signature(for: try KeyOutput.contents(of: file))
             let target = output ?? (file == "-" ? "-" : file + ".sig")
             if target == "-" {
-                try FileHandle.standardOutput.write(contentsOf: signature)
+                try StandardOutput.write(signature)
             } else {
                 var written = try ReplacedFile(URL(filePath: target))
                 try written.append(signature)
@@ -226,7 +238,18 @@ struct KeysetVerifyCommand: AsyncParsableCommand {
 
 /// The files of keys and signatures.
 private enum KeyOutput {
+    /// Writes a private key to a new file, or with `-` to standard output.
     static func write(_ text: String, to file: String) throws {
+        guard file != "-" else {
+            guard isatty(STDOUT_FILENO) == 0 else {
+                throw ToolError(
+                    "a private key is not for a terminal",
+                    advice: "Redirect the output, or type the path of a file; ./- is one called -.",
+                    exit: .usage
+                )
+            }
+            return try StandardOutput.write(Array(text.utf8))
+        }
         var output = try ReplacedFile(URL(filePath: file), isPrivate: true)
         do {
             try output.append(Data(text.utf8))

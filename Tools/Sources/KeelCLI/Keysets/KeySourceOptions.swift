@@ -3,7 +3,10 @@ import KeelSecurityTools
 
 /// The location of the key that encrypts a keyset.
 struct KeySourceOptions: ParsableArguments {
-    @Option(help: "A file of 32 bytes that only its owner may read; `create` makes it.")
+    @Option(
+        help: "A file of 32 bytes that only its owner may read; `create` makes it.",
+        completion: .file()
+    )
     var keyFile: String?
 
     @Option(help: "An environment variable with 64 hexadecimal digits or base64.")
@@ -14,6 +17,8 @@ struct KeySourceOptions: ParsableArguments {
 
     @Option(help: "A service in the desktop's Secret Service, or in the Keychain.")
     var keyService: String?
+
+    func validate() throws { try Parsed.requireFile(keyFile, "The key") }
 
     var choice: KeySourceChoice {
         KeySourceChoice(

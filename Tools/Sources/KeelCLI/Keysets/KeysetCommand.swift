@@ -123,7 +123,20 @@ struct KeysetDestroyCommand: AsyncParsableCommand {
     @OptionGroup var keyset: KeysetOptions
     @OptionGroup var key: KeyIDOptions
 
+    @Flag(name: .shortAndLong, help: "Destroys the key without asking.")
+    var yes = false
+
     func run() async throws {
+        if !yes {
+            try await keyset.output.reporting {
+                try Confirmation.ask(
+                    "Destroy the key \(key.id) of \(keyset.keyset) and all that it alone decrypts?",
+                    declined: "nothing was destroyed",
+                    advice: "Add --yes to destroy the key \(key.id)."
+                )
+                return .done
+            }
+        }
         try await key.change(keyset) { keyset, id throws(SecurityError) in try keyset.destroy(id) }
     }
 }

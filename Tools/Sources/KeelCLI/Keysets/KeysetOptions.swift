@@ -13,12 +13,15 @@ struct KeysetOptions: ParsableArguments {
     @Option(help: "What the keyset belongs to, if it was given when it was made.")
     var keysetContext = ""
 
-    @Flag(help: "Write results and errors as JSON, one object a line.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     var output: CommandOutput { CommandOutput(isJSON: json) }
 
-    func validate() throws { try key.requireOne() }
+    func validate() throws {
+        try Parsed.requireFile(keyset, "A keyset")
+        try key.requireOne()
+    }
 
     func file(createsIfMissing: Bool = false) async throws -> KeysetFile {
         KeysetFile(

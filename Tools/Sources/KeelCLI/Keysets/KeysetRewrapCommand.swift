@@ -34,7 +34,10 @@ struct KeysetRewrapCommand: AsyncParsableCommand {
 
 /// The location of the key that will encrypt the keyset.
 struct NewKeySourceOptions: ParsableArguments {
-    @Option(help: "The new key: a file of 32 bytes, made if it is missing.")
+    @Option(
+        help: "The new key: a file of 32 bytes, made if it is missing.",
+        completion: .file()
+    )
     var newKeyFile: String?
 
     @Option(help: "The new key: a variable with 64 hexadecimal digits or base64.")
@@ -56,6 +59,7 @@ struct NewKeySourceOptions: ParsableArguments {
     }
 
     func validate() throws {
+        try Parsed.requireFile(newKeyFile, "The new key")
         guard choice.count == 1 else {
             throw ValidationError(
                 "Name one source of the new key: --new-key-file, --new-key-variable, "

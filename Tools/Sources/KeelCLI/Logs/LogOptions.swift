@@ -2,13 +2,17 @@ import ArgumentParser
 import Foundation
 import KeelLogging
 import KeelTelemetryTools
+import KeelTerminal
 import KeelToolSupport
 import Logging
 
 /// The options of all log commands.
 struct LogOptions: ParsableArguments {
     @Argument(
-        help: "Log files and folders of journals; several are merged by time.",
+        help: """
+            Log files and folders of journals; several are merged by time. - is standard input, \
+            read to its end.
+            """,
         completion: .file()
     )
     var paths: [String]
@@ -50,11 +54,30 @@ struct LogOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The id of a trace.", valueName: "id"))
     var trace: String?
 
-    @Flag(help: "Writes JSON for programs, one record per line.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
+    func validate() throws {
+        guard paths.count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("Standard input can be only one of the logs.")
+        }
+    }
+
+    /// Runs a body with the paths of the logs, where a temporary copy stands for standard input.
+    func withPaths(
+        _ body: ([String]) async throws -> ToolExit
+    ) async throws -> ToolExit {
+        guard paths.contains("-") else { return try await body(paths) }
+        let copy = try await Interruption.value { try StandardInput.copied() }
+        defer { try? FileManager.default.removeItem(at: copy.deletingLastPathComponent()) }
+        return try await body(paths.map { $0 == "-" ? copy.path : $0 })
+    }
+
     /// Opens the logs.
-    func source(from start: LogFileReader.Start = .oldest) async throws -> MergedLogSource {
+    func source(
+        of paths: [String],
+        from start: LogFileReader.Start = .oldest
+    ) async throws -> MergedLogSource {
         let sealing = try await seal.sealing()
         return MergedLogSource(
             try paths.map { path in
@@ -109,7 +132,8 @@ struct LogOptions: ParsableArguments {
     var format: LogFormat {
         guard !json else { return .jsonLines }
         let isTerminal = isatty(STDOUT_FILENO) == 1
-        let hasColors = isTerminal && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
+        let environment = ProcessInfo.processInfo.environment
+        let hasColors = isTerminal && TerminalColors.areAllowed(by: environment)
         return .text(symbols: isTerminal, colors: hasColors, indentsLineBreaks: isTerminal)
     }
 }
@@ -117,7 +141,7 @@ struct LogOptions: ParsableArguments {
 extension CommandOutput {
     /// Writes a record of a log.
     func write(_ record: LogRecord, as format: LogFormat) throws {
-        try FileHandle.standardOutput.write(contentsOf: format.bytes(of: record))
+        try StandardOutput.write(format.bytes(of: record))
     }
 
     /// Reports what was skipped.
@@ -125,8 +149,8 @@ extension CommandOutput {
         guard source.skippedCount > 0 else { return .done }
         message(
             """
-            \(source.skippedCount) lines are not records in KeelLogging's JSON format and \
-            were skipped.
+            \(source.skippedCount.counted("line is not a record", "lines are not records")) in \
+            KeelLogging's JSON format, and skipped.
             """
         )
         return .findings

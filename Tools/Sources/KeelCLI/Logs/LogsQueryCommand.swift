@@ -44,13 +44,15 @@ struct LogsQueryCommand: AsyncParsableCommand {
         let output = CommandOutput(isJSON: log.json)
         let filter = try log.filter()
         try await output.reporting {
-            let source = try await log.source()
-            if let countBy {
-                try count(source, filter, by: countBy, output)
-            } else {
-                try show(source, filter, output)
+            try await log.withPaths { paths in
+                let source = try await log.source(of: paths)
+                if let countBy {
+                    try count(source, filter, by: countBy, output)
+                } else {
+                    try show(source, filter, output)
+                }
+                return output.foreign(in: source)
             }
-            return output.foreign(in: source)
         }
     }
 

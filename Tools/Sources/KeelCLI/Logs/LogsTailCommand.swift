@@ -28,6 +28,9 @@ struct LogsTailCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard lines >= 0 else { throw ValidationError("--lines must not be negative.") }
+        guard !follow || !log.paths.contains("-") else {
+            throw ValidationError("--follow needs files: type a path instead of -.")
+        }
         _ = try log.filter()
     }
 
@@ -35,24 +38,27 @@ struct LogsTailCommand: AsyncParsableCommand {
         let output = CommandOutput(isJSON: log.json)
         let (filter, format, lines) = (try log.filter(), log.format, lines)
         try await output.reporting {
-            let current = try await log.source(from: .current)
-            var (source, last) = try Self.last(lines, of: current, filter)
-            if last.count < lines {
-                // The current file has too few records, so earlier files are read too.
-                (source, last) = try Self.last(lines, of: await log.source(), filter)
-            }
-            for record in last { try output.write(record, as: format) }
-            guard follow else { return output.foreign(in: source) }
-            let followed = Followed(source)
-            try await Interruption.wait {
-                while true {
-                    for record in try await followed.read() where filter.matches(record) {
-                        try output.write(record, as: format)
-                    }
-                    guard (try? await Task.sleep(for: Self.pause)) != nil else { return }
+            try await log.withPaths { paths in
+                let current = try await log.source(of: paths, from: .current)
+                var (source, last) = try Self.last(lines, of: current, filter)
+                if last.count < lines {
+                    // The current file has too few records, so earlier files are read too.
+                    let all = try await log.source(of: paths)
+                    (source, last) = try Self.last(lines, of: all, filter)
                 }
+                for record in last { try output.write(record, as: format) }
+                guard follow else { return output.foreign(in: source) }
+                let followed = Followed(source)
+                try await Interruption.wait {
+                    while true {
+                        for record in try await followed.read() where filter.matches(record) {
+                            try output.write(record, as: format)
+                        }
+                        guard (try? await Task.sleep(for: Self.pause)) != nil else { return }
+                    }
+                }
+                return .done
             }
-            return .done
         }
     }
 

@@ -15,16 +15,22 @@ struct DoctorCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "A store to check, an SQLite file or postgres://…; can be repeated.")
+    @Option(
+        help: "A store to check, an SQLite file or postgres://…; can be repeated.",
+        completion: .file()
+    )
     var store: [String] = []
 
-    @Option(help: "A folder of a file store to check; can be repeated.")
+    @Option(
+        help: "A folder of a file store to check; can be repeated.",
+        completion: .directory
+    )
     var files: [String] = []
 
     @Option(help: "A Keel server to check, such as http://127.0.0.1:8080.")
     var server: [String] = []
 
-    @Flag(help: "Writes JSON for programs, one object per line.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     func validate() throws {

@@ -17,16 +17,23 @@ struct InitCommand: AsyncParsableCommand {
     @Argument(help: "The app's name, such as ShoppingList.")
     var name: String
 
-    @Option(name: .customLong("in"), help: "The folder in which to create the app's folder.")
+    @Option(
+        name: .customLong("in"),
+        help: "The folder in which to create the app's folder.",
+        completion: .directory
+    )
     var folder = "."
 
-    @Option(help: "The location of Keel: the folder of a checkout, or the URL of a repository.")
+    @Option(
+        help: "The location of Keel: the folder of a checkout, or the URL of a repository.",
+        completion: .directory
+    )
     var keel: String
 
     @Option(help: "The user interface: terminal, or swiftui for screens on iOS and macOS.")
     var ui = NewApp.Interface.terminal
 
-    @Flag(help: "Writes JSON for programs.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     func run() async throws {

@@ -8,7 +8,10 @@ extension SecretPlace: ExpressibleByArgument {
 
 /// The location of the key of an encrypted file of secrets.
 struct SecretFileKeyOptions: ParsableArguments {
-    @Option(help: "For file: a file of 32 bytes that only its owner may read; `set` makes it.")
+    @Option(
+        help: "For file: a file of 32 bytes that only its owner may read; `set` makes it.",
+        completion: .file()
+    )
     var keyFile: String?
 
     @Option(help: "For file: an environment variable with 64 hexadecimal digits or base64.")
@@ -17,11 +20,10 @@ struct SecretFileKeyOptions: ParsableArguments {
     @Option(help: "For file: a credential that systemd hands to the service.")
     var keyCredential: String?
 
-    @Flag(help: "For file: asks for a passphrase at the terminal.")
+    @Flag(name: .shortAndLong, help: "For file: a passphrase, asked for at the terminal.")
     var passphrase = false
 
-    @Option(help: "For file: an environment variable that holds the passphrase.")
-    var passphraseVariable: String?
+    @OptionGroup var passphraseOptions: PassphraseOptions
 
     var choice: SecretKeyChoice {
         SecretKeyChoice(
@@ -30,12 +32,12 @@ struct SecretFileKeyOptions: ParsableArguments {
                 variable: keyVariable,
                 credential: keyCredential
             ),
-            asksForPassphrase: passphrase,
-            passphraseVariable: passphraseVariable
+            passphrase: passphrase || passphraseOptions.isGiven ? passphraseOptions.source : nil
         )
     }
 
     func validate() throws {
+        try Parsed.requireFile(keyFile, "The key")
         guard choice.count <= 1 else {
             throw ValidationError("Name one source of the file's key.")
         }
@@ -47,12 +49,15 @@ struct SecretOptions: ParsableArguments {
     @Option(help: "The service whose secrets they are, usually the app's identifier.")
     var service: String
 
-    @Option(help: "The store: platform, file:FOLDER or env:PREFIX.")
+    @Option(
+        help: "The store: platform, file:FOLDER or env:PREFIX.",
+        completion: .list(["platform", "file:", "env:"])
+    )
     var store = SecretPlace.platform
 
     @OptionGroup var key: SecretFileKeyOptions
 
-    @Flag(help: "Write results and errors as JSON, one object a line.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     var output: CommandOutput { CommandOutput(isJSON: json) }

@@ -65,7 +65,7 @@ struct SecretsGetCommand: AsyncParsableCommand {
                     text.map { ["text": $0] } ?? ["base64": secret.base64EncodedString()]
                 )
             } else {
-                try FileHandle.standardOutput.write(contentsOf: secret)
+                try StandardOutput.write(secret)
                 if isatty(STDOUT_FILENO) == 1 { try secrets.output.line("") }
             }
             return .done
@@ -111,8 +111,16 @@ struct SecretsDeleteCommand: AsyncParsableCommand {
             let store = try await secrets.open()
             let isThere = try await store.exists(forKey: key)
             try await store.delete(forKey: key)
-            if !isThere { secrets.output.message("There was no secret \(key).") }
-            return isThere ? .done : .findings
+            guard isThere else {
+                secrets.output.failure(
+                    ToolError(
+                        "there was no secret “\(key)”",
+                        advice: "Check the key; keel secrets list shows those that there are."
+                    )
+                )
+                return .findings
+            }
+            return .done
         }
     }
 }

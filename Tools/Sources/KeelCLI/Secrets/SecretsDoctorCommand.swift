@@ -10,12 +10,15 @@ struct SecretsDoctorCommand: AsyncParsableCommand {
         abstract: "Says which store can be used on this machine, and what to do if it cannot."
     )
 
-    @Option(help: "The store to look at: platform, file:FOLDER or env:PREFIX.")
+    @Option(
+        help: "The store to look at: platform, file:FOLDER or env:PREFIX.",
+        completion: .list(["platform", "file:", "env:"])
+    )
     var store = SecretPlace.platform
 
     @OptionGroup var key: SecretFileKeyOptions
 
-    @Flag(help: "Write results and errors as JSON, one object a line.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     func run() async throws {
@@ -49,14 +52,15 @@ struct SecretsDoctorCommand: AsyncParsableCommand {
             store = capabilities.kind.name
             features = names.filter { capabilities.features.contains($0.0) }.map(\.1)
             problem = capabilities.problem?.name
-            advice = capabilities.problem?.advice
+            advice = capabilities.problem.map { ShellAdvice.text(for: $0) }
         }
 
         init(_ error: SecretError) {
             store = "none"
             features = []
-            problem = "\(error.code.name): \(error.message)"
-            advice = error.code.advice
+            let described = ToolError(describing: error)
+            problem = described.message
+            advice = described.advice
         }
 
         func show(_ output: CommandOutput) throws {

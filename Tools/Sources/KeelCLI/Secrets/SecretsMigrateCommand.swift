@@ -16,13 +16,19 @@ struct SecretsMigrateCommand: AsyncParsableCommand {
 
     @OptionGroup var secrets: SecretOptions
 
-    @Option(help: "The store to move to: platform or file:FOLDER.")
+    @Option(
+        help: "The store to move to: platform or file:FOLDER.",
+        completion: .list(["platform", "file:"])
+    )
     var to: SecretPlace
 
     @Option(help: "The service there, if it is another.")
     var toService: String?
 
-    @Option(help: "For a file there: a file of 32 bytes that only its owner may read.")
+    @Option(
+        help: "For a file there: a file of 32 bytes that only its owner may read.",
+        completion: .file()
+    )
     var toKeyFile: String?
 
     @Option(help: "For a file there: an environment variable with the key.")
@@ -34,7 +40,7 @@ struct SecretsMigrateCommand: AsyncParsableCommand {
     private var thereChoice: SecretKeyChoice {
         SecretKeyChoice(
             source: KeySourceChoice(file: toKeyFile, variable: toKeyVariable),
-            passphraseVariable: toPassphraseVariable
+            passphrase: toPassphraseVariable.map { PassphraseSource(variable: $0) }
         )
     }
 

@@ -9,12 +9,12 @@ struct SecretsServicesCommand: AsyncParsableCommand {
         discussion: "The platform's store does not say which of its secrets are Keel's."
     )
 
-    @Option(help: "The store: file:FOLDER.")
+    @Option(help: "The store: file:FOLDER.", completion: .list(["file:"]))
     var store: SecretPlace
 
     @OptionGroup var key: SecretFileKeyOptions
 
-    @Flag(help: "Write results and errors as JSON, one object a line.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     func validate() throws {

@@ -20,7 +20,10 @@ struct StorageCommand: AsyncParsableCommand {
 
 /// The options of commands that open a store where it is kept.
 struct StoragePlaceOptions: ParsableArguments {
-    @Argument(help: "The store: an SQLite file, sqlite:PATH, or postgres://USER@HOST/DATABASE.")
+    @Argument(
+        help: "The store: an SQLite file, sqlite:PATH, or postgres://USER@HOST/DATABASE.",
+        completion: .file()
+    )
     var store: DocumentPlace
 
     @Flag(
@@ -31,7 +34,7 @@ struct StoragePlaceOptions: ParsableArguments {
     )
     var unverifiedDatabase = false
 
-    @Flag(help: "Writes JSON for programs, one object a line.")
+    @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
     func validate() throws {

@@ -39,8 +39,8 @@ struct StorageVerifyCommand: AsyncParsableCommand {
             } else {
                 for problem in report.problems { try output.line(problem) }
                 let result =
-                    report.isSound ? "no differences" : "\(report.problems.count) differences"
-                try output.line("\(report.documentCount) documents, \(result)")
+                    report.isSound ? "no differences" : report.problems.count.counted("difference")
+                try output.line("\(report.documentCount.counted("document")), \(result)")
             }
             return report.isSound ? .done : .failed
         }

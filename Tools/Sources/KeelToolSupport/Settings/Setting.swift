@@ -12,41 +12,125 @@ package struct Setting: Hashable, Sendable {
 
     /// The command, which is also the table of the file.
     package let command: String
-    /// The commands below it that have the option; none where it has no commands below it.
-    package let subcommands: [String]
     /// The option, without its dashes.
     package let option: String
     package let kind: Kind
+    /// The commands below that take it; empty for all that have the option.
+    package let subcommands: [String]
+    /// The options that stand in its place: if the command line names one, this one is not added.
+    package let alternatives: Set<String>
+    /// The option without which it means nothing.
+    package let companion: String?
+    /// Whether other commands mean something else by an option of this name.
+    ///
+    /// Such a setting has a variable of its own, and is in the command's table only.
+    package let isOwn: Bool
 
     /// The variable that gives it.
     package var variable: String {
-        "KEEL_" + option.uppercased().replacing("-", with: "_")
+        let name = isOwn ? "\(command)-\(option)" : option
+        return "KEEL_" + name.uppercased().replacing("-", with: "_")
     }
+
+    /// The keys of a file that give it.
+    package var keys: [[String]] { [[command, option]] + (isOwn ? [] : [[option]]) }
 
     private init(
         _ command: String,
         _ option: String,
         _ kind: Kind = .value,
-        below subcommands: [String] = []
+        below subcommands: [String] = [],
+        instead alternatives: Set<String> = [],
+        with companion: String? = nil,
+        isOwn: Bool = false
     ) {
         self.command = command
-        self.subcommands = subcommands
         self.option = option
         self.kind = kind
+        self.subcommands = subcommands
+        self.alternatives = alternatives.subtracting([option])
+        self.companion = companion
+        self.isOwn = isOwn
     }
 
     /// Every setting, by command.
     ///
     /// A command takes part by its lines here; its options stay as they are.
-    package static let all: [Setting] = documents + doctor + serve + proxy
+    package static let all: [Setting] =
+        documents + doctor + serve + proxy + files + secrets + keyset + encrypt + decrypt + logs
+        + analytics + storage
 
-    private static let documents = [
-        Setting(
-            "documents",
-            "store",
-            below: ["delete", "export", "get", "import", "query", "set", "shell", "watch"]
-        )
+    // With --swift, the code of indexes is written without a store.
+    private static let documents = [Setting("documents", "store", instead: ["swift"])]
+
+    private static let files =
+        [
+            "endpoint", "region", "provider", "aws-profile", "part-size", "parallel", "transfers",
+            "limit-rate",
+        ].map { Setting("files", $0) } + [Setting("files", "path-style", .flag)]
+
+    private static let secrets =
+        [Setting("secrets", "service"), Setting("secrets", "store", isOwn: true)]
+        + ["key-file", "key-variable", "key-credential"].map {
+            Setting("secrets", $0, instead: keySources.union(passphrases))
+        }
+
+    // Not for "public", which makes something else of a keyset than of a key.
+    private static let keyset =
+        [Setting("keyset", "keyset")]
+        + keySources.sorted().map {
+            Setting(
+                "keyset",
+                $0,
+                below: [
+                    "create", "list", "rotate", "enable", "disable", "destroy", "reencrypt",
+                    "rewrap",
+                ],
+                instead: keySources
+            )
+        }
+
+    private static let encrypt =
+        ["recipient", "recipients-file"].map {
+            Setting("encrypt", $0, .list, instead: recipients.union(passphrases).union(["keyset"]))
+        } + keysetOptions(of: "encrypt", instead: recipients.union(passphrases))
+
+    private static let decrypt =
+        [Setting("decrypt", "identity", .list, instead: ["keyset"])]
+        + keysetOptions(of: "decrypt", instead: passphrases.union(["identity"]))
+
+    private static let logs = keysetOptions(of: "logs")
+    private static let analytics = keysetOptions(of: "analytics", below: ["top"])
+    private static let storage = [Setting("storage", "unverified-database", .flag)]
+
+    /// The options that say where the key of a keyset or of secrets is.
+    private static let keySources: Set = [
+        "key-file", "key-variable", "key-credential", "key-service",
     ]
+
+    private static let recipients: Set = ["recipient", "recipients-file"]
+
+    private static let passphrases: Set = [
+        "passphrase", "passphrase-descriptor", "passphrase-variable",
+    ]
+
+    /// A keyset that is optional, and its key.
+    private static func keysetOptions(
+        of command: String,
+        below subcommands: [String] = [],
+        instead alternatives: Set<String> = []
+    ) -> [Setting] {
+        [Setting(command, "keyset", below: subcommands, instead: alternatives)]
+            + keySources.sorted().map {
+                Setting(
+                    command,
+                    $0,
+                    below: subcommands,
+                    instead: keySources,
+                    with: "keyset"
+                )
+            }
+    }
 
     private static let doctor = ["store", "files", "server"].map { Setting("doctor", $0, .list) }
 

@@ -17,12 +17,18 @@ package struct Settings: Sendable {
         }
     }
 
+    /// The precedence of a value.
+    fileprivate enum Rank: Comparable {
+        case file, profile, variable, flag
+    }
+
     /// A setting that has a value.
     package struct Resolved: Hashable, Sendable {
         package let setting: Setting
         /// One value, those of a list, or true or false of a flag.
         package let values: [String]
         package let source: Source
+        fileprivate let rank: Rank
     }
 
     private let file: SettingsFile?
@@ -62,8 +68,52 @@ package struct Settings: Sendable {
         }
     }
 
-    /// Returns the value of a setting that the command line does not name; nil for its default.
-    package func resolved(_ setting: Setting) throws -> Resolved? {
+    /// Returns the values that hold for a command line; settings without one have their default.
+    ///
+    /// - Parameters:
+    ///   - words: The command and its arguments.
+    ///   - spellings: The names of the command's options with all their spellings, such as `-r`;
+    ///     nil if the command line names only a group of commands.
+    /// - Returns: The values that the command line gives, and those to be added to it.
+    /// - Throws: ``ToolError`` for a variable that the option does not take.
+    package func resolved(
+        for words: [String],
+        spellings: [String: [String]]?
+    ) throws -> [Resolved] {
+        let words = Array(words.prefix { $0 != "--" })
+        let settings = Setting.all.filter { words.isEmpty || $0.command == words[0] }
+        guard let spellings else { return try settings.compactMap { try value(of: $0) } }
+        let given = spellings.mapValues { names in Self.values(of: names, in: words) }
+            .filter { !$0.value.isEmpty }
+        let below = words.dropFirst().first ?? ""
+        let fitting = settings.filter { setting in
+            spellings[setting.option] != nil
+                && (setting.subcommands.isEmpty || setting.subcommands.contains(below))
+        }
+        let found = try fitting.compactMap { setting -> Resolved? in
+            guard let values = given[setting.option] else { return try value(of: setting) }
+            return Resolved(
+                setting: setting,
+                values: setting.kind == .flag ? ["true"] : values,
+                source: .flag,
+                rank: .flag
+            )
+        }
+        // Of options that stand in each other's place, those of the highest precedence hold.
+        let holding = found.filter { one in
+            one.rank == .flag
+                || !one.setting.alternatives.contains { given[$0] != nil }
+                    && !found.contains {
+                        one.setting.alternatives.contains($0.setting.option) && $0.rank > one.rank
+                    }
+        }
+        return holding.filter { one in
+            guard one.rank != .flag, let companion = one.setting.companion else { return true }
+            return holding.contains { $0.setting.option == companion }
+        }
+    }
+
+    private func value(of setting: Setting) throws -> Resolved? {
         // An empty variable counts as unset.
         if let text = environment[setting.variable], !text.isEmpty {
             if setting.kind == .flag, !["true", "false"].contains(text) {
@@ -72,58 +122,38 @@ package struct Settings: Sendable {
                     advice: "It takes true or false."
                 )
             }
-            let source = Source.variable(setting.variable)
-            return Resolved(setting: setting, values: [text], source: source)
+            return Resolved(
+                setting: setting,
+                values: [text],
+                source: .variable(setting.variable),
+                rank: .variable
+            )
         }
-        guard let file, let entry = file.entry(for: setting, profile: profile),
-            let values = setting.texts(of: entry.value)
+        guard let file, let found = file.entry(for: setting, profile: profile),
+            let values = setting.texts(of: found.entry.value)
         else { return nil }
-        let source = Source.file(file.name, line: entry.line)
-        return Resolved(setting: setting, values: values, source: source)
+        return Resolved(
+            setting: setting,
+            values: values,
+            source: .file(file.name, line: found.entry.line),
+            rank: found.isOfProfile ? .profile : .file
+        )
     }
 
-    /// Returns the effective value of a setting for a command line.
-    package func resolved(_ setting: Setting, in arguments: [String]) throws -> Resolved? {
-        let given = Self.values(of: setting, in: arguments)
-        guard given.isEmpty else {
-            return Resolved(setting: setting, values: given, source: .flag)
-        }
-        return try resolved(setting)
-    }
-
-    /// The settings that a command line does not name, as options to be added.
-    ///
-    /// - Parameter arguments: The command and its arguments.
-    /// - Returns: Where the options belong, and what they are.
-    /// - Throws: ``ToolError`` for a variable that the option does not take.
-    package func additions(
-        to arguments: [String]
-    ) throws -> (index: Int, options: [Resolved]) {
-        guard let command = arguments.first else { return (0, []) }
-        let settings = Setting.all.filter { $0.command == command }
-        let below = arguments.dropFirst().first
-        let fitting = settings.filter {
-            $0.subcommands.isEmpty || $0.subcommands.contains(below ?? "")
-        }
-        let isGroup = fitting.contains { !$0.subcommands.isEmpty }
-        let options = try fitting.compactMap { setting -> Resolved? in
-            let resolved = try resolved(setting, in: arguments)
-            return resolved?.source == .flag ? nil : resolved
-        }
-        return (isGroup ? 2 : 1, options)
-    }
-
-    /// Returns the value of an option on the command line; “true” for a flag.
-    private static func values(of setting: Setting, in arguments: [String]) -> [String] {
-        let name = "--\(setting.option)"
-        let words = Array(arguments.prefix { $0 != "--" })
-        return words.indices.compactMap { index -> String? in
-            if words[index].hasPrefix("\(name)=") {
-                return String(words[index].dropFirst(name.count + 1))
+    /// Returns the values of an option on the command line; empty texts where none follows it.
+    private static func values(of names: [String], in words: [String]) -> [String] {
+        words.indices.compactMap { index -> String? in
+            let word = words[index]
+            for name in names {
+                if word.hasPrefix("\(name)=") { return String(word.dropFirst(name.count + 1)) }
+                // Short options can be written together, as in -pa.
+                let isAmong =
+                    name.count == 2 && word.wholeMatch(of: /-[A-Za-z]{2,}/) != nil
+                    && word.dropFirst().contains(name.dropFirst())
+                guard word == name || isAmong else { continue }
+                return words.indices.contains(index + 1) ? words[index + 1] : ""
             }
-            guard words[index] == name else { return nil }
-            guard setting.kind != .flag else { return "true" }
-            return words.indices.contains(index + 1) ? words[index + 1] : ""
+            return nil
         }
     }
 }

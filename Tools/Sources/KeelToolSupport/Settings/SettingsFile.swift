@@ -70,13 +70,15 @@ package struct SettingsFile: Sendable {
     }
 
     /// Returns the value of a setting in the file, of a profile or outside of profiles.
-    func entry(for setting: Setting, profile: String?) -> TOMLDocument.Entry? {
-        let own = [setting.command, setting.option]
-        let general = [setting.option]
-        let inProfile = profile.flatMap { profile in
-            entries[["profile", profile] + own] ?? entries[["profile", profile] + general]
+    func entry(
+        for setting: Setting,
+        profile: String?
+    ) -> (entry: TOMLDocument.Entry, isOfProfile: Bool)? {
+        for key in setting.keys {
+            guard let profile, let entry = entries[["profile", profile] + key] else { continue }
+            return (entry, true)
         }
-        return inProfile ?? entries[own] ?? entries[general]
+        return setting.keys.lazy.compactMap { entries[$0] }.first.map { ($0, false) }
     }
 
     private static func check(
@@ -85,9 +87,7 @@ package struct SettingsFile: Sendable {
         in name: String
     ) throws {
         let place = "\(name):\(entry.line)"
-        let settings = Setting.all.filter {
-            path == [$0.option] || path == [$0.command, $0.option]
-        }
+        let settings = Setting.all.filter { $0.keys.contains(path) }
         guard !settings.isEmpty else {
             let key = path.joined(separator: ".")
             let variable = "KEEL_" + (path.last ?? "").uppercased().replacing("-", with: "_")
@@ -97,11 +97,16 @@ package struct SettingsFile: Sendable {
                     advice: "Remove the line, and set the variable \(variable)."
                 )
             }
-            let known = Setting.all.flatMap { [$0.option, "\($0.command).\($0.option)"] }
+            let known = Setting.all.flatMap(\.keys).map { $0.joined(separator: ".") }
             let near = Spelling.nearest(to: key, of: known).map { "Write “\($0)”? " } ?? ""
+            let group = Setting.all.filter { path.count > 1 && $0.command == path[0] }
+            let keys = group.map(\.option).sorted().joined(separator: ", ")
             throw ToolError(
                 "\(place): there is no setting “\(key)”",
-                advice: "\(near)keel config show lists the settings."
+                advice: near
+                    + (group.isEmpty
+                        ? "keel config show lists the settings."
+                        : "The keys of [\(path[0])] are: \(keys).")
             )
         }
         for setting in settings {

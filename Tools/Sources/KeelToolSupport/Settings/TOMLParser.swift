@@ -103,7 +103,7 @@ struct TOMLParser {
         if peek == UInt8(ascii: "\r") { position += 1 }
         guard let byte = peek else { return }
         guard byte == UInt8(ascii: "\n") else {
-            throw error("something follows the value", "Write one KEY = VALUE a line.")
+            throw error("something follows the value", "Write one KEY = VALUE per line.")
         }
         position += 1
         line += 1

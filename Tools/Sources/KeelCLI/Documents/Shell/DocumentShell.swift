@@ -57,7 +57,7 @@ struct DocumentShell: Sendable {
             place = words.first.map { place.resolving($0) } ?? .top
         case .help: try help(words)
         case .ls: try await list(words)
-        case .delete where !words.contains("--yes"):
+        case .delete where !words.contains("--yes") && !words.contains("-y"):
             let arguments = try verb.arguments(words, at: place)
             let path = place.resolving(words.first ?? "")
             let below = words.contains("--recursive") ? " and all collections below" : ""

@@ -74,8 +74,14 @@ struct ShellCommand: AsyncParsableCommand {
         var shell = shell
         let reader = LineReader(history: LineHistory(in: historyFile))
         running.onEnd(reader.restoration)
-        // The command set creates a missing store.
-        let opened = try? await shell.store.opened(for: .reading)
+        let opened: OpenedStore?
+        do {
+            opened = try await shell.store.opened(for: .reading)
+        } catch {
+            opened = nil
+            // The shell starts nevertheless: the command set creates a missing store.
+            output.failure(error)
+        }
         let names = (opened?.adapter).map { StoreNames($0) }
         output.message("\(shell.store): help shows the commands, Control-D leaves.")
         var remarked = false

@@ -1,0 +1,72 @@
+package import Foundation
+
+/// Standard output, and how a command ends that cannot write to it.
+package enum StandardOutput {
+    /// Writes bytes.
+    ///
+    /// A reader that has closed its end, such as `head`, ends the process silently by SIGPIPE,
+    /// which shells report as 141. That holds even where a library ignores the signal.
+    ///
+    /// - Parameter bytes: The bytes.
+    /// - Throws: ``ToolError`` if the output is full, or cannot be written for another reason.
+    package static func write(_ bytes: some DataProtocol) throws {
+        try write(bytes, to: STDOUT_FILENO, named: "standard output")
+    }
+
+    /// Writes bytes to an open descriptor.
+    static func write(
+        _ bytes: some DataProtocol,
+        to descriptor: Int32,
+        named name: String
+    ) throws {
+        for region in bytes.regions {
+            var (done, problem) = (0, Int32(0))
+            region.withUnsafeBytes { buffer in
+                while done < buffer.count, problem == 0 {
+                    let rest = UnsafeRawBufferPointer(rebasing: buffer[done...])
+                    let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
+                    if count >= 0 { done += count } else { problem = wait(for: descriptor) }
+                }
+            }
+            if problem != 0 { throw error(problem, name) }
+        }
+    }
+
+    /// Waits after a refused write, if it can succeed later.
+    ///
+    /// - Returns: The number of the error; 0 if the write can be repeated.
+    private static func wait(for descriptor: Int32) -> Int32 {
+        let problem = errno
+        if problem == EPIPE { endByBrokenPipe() }
+        if problem == EAGAIN || problem == EWOULDBLOCK {
+            var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            _ = poll(&state, 1, -1)
+            return 0
+        }
+        return problem == EINTR ? 0 : problem
+    }
+
+    private static func endByBrokenPipe() -> Never {
+        signal(SIGPIPE, SIG_DFL)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(SIGPIPE)
+        _exit(128 + SIGPIPE)
+    }
+
+    private static func error(_ problem: Int32, _ name: String) -> ToolError {
+        let reason = String(cString: strerror(problem))
+        guard [ENOSPC, EDQUOT, EFBIG].contains(problem) else {
+            return ToolError(
+                "\(name) cannot be written: \(reason)",
+                advice: "Send the output to another place."
+            )
+        }
+        return ToolError(
+            "\(name) is full: \(reason)",
+            advice: "Make room, or send the output to another place."
+        )
+    }
+}

@@ -1,0 +1,93 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelToolsTestSupport
+import Testing
+
+@Suite(
+    "Settings and standard streams of keel files",
+    .enabled(if: MotoServer.isPresent, MotoServer.absence),
+    .timeLimit(.minutes(10))
+)
+struct FilesSettingsTests {
+    private let scratch: Scratch
+    private let server: MotoServer
+    private let root = "s3://first/" + UUID().uuidString
+
+    init() throws {
+        scratch = try Scratch()
+        server = try MotoServer.shared.get()
+    }
+
+    private func keel(
+        _ arguments: String...,
+        input: String? = nil,
+        environment: [String: String] = [:]
+    ) throws -> (code: Int32, output: String, errors: String) {
+        try KeelProcess(
+            arguments,
+            input: input,
+            environment: server.environment(scratch.file("cache"))
+                .merging(["XDG_CONFIG_HOME": scratch.file("config").path]) { $1 }
+                .merging(environment) { $1 },
+            in: scratch.folder
+        ).wait()
+    }
+
+    @Test("The endpoint and a profile’s provider come from keel.toml")
+    func settings() throws {
+        _ = try scratch.file(
+            "keel.toml",
+            holding: """
+                [files]
+                endpoint = "\(server.endpoint)"
+                part-size = 6
+                limit-rate = "100M"
+                [profile.minio.files]
+                provider = "minio"
+                path-style = true
+                [profile.none.files]
+                endpoint = "http://127.0.0.1:9"
+                """
+        )
+        let bare = ["AWS_ENDPOINT_URL": ""]
+        let file = try scratch.file("a.txt", holding: "hello").path
+        #expect(try keel("files", "put", file, "\(root)/a", environment: bare).code == 0)
+        let minio = try keel("--profile", "minio", "files", "cat", "\(root)/a", environment: bare)
+        #expect(minio.output == "hello", "\(minio.errors)")
+        #expect(try keel("--profile", "none", "files", "cat", "\(root)/a").code == 1)
+        let shown = try keel("--profile", "minio", "config", "show", "files").output
+        #expect(shown.contains("files.provider = minio  # "), "\(shown)")
+        #expect(shown.contains("files.path-style = true  # "), "\(shown)")
+        let variable = ["KEEL_ENDPOINT": "http://127.0.0.1:9"]
+        #expect(try keel("files", "cat", "\(root)/a", environment: variable).code == 1)
+    }
+
+    @Test("A copy streams standard input and output")
+    func streams() throws {
+        let put = try keel("files", "copy", "-", "\(root)/a", input: "hello")
+        #expect(put.output == "\(root)/a: 5 bytes\n", "\(put.errors)")
+        #expect(try keel("files", "copy", "\(root)/a", "-").output == "hello")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("-").path))
+        _ = try scratch.file("-", holding: "named -")
+        #expect(try keel("files", "copy", "./-", "\(root)/b").code == 0)
+        #expect(try keel("files", "cat", "\(root)/b").output == "named -")
+    }
+
+    @Test("What cannot be a standard stream is refused, and says what to type")
+    func refusals() throws {
+        _ = try scratch.file("-", holding: "named -")
+        for (arguments, advice) in [
+            (["move", "-", "\(root)/a"], "type keel files put - \(root)/a"),
+            (["move", "\(root)/a", "-"], "type keel files get \(root)/a -"),
+            (["sync", "-", root], "type a path"), (["sync", root, "-"], "type a path"),
+            (["copy", "-", "\(root)/"], "Standard input has no name"),
+            (["copy", "-r", root, "-"], "Only one file"),
+        ] {
+            let result = try KeelProcess(["files"] + arguments, in: scratch.folder).wait()
+            #expect(result.code == 64)
+            #expect(result.errors.contains(advice), "\(result.errors)")
+        }
+        #expect(FileManager.default.fileExists(atPath: scratch.file("-").path))
+    }
+}
+#endif

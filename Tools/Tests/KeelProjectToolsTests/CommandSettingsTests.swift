@@ -1,0 +1,205 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelToolSupport
+import KeelToolsTestSupport
+import Testing
+
+@Suite("Settings of the groups of commands", .timeLimit(.minutes(10)))
+struct CommandSettingsTests {
+    private let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func keel(
+        _ arguments: [String],
+        _ variables: [String: String] = [:],
+        input: String? = nil
+    ) throws -> (code: Int32, output: String, errors: String) {
+        try KeelProcess(
+            arguments,
+            input: input,
+            environment: ["XDG_CONFIG_HOME": scratch.file("config").path].merging(variables) { $1 },
+            in: scratch.folder
+        ).wait()
+    }
+
+    private func write(_ text: String) throws { _ = try scratch.file("keel.toml", holding: text) }
+
+    private struct Command: Decodable {
+        struct Argument: Decodable {
+            struct Name: Decodable { let name: String }
+
+            let names: [Name]?
+        }
+
+        let commandName: String
+        let subcommands: [Command]?
+        let arguments: [Argument]?
+
+        func has(_ option: String) -> Bool {
+            arguments?.contains { $0.names?.contains { $0.name == option } == true } == true
+                || subcommands?.contains { $0.has(option) } == true
+        }
+    }
+
+    @Test("Each setting is an option of the commands that it is for")
+    func table() throws {
+        struct Help: Decodable { let command: Command }
+        let text = try keel(["--experimental-dump-help"]).output
+        let commands = try JSONDecoder().decode(Help.self, from: Data(text.utf8)).command
+        for setting in Setting.all {
+            let group = commands.subcommands?.first { $0.commandName == setting.command }
+            let place = "\(setting.command).\(setting.option)"
+            #expect(group?.has(setting.option) == true, "\(place)")
+            for name in setting.subcommands {
+                let command = group?.subcommands?.first { $0.commandName == name }
+                #expect(command?.has(setting.option) == true, "\(place) of \(name)")
+            }
+        }
+    }
+
+    @Test(
+        "A profile that there is not is an error of every group",
+        arguments: [
+            ["secrets", "list", "--service", "s"], ["keyset", "list", "k"], ["logs", "query", "l"],
+            ["analytics", "status", "a"], ["storage", "verify", "s"], ["files", "ls", "s3://b"],
+            ["encrypt", "f", "-p"], ["documents", "query", "c"], ["config", "show"],
+            ["init", "App", "--keel", "."], ["lint"],
+        ]
+    )
+    func unknownProfile(arguments: [String]) throws {
+        try write("[profile.minio.files]\nregion = \"x\"\n[profile.near]\nstore = \"s\"\n")
+        for result in [
+            try keel(["--profile", "typo"] + arguments),
+            try keel(arguments, ["KEEL_PROFILE": "typo"]),
+        ] {
+            #expect(result.code == 64)
+            #expect(result.errors.contains("has no profile “typo”"), "\(result.errors)")
+            #expect(result.errors.contains("Its profiles are: minio, near."), "\(result.errors)")
+        }
+    }
+
+    @Test("A profile can be named behind the command as well")
+    func profileBehind() throws {
+        let store = scratch.file("s.sqlite").path
+        try write("[profile.p.documents]\nstore = \"\(store)\"\n")
+        #expect(try keel(["documents", "--profile", "p", "set", "c/a", "{\"v\":1}"]).code == 0)
+        let query = ["documents", "query", "c", "--plain"]
+        #expect(try keel(query + ["--profile=p"]).output == "{\"v\":1}\n")
+        #expect(try keel(query + ["--profile"]).errors.contains("--profile has no name"))
+        #expect(try keel(["--help"]).output.contains("--profile <name>"))
+        // What is behind -- belongs to another program.
+        let exec = ["secrets", "exec", "--service", "s", "--store", "env:KEEL_NONE_", "--", "echo"]
+        #expect(try keel(exec + ["--profile", "x"]).output == "--profile x\n")
+    }
+
+    @Test("An unknown key of a group brings the group’s keys")
+    func unknownKey() throws {
+        try write("[files]\nendpiont = \"http://127.0.0.1:9\"\n")
+        let result = try keel(["files", "ls", "s3://b"])
+        #expect(result.code == 64)
+        #expect(result.errors.contains("keel.toml:2: there is no setting “files.endpiont”"))
+        #expect(result.errors.contains("Write “files.endpoint”?"))
+        #expect(result.errors.contains("The keys of [files] are: aws-profile, endpoint, "))
+    }
+
+    @Test("Secrets have a store of their own, and their key from the file")
+    func secrets() throws {
+        let folder = scratch.file("secrets").path
+        try write(
+            """
+            store = "notes.sqlite"
+            [secrets]
+            service = "app"
+            store = "file:\(folder)"
+            key-file = "\(scratch.file("key").path)"
+            """
+        )
+        #expect(try keel(["secrets", "set", "token"], input: "s3cret").code == 0)
+        let other = ["KEEL_STORE": "other.sqlite"]
+        #expect(try keel(["secrets", "get", "token"], other).output == "s3cret")
+        // Another source of the key stands in its place.
+        let variable = ["secrets", "get", "token", "--key-variable", "NONE"]
+        #expect(try keel(variable).errors.contains("NONE"))
+        let passphrase = ["secrets", "get", "token", "--passphrase-variable", "NONE"]
+        #expect(try keel(passphrase).errors.contains("NONE"))
+    }
+
+    @Test("Recipients and keys of encryption come from the file")
+    func encryption() throws {
+        func key(_ name: String) throws -> String {
+            let result = try keel(["keyset", "generate", name])
+            #expect(result.code == 0, "\(result.errors)")
+            return result.output.trimmingCharacters(in: .newlines)
+        }
+        let (first, second) = (try key("first"), try key("second"))
+        _ = try scratch.file("plain", holding: "text")
+        try write(
+            """
+            key-file = "no-such-key"
+            [encrypt]
+            recipient = ["\(first)"]
+            [decrypt]
+            identity = "first"
+            """
+        )
+        #expect(try keel(["encrypt", "plain"]).code == 0)
+        #expect(try keel(["decrypt", "plain.keel", "-o", "-"]).output == "text")
+        // The recipients of the command line are all.
+        #expect(try keel(["encrypt", "plain", "-ar", second, "-o", "other"]).code == 0)
+        #expect(try keel(["decrypt", "other", "-o", "-"]).code == 1)
+        #expect(try keel(["decrypt", "other", "-o", "-", "-i", "second"]).output == "text")
+        let secret = ["SECRET": "correct horse"]
+        let passphrase = ["--passphrase-variable", "SECRET"]
+        let cost = ["--passphrase-memory", "1"]
+        let sealed = try keel(["encrypt", "plain", "-o", "third"] + passphrase + cost, secret)
+        #expect(sealed.code == 0, "\(sealed.errors)")
+        #expect(try keel(["decrypt", "third", "-o", "-"] + passphrase, secret).output == "text")
+        // A profile goes before the rest of the file, also where it names another way.
+        try write(
+            """
+            [encrypt]
+            recipient = "\(first)"
+            [profile.keys]
+            key-file = "kek"
+            [profile.keys.encrypt]
+            keyset = "keys.json"
+            """
+        )
+        #expect(try keel(["--profile", "keys", "keyset", "create", "keys.json"]).code == 0)
+        let kept = try keel(["--profile", "keys", "encrypt", "plain", "-o", "fourth"])
+        #expect(kept.code == 0, "\(kept.errors)")
+        let shown = try keel(["--profile", "keys", "config", "show", "encrypt", "plain"]).output
+        #expect(shown.contains("encrypt.recipient = (none)"), "\(shown)")
+        #expect(shown.contains("encrypt.key-file = kek"), "\(shown)")
+    }
+
+    @Test("Indexes are listed in the store of the file, and their code needs none")
+    func indexes() throws {
+        let store = scratch.file("s.sqlite").path
+        try write("[documents]\nstore = \"\(store)\"\n")
+        let file = """
+            {"indexes": [{"collectionGroup": "c", "queryScope": "COLLECTION", "fields": [
+            {"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "b", "order": "ASCENDING"}]}]}
+            """
+        let code = try keel(["documents", "indexes", "import", "-", "--swift"], input: file)
+        #expect(code.code == 0 && code.output.contains("StorageSchema"), "\(code.errors)")
+        #expect(!FileManager.default.fileExists(atPath: store))
+        let imported = try keel(["documents", "indexes", "import", "-"], input: file)
+        #expect(imported.code == 0, "\(imported.errors)")
+        #expect(try keel(["documents", "indexes", "list"]).output.contains("ready"))
+    }
+
+    @Test("config show has help, and takes --json behind a command")
+    func configShow() throws {
+        let help = try keel(["config", "show", "--help"])
+        #expect(help.code == 0 && help.output.contains("USAGE: keel config show"), "\(help.errors)")
+        let json = try keel(["config", "show", "serve", "--port", "5", "--json"])
+        #expect(json.output.hasPrefix(#"{"setting":"serve."#), "\(json.output)")
+        let port = #"{"setting":"serve.port","source":"command line","value":"5"}"#
+        #expect(json.output.contains(port))
+        let provider = try keel(["config", "show", "files", "ls"]).output
+        #expect(provider.contains("files.provider = aws  # default"), "\(provider)")
+    }
+}
+#endif

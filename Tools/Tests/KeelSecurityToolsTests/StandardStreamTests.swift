@@ -1,0 +1,86 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelToolsTestSupport
+import Testing
+
+@Suite("Standard streams of keel keyset", .timeLimit(.minutes(10)))
+struct StandardStreamTests {
+    private let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func keel(
+        _ arguments: String...,
+        input: String? = nil
+    ) throws -> (code: Int32, output: String, errors: String) {
+        try KeelProcess(arguments, input: input, in: scratch.folder).wait()
+    }
+
+    @Test("A private key goes to a pipe, with nothing else")
+    func keys() throws {
+        let made = try keel("keyset", "generate", "-", "--kind", "ed25519")
+        #expect(made.code == 0)
+        #expect(made.output.hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
+        #expect(!made.output.contains("PUBLIC"))
+        #expect(try keel("keyset", "public", "-", input: made.output).output == made.errors)
+        let imported = try keel("keyset", "import", "-", "-", "--format", "jwk", input: made.output)
+        #expect(imported.code == 0 && imported.output.hasPrefix("{"), "\(imported.errors)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("-").path))
+    }
+
+    @Test("A private key does not go to a terminal")
+    func terminal() async throws {
+        let terminal = try TmuxTerminal(["keyset", "generate", "-"])
+        #expect(try await terminal.exitCode() == 64)
+        let screen = try terminal.screen().joined(separator: " ")
+        #expect(screen.contains("not for a terminal") && screen.contains("./- is one called -"))
+    }
+
+    @Test(
+        "Keysets and their keys are files",
+        arguments: [
+            ["keyset", "list", "-", "--key-file", "k"],
+            ["keyset", "create", "-", "--key-file", "k"],
+            ["keyset", "list", "keys", "--key-file", "-"],
+            ["keyset", "public", "-", "--key-file", "k"],
+            ["keyset", "rewrap", "keys", "--key-file", "k", "--new-key-file", "-"],
+            ["keyset", "reencrypt", "-", "--keyset", "keys", "--key-file", "k"],
+            ["encrypt", "f", "--keyset", "-", "--key-file", "k"],
+            ["logs", "query", "l", "--keyset", "-", "--key-file", "k"],
+            ["secrets", "list", "--service", "s", "--store", "file:f", "--key-file", "-"],
+        ]
+    )
+    func refusals(arguments: [String]) throws {
+        let result = try KeelProcess(arguments, in: scratch.folder).wait()
+        #expect(result.code == 64)
+        #expect(result.errors.contains("./- is a file called -"), "\(result.errors)")
+        #expect(result.errors.contains("Usage: keel \(arguments[0])"), "\(result.errors)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+        #expect(names.isEmpty)
+    }
+
+    @Test("A file that is not there is reported before a passphrase is asked for")
+    func missingSource() throws {
+        let missing = try keel("encrypt", "nosuch", "-p")
+        #expect(missing.code == 1)
+        #expect(missing.errors.contains("nosuch” cannot be read"), "\(missing.errors)")
+        _ = try scratch.file("plain", holding: "text")
+        _ = try scratch.file("plain.keel", holding: "text")
+        #expect(try keel("encrypt", "plain", "-p").errors.contains("already exists"))
+    }
+
+    @Test("Without a terminal, the ways to give a passphrase are named")
+    func noTerminal() throws {
+        _ = try scratch.file("plain", holding: "text")
+        let result = try KeelProcess(
+            shell: "setsid \"$keel\" encrypt -p plain",
+            in: scratch.folder
+        ).wait()
+        #expect(result.code == 1)
+        #expect(result.errors.contains("no terminal is available"), "\(result.errors)")
+        #expect(result.errors.contains("--passphrase-descriptor 3 3<FILE"), "\(result.errors)")
+        #expect(result.errors.contains("KEEL_PASSPHRASE_FILE"))
+        #expect(!result.errors.contains("standard input"))
+    }
+}
+#endif
