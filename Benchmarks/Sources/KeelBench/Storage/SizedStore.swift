@@ -123,9 +123,9 @@ extension SizedStore {
             }
         },
         Work(name: "100 of everything by path") { store, number in
+            let start = DocumentPath("places", "K\(number % 10)")
             let query = DocumentQuery.everything()
-                .where(.greaterOrEqual(.documentID, .reference(path(number % 10, in: store))))
-                .limit(to: 100)
+                .where(.greaterOrEqual(.documentID, .reference(start))).limit(to: 100)
             let found = try await store.client.queryDocuments(query)
             guard found.count == 100 || store.count < 10_000 else {
                 throw Flaw("the page is short")
