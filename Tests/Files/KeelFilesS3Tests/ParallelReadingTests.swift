@@ -229,6 +229,7 @@ private final class RangeServer: Sendable {
         isFirst: Bool
     ) async throws(TransportError) -> ArraySlice<UInt8>? {
         if stallsAfterFirst, !isFirst {
+            // Stalls until the reader cancels the request; the test's time limit ends it otherwise.
             try? await Task.sleep(for: .seconds(600))
             throw TransportError(.cancelled)
         }

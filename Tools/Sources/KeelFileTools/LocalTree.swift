@@ -12,7 +12,7 @@ struct LocalTree {
     ///
     /// - Parameters:
     ///   - folder: The folder.
-    ///   - advice: What to do if it is none.
+    ///   - advice: The remedy if the path names something else.
     /// - Throws: `ToolError` if it is none, or the error of reading it.
     init(
         _ folder: String,

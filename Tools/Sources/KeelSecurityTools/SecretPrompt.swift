@@ -7,7 +7,7 @@ package enum SecretPrompt {
     ///
     /// - Parameters:
     ///   - question: The prompt.
-    ///   - advice: What to do without a terminal.
+    ///   - advice: The remedy without a terminal.
     /// - Returns: The typed line, without its end.
     /// - Throws: An error if there is no terminal, or nothing was typed.
     package static func ask(
@@ -54,7 +54,7 @@ package enum SecretPrompt {
     ///
     /// - Parameters:
     ///   - question: The prompt.
-    ///   - advice: What to do without a terminal.
+    ///   - advice: The remedy without a terminal.
     /// - Returns: The secret.
     /// - Throws: An error if the entries differ, and the errors of ``ask(_:advice:)``.
     package static func askTwice(_ question: String, advice: String) throws -> String {

@@ -15,7 +15,7 @@ package final class ProgressLine: Sendable {
         var total: Int?
         /// The completed amount; nil before the first update, and once the line was removed.
         var done: Int?
-        /// The previous amount without what is under way.
+        /// The previous amount, without the work under way.
         var previous: Int?
         var note: String?
         var rate = ProgressRate()
@@ -124,7 +124,7 @@ package final class ProgressLine: Sendable {
         guard let last = state.done else { return }
         var done = last
         if let underWay {
-            // What was just completed may be under way only in a moment: the lower of two amounts holds.
+            // A completed amount may be reported before it counts as under way, so the lower of two amounts is shown.
             let present = max(0, last - underWay())
             done = min(present, state.previous ?? present)
             state.previous = present

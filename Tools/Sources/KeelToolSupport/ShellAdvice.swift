@@ -1,9 +1,9 @@
 package import KeelCore
 
-/// What to do about an error of Keel, for those who type commands.
+/// Advice about Keel's errors for users of the command line.
 ///
-/// The advice of Keel's errors is for programmers. The table has what replaces it; what is as good in a shell is not
-/// in the table.
+/// An error's own advice is for programmers. The table replaces advice that names functions of Swift; other advice is
+/// shown as it is.
 package enum ShellAdvice {
     /// Returns the advice for a code.
     package static func text<Code: KeelErrorCode>(for code: Code) -> String {

@@ -88,7 +88,7 @@ struct CommandSettingsTests {
         #expect(try keel(query + ["--profile=p"]).output == "{\"v\":1}\n")
         #expect(try keel(query + ["--profile"]).errors.contains("--profile has no name"))
         #expect(try keel(["--help"]).output.contains("--profile <name>"))
-        // What is behind -- belongs to another program.
+        // Arguments after -- belong to another program.
         let exec = ["secrets", "exec", "--service", "s", "--store", "env:KEEL_NONE_", "--", "echo"]
         #expect(try keel(exec + ["--profile", "x"]).output == "--profile x\n")
     }

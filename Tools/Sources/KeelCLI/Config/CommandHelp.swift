@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// What the parser knows of a command: its options, and the commands below it.
+/// A command as the parser describes it, with its options and the commands below it.
 struct CommandHelp: Decodable {
     let commandName: String
     let subcommands: [CommandHelp]?

@@ -148,7 +148,7 @@ enum Confirmation {
     ///
     /// - Parameters:
     ///   - question: The question, which is answered with yes or no.
-    ///   - declined: What did not happen after another answer.
+    ///   - declined: The message after any answer but yes.
     ///   - advice: What to type without a terminal.
     /// - Throws: `ToolError` if the answer is not yes, or without a terminal.
     static func ask(
