@@ -54,6 +54,8 @@ extension SQLiteStorageAdapter {
     private func page(_ request: ChangeRequest) throws -> (page: ChangePage, sequence: Int64) {
         try readSnapshot { reader in
             let state = try StoreState(reader.database)
+            var reader = reader
+            reader.generation = state.generation
             let pages = try ChangePageReader(request, in: reader, state.log, epoch: epoch)
             return (try pages.page(), state.sequence)
         }

@@ -76,7 +76,10 @@ extension SQLiteStorageAdapter {
         }
         if let finished {
             // Only now that the new numbers cannot be rolled back.
-            for (path, number) in finished.numbered { catalog.remember(path, as: number) }
+            let generation = finished.state.generation
+            for (path, number) in finished.numbered {
+                catalog.remember(path, as: number, in: generation)
+            }
             catalog.remember(finished.indexes)
             if finished.changeCount > 0 {
                 trimming.finished(finished.changeCount)

@@ -75,6 +75,8 @@ extension SQLiteStorageAdapter {
         isHeld: Bool = false
     ) throws -> ReadResult {
         let state = try StoreState(reader.database)
+        var reader = reader
+        reader.generation = state.generation
         let past = try (isHeld ? nil : request.asOf).map { time in
             try StorePast(
                 at: time,

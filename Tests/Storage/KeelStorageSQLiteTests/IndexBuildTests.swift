@@ -201,14 +201,14 @@ struct CatalogTests {
     func bounded() throws {
         let catalog = StoreCatalog(most: 10)
         for number in 0..<1_000 {
-            catalog.remember(CollectionPath("users/\(number)/notes"), as: Int64(number))
+            catalog.remember(CollectionPath("users/\(number)/notes"), as: Int64(number), in: 0)
             // A collection that is always in use.
-            #expect(catalog.number(of: "users/0/notes") == 0)
+            #expect(catalog.number(of: "users/0/notes", in: 0) == 0)
             #expect(catalog.path(of: 0) == "users/0/notes")
             #expect(catalog.count <= 20)
         }
-        #expect(catalog.number(of: "users/999/notes") == 999)
-        #expect(catalog.number(of: "users/500/notes") == nil)
+        #expect(catalog.number(of: "users/999/notes", in: 0) == 999)
+        #expect(catalog.number(of: "users/500/notes", in: 0) == nil)
     }
 
     @Test("Collections are listed by name regardless of subcollections")

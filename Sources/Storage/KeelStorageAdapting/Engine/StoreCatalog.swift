@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A cache of a store's collection numbers and its set of indexes.
 ///
-/// The number of a collection never changes after its commit has succeeded, so it is not checked again. The set of
-/// indexes is valid for one generation only.
+/// Both are valid for one generation of the store: a new one begins when indexes change or a collection is removed. A
+/// number never belongs to another path.
 package final class StoreCatalog: Sendable {
     private struct Collections {
         var numbers: [CollectionPath: Int64] = [:]
@@ -12,6 +12,8 @@ package final class StoreCatalog: Sendable {
     }
 
     private struct State {
+        /// The generation of the collections.
+        var generation: Int64 = 0
         var recent = Collections()
         /// The collections used before the recent ones, discarded when there are as many recent ones again.
         var former = Collections()
@@ -38,8 +40,10 @@ package final class StoreCatalog: Sendable {
 
     package var count: Int { state.withLock { $0.recent.numbers.count + $0.former.numbers.count } }
 
-    package func number(of path: CollectionPath) -> Int64? {
+    /// Returns the number of a collection in a generation, or the last known one if that is nil.
+    package func number(of path: CollectionPath, in generation: Int64?) -> Int64? {
         state.withLock { state in
+            guard generation == nil || generation == state.generation else { return nil }
             if let number = state.recent.numbers[path] { return number }
             guard let number = state.former.numbers[path] else { return nil }
             state.remember(path, as: number, most: most)
@@ -56,8 +60,16 @@ package final class StoreCatalog: Sendable {
         }
     }
 
-    package func remember(_ path: CollectionPath, as number: Int64) {
-        state.withLock { $0.remember(path, as: number, most: most) }
+    /// Caches the number that a collection has in a generation, unless a later generation is known.
+    package func remember(_ path: CollectionPath, as number: Int64, in generation: Int64) {
+        state.withLock { state in
+            if generation > state.generation {
+                (state.recent, state.former) = (Collections(), Collections())
+                state.generation = generation
+            }
+            guard generation == state.generation else { return }
+            state.remember(path, as: number, most: most)
+        }
     }
 
     package var knowsKeys: Bool { state.withLock { $0.hasKeys } }

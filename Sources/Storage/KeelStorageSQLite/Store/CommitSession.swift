@@ -8,7 +8,7 @@ internal import KeelStorageAdapting
 /// and needs no savepoint; an error of the database itself rolls back the whole transaction.
 struct CommitSession {
     let database: Database
-    let reader: StoreReader
+    private(set) var reader: StoreReader
     let catalog: StoreCatalog
     let epoch: UInt64
     let now: @Sendable () -> Timestamp
@@ -65,6 +65,7 @@ struct CommitSession {
         let period = beginsPeriod ? 0 : LogPoint.period(of: end.mark)
         mark = LogPoint.newMark(in: period == 0 ? LogPoint.newPeriod() : period)
         indexes = try reader.indexes(state.generation)
+        self.reader.generation = state.generation
     }
 
     // MARK: Batches

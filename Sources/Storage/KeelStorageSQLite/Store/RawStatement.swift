@@ -77,6 +77,16 @@ struct RawStatement {
         return true
     }
 
+    /// Returns the first column of all rows.
+    func integers() throws -> [Int64] {
+        var all: [Int64] = []
+        try each {
+            all.append($0.integer(0))
+            return true
+        }
+        return all
+    }
+
     private func step() throws -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true

@@ -7,7 +7,7 @@ internal import KeelStorageAdapting
 /// - `meta`: data of the whole file: its epoch, and the proof of the sealing key.
 /// - `state`: one row of numbers that every commit reads.
 /// - `collections`: the numbers of the paths of collections, never changed or reused; `key` is the prefix of the keys
-///   of their documents' paths (``GroupOrder``).
+///   of their documents' paths (``GroupOrder``). Empty ones are removed (``EmptyCollections``).
 /// - `documents`: the documents; `pending` is unused.
 /// - `indexes`: the definitions that every writer maintains, by any declaring process; `built` is the progress of
 ///   each (``IndexBuild``).

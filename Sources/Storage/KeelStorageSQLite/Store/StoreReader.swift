@@ -9,6 +9,8 @@ struct StoreReader {
     let sealing: BodySealing
     /// Whether results may be cached; false while a transaction may still be rolled back.
     let remembers: Bool
+    /// The generation of the store in this snapshot; nil if it has not been read.
+    var generation: Int64?
     /// The number of documents that a query may examine.
     var maximumExamined = Int.max
 
@@ -18,14 +20,22 @@ struct StoreReader {
 
     // MARK: Collections
 
-    /// Returns the number of a collection; nil if it never had a document.
+    /// Returns the number of a collection; nil if it has none.
     func number(of collection: CollectionPath) throws -> Int64? {
-        if let number = catalog.number(of: collection) { return number }
-        let statement = try RawStatement(database, "SELECT cid FROM collections WHERE path = ?")
+        if let generation, let number = catalog.number(of: collection, in: generation) {
+            return number
+        }
+        // With the generation, because a single read has no transaction.
+        let statement = try RawStatement(
+            database,
+            "SELECT cid, (SELECT generation FROM state) FROM collections WHERE path = ?"
+        )
         try statement.bind(1, collection.string)
-        let number = try statement.first { $0.integer(0) }
-        if let number, remembers { catalog.remember(collection, as: number) }
-        return number
+        return try statement.first { row in
+            let number = row.integer(0)
+            if remembers { catalog.remember(collection, as: number, in: row.integer(1)) }
+            return number
+        }
     }
 
     func path(of number: Int64) throws -> CollectionPath {
@@ -36,7 +46,7 @@ struct StoreReader {
             throw StorageError(.corrupted, "a document’s collection is missing from the store")
         }
         let path = CollectionPath(trusted: string)
-        if remembers { catalog.remember(path, as: number) }
+        if remembers, let generation { catalog.remember(path, as: number, in: generation) }
         return path
     }
 
@@ -237,8 +247,17 @@ struct StoreReader {
     }
 
     func document(at path: DocumentPath) throws -> Document? {
-        guard let number = try number(of: path.collection) else { return nil }
-        return try selection(of: path, in: number).first {
+        let known = catalog.number(of: path.collection, in: generation)
+        if let known, let found = try document(at: path, in: known) { return found }
+        // Without the generation, the known number may be outdated.
+        guard known == nil || generation == nil, let number = try number(of: path.collection),
+            number != known
+        else { return nil }
+        return try document(at: path, in: number)
+    }
+
+    private func document(at path: DocumentPath, in collection: Int64) throws -> Document? {
+        try selection(of: path, in: collection).first {
             try $0.row().document(at: path, openedBy: sealing)
         }
     }

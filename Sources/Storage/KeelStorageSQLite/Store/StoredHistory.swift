@@ -118,9 +118,16 @@ struct StoredHistory {
         )
         try last.bind(1, end)
         guard let start = try last.first({ $0.integer(0) }) else { return true }
+        let removed = try RawStatement(
+            database,
+            "SELECT DISTINCT cid FROM history WHERE number < ?"
+        )
+        try removed.bind(1, end)
+        let collections = try removed.integers()
         let removal = try RawStatement(database, "DELETE FROM history WHERE number < ?")
         try removal.bind(1, end)
         try removal.run()
+        try EmptyCollections.remove(collections, in: database)
         try StoredHistory(age: age, start: start).write(to: database)
         return found != nil
     }

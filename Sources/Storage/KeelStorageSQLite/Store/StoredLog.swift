@@ -75,11 +75,19 @@ struct StoredLog: TrimmedLog {
     }
 
     func removeChanges(before sequence: Int64) throws {
+        // “+” keeps SQLite from reading all removals.
+        let statement = try RawStatement(
+            database,
+            "SELECT DISTINCT cid FROM changes WHERE seq < ? AND +removed = 1"
+        )
+        try statement.bind(1, sequence)
+        let collections = try statement.integers()
         for table in ["changes", "removal_times"] {
             let removal = try RawStatement(database, "DELETE FROM \(table) WHERE seq < ?")
             try removal.bind(1, sequence)
             try removal.run()
         }
+        try EmptyCollections.remove(collections, in: database)
     }
 
     func write(_ parts: LogParts) throws {
