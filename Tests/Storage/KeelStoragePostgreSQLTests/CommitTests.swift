@@ -246,7 +246,8 @@ struct CommitTests {
                 }
             }
             if isCommitted {
-                #expect(throws: Never.self) { try result.get() }
+                let isUnconfirmed = try result.get()
+                #expect(!isUnconfirmed)
             } else {
                 let error = #expect(throws: StorageError.self) { try result.get() }
                 #expect(error?.code == .unavailable)

@@ -187,6 +187,8 @@ struct FaultTests {
         case cancellation
         case termination
         case deadline
+        /// The server starts anew, and recovers the commit without having it confirmed.
+        case restart
     }
 
     @Test("A commit that no standby confirms has an unknown effect", arguments: Ending.allCases)
@@ -197,7 +199,12 @@ struct FaultTests {
         let first = try await PostgreSQLStorageAdapter(at: .url(local))
         _ = try await first.commit([batch("1")])
         var configuration = PostgreSQLStorageAdapter.Configuration()
-        if case .deadline = ending { configuration.answerTimeout = .milliseconds(500) }
+        switch ending {
+        case .deadline: configuration.answerTimeout = .milliseconds(500)
+        // Enough for the start, and as long again for the confirmation that does not come.
+        case .restart: configuration.answerTimeout = .seconds(5)
+        case .cancellation, .termination: break
+        }
         let adapter = try await PostgreSQLStorageAdapter(
             at: .url(server.url()),
             configuration: configuration
@@ -209,8 +216,15 @@ struct FaultTests {
             let waiting =
                 "SELECT count(*) FROM pg_stat_activity WHERE pid = \(pid) AND wait_event = 'SyncRep'"
             while try await run(waiting, on: owner) == 0 {}
-            let function = ending == .cancellation ? "pg_cancel_backend" : "pg_terminate_backend"
-            _ = try await run("SELECT \(function)(\(pid))::integer", on: owner)
+            switch ending {
+            case .restart:
+                // A killed process ends those of all connections, and with them the one that runs this.
+                try? await server.run("COPY (SELECT 1) TO PROGRAM 'kill -9 \(pid)'")
+            default:
+                let function =
+                    ending == .cancellation ? "pg_cancel_backend" : "pg_terminate_backend"
+                _ = try await run("SELECT \(function)(\(pid))::integer", on: owner)
+            }
         }
         let error = await #expect(throws: StorageError.self) { try await commit.value }
         #expect(error?.code == (ending == .deadline ? .timeout : .unavailable))

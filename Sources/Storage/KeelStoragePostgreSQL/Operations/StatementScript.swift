@@ -76,6 +76,7 @@ private struct StatementScript {
         add(
             "The outcome of a commit whose connection was lost",
             GroupOutcome.question(about: store)
+                + GroupOutcome.confirmation(of: 1, in: store)
         )
         add("What operators ask", [ServerActivity.transactions, ServerActivity.standbys])
     }

@@ -344,8 +344,12 @@ struct CommitGroup {
                 effect: .unknown
             )
         } catch let failure as DatabaseFailure where failure.isConnectionLost {
+            // After a warning, the group is committed, and waiting for a standby has ended.
             isUnconfirmed = connection.isUnconfirmed
-            try GroupOutcome(group, of: store, on: connection).find(after: failure)
+            if !isUnconfirmed {
+                let outcome = GroupOutcome(group, of: store, on: connection)
+                isUnconfirmed = try outcome.find(after: failure)
+            }
         }
         guard !isUnconfirmed else {
             throw StorageError(

@@ -35,21 +35,23 @@ struct GroupOutcome {
         }
     }
 
-    /// Returns if the group was committed.
+    /// Waits until the group is known to be committed, and confirmed like any commit.
     ///
+    /// - Returns: Whether the server has warned that a standby has not confirmed it.
     /// - Throws: The failure, if the group never takes effect; otherwise, where no server answers in time, an error
     ///   with an unknown effect.
-    func find(after failure: DatabaseFailure) throws {
+    func find(after failure: DatabaseFailure) throws -> Bool {
         let deadline = ContinuousClock.now + connection.answerLimit
         var last: any Error = failure
         while ContinuousClock.now < deadline {
             do {
-                if try isCommitted() { return }
+                if try isCommitted() { return connection.isUnconfirmed }
                 throw StorageError(mapping: failure)
             } catch let error as StorageError {
                 throw error
             } catch {
                 last = error
+                if connection.isOpen { try? connection.end("ROLLBACK") }
                 try connection.pause(.milliseconds(50))
             }
         }
@@ -63,10 +65,16 @@ struct GroupOutcome {
 
     private func isCommitted() throws -> Bool {
         let rows = try connection.run(Self.question(about: store))
-        return rows[2].first?.integer(0) == group
+        guard rows[2].first?.integer(0) == group else {
+            try connection.run(DatabaseStatement("ROLLBACK"))
+            return false
+        }
+        try connection.run(Self.confirmation(of: group, in: store), .committing)
+        return true
     }
 
-    /// Returns the statements of which the third one finds the last group of an adapter.
+    /// Returns the statements of which the third one finds the last group of an adapter, in a transaction that stays
+    /// open.
     static func question(about store: OpenStore) -> [DatabaseStatement] {
         // The lock waits for the former connection's process, should the server still be at work for it.
         [
@@ -78,7 +86,23 @@ struct GroupOutcome {
                 $0.add(store.number)
                 $0.add(store.instance)
             },
-            DatabaseStatement("ROLLBACK"),
+        ]
+    }
+
+    /// Returns the statements that end the question about a committed group.
+    ///
+    /// A server that was restarted has the groups that waited for a standby, whether or not the standby has them. The
+    /// write comes later in the log of the server, so a standby that confirms it has the group too.
+    static func confirmation(of group: Int64, in store: OpenStore) -> [DatabaseStatement] {
+        [
+            DatabaseStatement(
+                "UPDATE keel.groups SET number = $3 WHERE store = $1 AND instance = $2"
+            ) {
+                $0.add(store.number)
+                $0.add(store.instance)
+                $0.add(group)
+            },
+            DatabaseStatement("COMMIT"),
         ]
     }
 }
