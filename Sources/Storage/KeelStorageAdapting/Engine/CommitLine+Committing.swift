@@ -4,7 +4,8 @@ package import KeelDocuments
 extension CommitLine {
     /// Writes batches as soon as it is their turn, together with those of other callers that wait.
     ///
-    /// No caller fails because of another: if the transaction as a whole fails, each is tried again separately.
+    /// No caller fails because of another's batches: if the store refuses the transaction as a whole, each caller's are
+    /// tried again separately. A store that does not answer, or is locked, fails all of them at once.
     ///
     /// - Parameters:
     ///   - batches: The batches of the caller.
@@ -46,9 +47,10 @@ extension CommitLine {
                 putBack(others, isAlone: false)
                 throw error
             }
-            // The others have waited for the store equally long, and a commit that may have taken effect is not
-            // retried.
-            guard error.effect == .none, error.code != .busy else {
+            // The others have waited for the store equally long; one after the other, the last would wait as often as
+            // there are callers. A commit that may have taken effect is not retried.
+            let isOfAll = [.busy, .unavailable, .timeout].contains(error.code)
+            guard error.effect == .none, !isOfAll else {
                 for other in others { other.finish(.failure(error)) }
                 throw error
             }

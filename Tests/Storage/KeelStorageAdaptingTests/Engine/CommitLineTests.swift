@@ -1,5 +1,6 @@
 import KeelStorageAdapting
 import KeelTestKit
+import Synchronization
 import Testing
 
 @Suite("Commit queue", .timeLimit(.minutes(1)))
@@ -71,6 +72,39 @@ struct CommitLineTests {
         #expect(await first.value == "write alone")
         line.leave()
         #expect(await second.value == "write")
+    }
+
+    @Test(
+        "A store that does not answer fails all that wait at once, and a refused one each apart",
+        arguments: [
+            (StorageError.Code.timeout, 1), (.unavailable, 1), (.busy, 1), (.diskFull, 5),
+        ]
+    )
+    func fails(_ code: StorageError.Code, _ attempts: Int) async throws {
+        let line = CommitLine()
+        let count = Mutex(0)
+        _ = await line.turn(for: [])
+        var tasks: [Task<StorageError.Code?, Never>] = []
+        for number in 0..<4 {
+            tasks.append(
+                Task {
+                    do throws(StorageError) {
+                        _ = try await line.commit([Self.batch(1)]) { _ throws(StorageError) in
+                            count.withLock { $0 += 1 }
+                            throw StorageError(code, "the store fails")
+                        }
+                        return nil
+                    } catch {
+                        return error.code
+                    }
+                }
+            )
+            try await waitUntil { line.count == number + 1 }
+        }
+        line.leave()
+        for task in tasks { #expect(await task.value == code) }
+        // The first one is that of all together.
+        #expect(count.withLock { $0 } == attempts)
     }
 
     @Test("A canceled task leaves the queue")
