@@ -151,7 +151,7 @@ extension SQLiteStorageAdapter {
         guard let oldest = try age.moments(surelyOlderThan: [longest])[0]?.sequence else {
             return true
         }
-        // Receipts are numbered in the order of their times.
+        // Receipts are numbered in the order of their commits, and so, but for wrong clocks, of their times.
         let statement = try RawStatement(
             database,
             """

@@ -290,10 +290,12 @@ struct CommitGroup {
     private mutating func keep(_ receipt: CommitReceipt) throws {
         guard let id = receipt.batchID else { return }
         let bytes = StoredReceipt.encoded(receipt, sequence: tail.sequence)
+        // The state that a batch without changes found may be older than receipts are kept.
+        let time = max(receipt.commitTime, store.time(tail))
         writes.keep(
             GroupWrites.Receipt(
                 id: id,
-                time: receipt.commitTime.microseconds,
+                time: time.microseconds,
                 mark: tail.mark,
                 bytes: try store.sealing.seal(bytes, as: "receipt/\(id)")
             )

@@ -305,7 +305,9 @@ struct CommitSession {
             "INSERT INTO receipts(id, time, receipt) VALUES (?, ?, ?)"
         )
         try statement.bind(1, id)
-        try statement.bind(2, receipt.commitTime.microseconds)
+        // The state that a batch without changes found may be older than receipts are kept.
+        let time = receipt.isWithoutChanges ? max(receipt.commitTime, now()) : receipt.commitTime
+        try statement.bind(2, time.microseconds)
         try statement.bind(3, try reader.sealing.seal(bytes, as: "receipt/\(id)"))
         try statement.run()
     }

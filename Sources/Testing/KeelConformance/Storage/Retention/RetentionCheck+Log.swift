@@ -74,5 +74,21 @@ extension RetentionCheck {
             try await store.apply(RetentionRun.counter)
             #expect(try await store.count() == 2)
         },
+        Self("a repeated batch that changed nothing is recognized after a quiet time") { store in
+            try await store.set("b/1")
+            // Nothing to delete, for longer than receipts are kept.
+            func delete(on day: Int) async throws {
+                try await store.apply(WriteBatch(id: "\(day)", [DocumentWrite("a/1", .delete)]))
+            }
+            for day in 1...9 {
+                store.wall.move(by: RetentionRun.day)
+                try await delete(on: day)
+                try await store.adapter.trim()
+            }
+            try await store.set("a/1", 1)
+            try await store.adapter.trim()
+            try await delete(on: 9)
+            #expect(try await store.count() == 1)
+        },
     ]
 }
