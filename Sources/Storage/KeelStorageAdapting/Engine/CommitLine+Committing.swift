@@ -21,8 +21,7 @@ extension CommitLine {
             return try outcome.get()
         case .write(let isAlone):
             defer { leave() }
-            let count = batches.reduce(0) { $0 + $1.writes.count }
-            let others = isAlone ? [] : others(along: count)
+            let others = isAlone ? [] : others(along: batches)
             return others.isEmpty
                 ? try await write(batches) : try await commit(batches, along: others, write)
         }

@@ -34,6 +34,8 @@ package final class CommitLine: Sendable {
 
     /// The maximum number of writes in a shared transaction, which limits the wait of change log readers.
     package static let mostWrites = 500
+    /// The size in bytes of the documents in a shared transaction above which no further batch is included.
+    package static let mostBytes = 4 << 20
 
     private let state = Mutex(State())
 
@@ -85,14 +87,14 @@ package final class CommitLine: Sendable {
         }
     }
 
-    /// Removes and returns the callers at the front of the queue whose batches can be written along with `count`
-    /// writes.
-    package func others(along count: Int) -> [Waiter] {
+    /// Removes and returns the callers at the front of the queue whose batches can be written along with others.
+    package func others(along batches: [WriteBatch]) -> [Waiter] {
         state.withLock { state in
-            var count = count
+            var size = GroupSize()
+            size.add(batches)
             let fitting = state.waiting.prefix { waiter in
-                count += waiter.batches.reduce(0) { $0 + $1.writes.count }
-                return !waiter.isAlone && count <= Self.mostWrites
+                size.add(waiter.batches)
+                return !waiter.isAlone && size.fits
             }
             state.waiting.removeFirst(fitting.count)
             return Array(fitting)
@@ -121,5 +123,27 @@ package final class CommitLine: Sendable {
             return state.waiting.removeFirst()
         }
         if let next { next.continuation.resume(returning: .write(isAlone: next.isAlone)) }
+    }
+}
+
+/// The size of a shared transaction.
+private struct GroupSize {
+    private var count = 0
+    private var bytes = 0
+
+    var fits: Bool { count <= CommitLine.mostWrites && bytes <= CommitLine.mostBytes }
+
+    mutating func add(_ batches: [WriteBatch]) {
+        for batch in batches {
+            count += batch.writes.count
+            for write in batch.writes {
+                switch write.operation {
+                case .set(let body, _): bytes += body.bytes.count
+                case .replicate(let document): bytes += document.body.bytes.count
+                // The values of fields have no size before they are encoded.
+                case .update, .delete, .verify: break
+                }
+            }
+        }
     }
 }

@@ -141,8 +141,7 @@ struct StatementArguments {
     ) rethrows -> Value {
         let lengths = places.map { Int32($0?.count ?? 0) }
         let formats = [Int32](repeating: 1, count: places.count)
-        // An empty value needs an address too, because a missing one is `NULL`.
-        return try (bytes + [0]).withUnsafeBytes { buffer in
+        return try bytes.withUnsafeBytes { buffer in
             let start = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
             let values = places.map { place in place.flatMap { start?.advanced(by: $0.lowerBound) }
             }
@@ -163,6 +162,8 @@ struct StatementArguments {
     }
 
     private mutating func add(_ type: Oid, _ write: (inout [UInt8]) -> Void) {
+        // An empty value needs an address too, because a missing one is `NULL`.
+        if bytes.isEmpty { bytes.append(0) }
         let start = bytes.count
         write(&bytes)
         types.append(type)

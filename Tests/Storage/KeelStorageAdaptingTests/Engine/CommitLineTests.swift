@@ -47,7 +47,7 @@ struct CommitLineTests {
             tasks.append(Self.turn(in: line, for: [Self.batch(count)]))
             try await waitUntil { line.count == tasks.count }
         }
-        let others = line.others(along: 100)
+        let others = line.others(along: [Self.batch(100)])
         #expect(others.map(\.batches.count) == [1, 1])
         #expect(line.count == 1)
         for other in others { other.finish(.success([])) }
@@ -57,17 +57,36 @@ struct CommitLineTests {
         #expect(await tasks[2].value == "write")
     }
 
+    @Test("The writer includes the batches of others up to a number of bytes")
+    func bytes() async throws {
+        let line = CommitLine()
+        let body = DocumentBody(["n": .bytes(Array(repeating: 1, count: 1_000_000))])
+        let large = WriteBatch([DocumentWrite("notes/1", .set(body))])
+        _ = await line.turn(for: [large])
+        var tasks: [Task<String, Never>] = []
+        for _ in 0..<4 {
+            tasks.append(Self.turn(in: line, for: [large]))
+            try await waitUntil { line.count == tasks.count }
+        }
+        let others = line.others(along: [large])
+        #expect(others.count == 3, "four megabytes, with the writer's own")
+        for other in others { other.finish(.success([])) }
+        line.leave()
+        #expect(await tasks[3].value == "write")
+    }
+
     @Test("Requeued commits come first and write alone")
     func putBack() async throws {
         let line = CommitLine()
         _ = await line.turn(for: [])
         let first = Self.turn(in: line, for: [Self.batch(1)])
         try await waitUntil { line.count == 1 }
-        let others = line.others(along: 1)
+        let others = line.others(along: [Self.batch(1)])
         let second = Self.turn(in: line, for: [Self.batch(1)])
         try await waitUntil { line.count == 1 }
         line.putBack(others, isAlone: true)
-        #expect(line.others(along: 1).isEmpty, "a batch that is to be alone is not taken along")
+        let more = line.others(along: [Self.batch(1)])
+        #expect(more.isEmpty, "a batch that is to be alone is not taken along")
         line.leave()
         #expect(await first.value == "write alone")
         line.leave()
