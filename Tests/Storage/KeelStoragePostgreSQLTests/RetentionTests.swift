@@ -225,6 +225,53 @@ struct RetentionTests {
         }
     }
 
+    // MARK: The history
+
+    @Test("A history that is no longer kept is removed in steps, and not by opening the store")
+    func removesHistory() async throws {
+        try await PostgreSQLServer.withStore {
+            $0.history = .seconds(3600)
+        } _: { keeping in
+            try await set(["a/1"], in: keeping)
+            let counted = "SELECT count(*) FROM keel.history WHERE store = $"
+            try await run("DELETE FROM keel.history WHERE store = $", on: keeping)
+            try await run(
+                """
+                INSERT INTO keel.history(store, cid, id, time, did)
+                SELECT $, 1, convert_to('old' || n, 'UTF8'),
+                    (SELECT seq FROM keel.stores WHERE store = $) - n, n
+                FROM generate_series(1, 2500) n
+                """,
+                on: keeping
+            )
+            func open(_ history: Duration) async throws -> PostgreSQLStorageAdapter {
+                var configuration = keeping.configuration
+                configuration.history = history
+                return try await PostgreSQLStorageAdapter(
+                    at: keeping.location,
+                    configuration: configuration
+                )
+            }
+            let ending = try await open(.zero)
+            #expect(!ending.capabilities.contains(.pointInTimeReads))
+            #expect(try await run(counted, on: keeping) == 2_500)
+            // A new history does not reach into the former one.
+            let again = try await open(.seconds(60))
+            #expect(try await again.checkIntegrity().isSound)
+            var past = ReadRequest(.documents(["a/1"]))
+            past.asOf = Timestamp(microseconds: 0)
+            let error = await #expect(throws: StorageError.self) { try await again.read(past) }
+            #expect(error?.code == .snapshotTooOld)
+            let last = try await open(.zero)
+            try await set(["a/1"], 1, in: last)
+            try await last.trim()
+            #expect(try await run(counted, on: keeping) == 0)
+            let started = "SELECT count(history_start) FROM keel.stores WHERE store = $"
+            #expect(try await run(started, on: keeping) == 0)
+            for adapter in [ending, again, last] { await adapter.close() }
+        }
+    }
+
     // MARK: Groups
 
     @Test(

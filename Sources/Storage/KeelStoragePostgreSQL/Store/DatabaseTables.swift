@@ -115,7 +115,8 @@ struct DatabaseTables: CheckedTables {
                 """
             ) {
                 $0.add(Int64(count))
-                $0.add(last?.integer(7) ?? .min)
+                // Earlier images are those of a former history, which are still to be removed.
+                $0.add(last?.integer(7) ?? tail.historyStart ?? .min)
                 $0.add(last?.integer(1) ?? .min)
                 $0.add(last?.bytes(2) ?? [])
             }

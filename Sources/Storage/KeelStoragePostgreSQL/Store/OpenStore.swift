@@ -107,17 +107,15 @@ final class OpenStore: Sendable {
         guard let age else { return tail.historyAge != nil }
         guard age > .zero else {
             guard tail.historyAge != nil else { return false }
-            try connection.run([
-                DatabaseStatement("BEGIN"),
+            // Commits remove the images, in steps.
+            try connection.run(
                 DatabaseStatement(
                     """
                     UPDATE keel.stores
                     SET history_age = NULL, history_start = NULL, generation = generation + 1 WHERE store = $1
                     """
-                ) { $0.add(store) },
-                DatabaseStatement("DELETE FROM keel.history WHERE store = $1") { $0.add(store) },
-                DatabaseStatement("COMMIT"),
-            ])
+                ) { $0.add(store) }
+            )
             return false
         }
         guard tail.historyAge != age.microseconds else { return true }

@@ -39,9 +39,11 @@ struct StoreTrimming {
         )
         let areReceiptsTrimmed = try limits[0].map { try removeReceipts(upTo: $0.sequence) } ?? true
         let areGroupsTrimmed = try limits[1].map { try removeGroups(upTo: $0.sequence) } ?? true
-        let isForgotten = try limits.dropFirst(2).allSatisfy { limit in
-            try limit.map { try removeImages(upTo: $0.sequence) } ?? true
-        }
+        // Without a history, there may be images of a former one.
+        let isForgotten =
+            try history.isEmpty
+            ? removeImages(upTo: .max)
+            : limits[2].map { try removeImages(upTo: $0.sequence) } ?? true
         let ages =
             [retention.horizon + need.lifetime, retention.receiptAge * 2, groupAge * 2] + history
         try age.forget(olderThan: ages.max() ?? .zero)
@@ -79,7 +81,9 @@ struct StoreTrimming {
                     ORDER BY time + 0 LIMIT \(Self.mostImages)))
                 RETURNING time
             ), last AS (SELECT max(time) AS time, count(*) AS count FROM gone)
-            UPDATE keel.stores s SET history_start = greatest(s.history_start, last.time) FROM last
+            UPDATE keel.stores s SET history_start = CASE WHEN s.history_age IS NOT NULL
+                THEN greatest(s.history_start, last.time) END
+            FROM last
             WHERE s.store = $1 AND last.time IS NOT NULL
             RETURNING last.count
             """
