@@ -2,6 +2,7 @@
 import Foundation
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 import KeelTestSupport
 import Testing
 
@@ -57,6 +58,45 @@ struct MigrationTests {
         #expect(try await later.changes(ChangeRequest()).changes.count <= 1)
         #expect(try await later.checkIntegrity() == .init(problems: [], documentCount: 1))
         await later.close()
+    }
+
+    @Test("Tables are completed once a dump has ended, and commits go on meanwhile")
+    func waitsForDump() async throws {
+        let location = try await newDatabase()
+        let adapter = try await PostgreSQLStorageAdapter(at: location)
+        await adapter.close()
+        try await run(RetentionTests.removals, in: location)
+        let settings = try ConnectionSettings(location, allowsUnverifiedServers: false)
+        let dump = try ConnectionThread("dump", settings, answerLimit: .seconds(30))
+        let locking = [
+            "SET idle_in_transaction_session_timeout = 0", "BEGIN",
+            "LOCK TABLE keel.stores IN ACCESS SHARE MODE",
+        ]
+        _ = try await dump.run { try $0.run(locking.map { DatabaseStatement($0) }).count }
+        // Far less than the time for which a program that completes the tables waits for an answer.
+        let commit = try ConnectionThread("commit", settings, answerLimit: .seconds(10))
+        let error = await #expect(throws: StorageError.self) {
+            try await commit.run { try StoreTables.create($0, waiting: .zero) }
+        }
+        #expect(error?.code == .busy)
+        let completing = Task { try await PostgreSQLStorageAdapter.migrate(location) }
+        let waiting = """
+            SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'keel.stores'::regclass
+            """
+        try await waitUntil {
+            let count = try await commit.run {
+                try $0.run(DatabaseStatement(waiting)).first?.integer(0)
+            }
+            return count != 0
+        }
+        // As a commit of the earlier program does.
+        let tails = "SELECT store FROM keel.stores FOR UPDATE"
+        let count = try await commit.run { try $0.run(DatabaseStatement(tails)).count }
+        #expect(count == 1)
+        _ = try await dump.run { try $0.run(DatabaseStatement("COMMIT")).count }
+        let migration = try await completing.value
+        #expect((migration.from, migration.to) == (1, 2))
+        for thread in [dump, commit] { await thread.close() }
     }
 
     @Test("A store of a later program, and a role without rights, are refused")

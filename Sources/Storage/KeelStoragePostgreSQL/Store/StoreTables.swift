@@ -196,6 +196,8 @@ enum StoreTables {
 
     /// The columns and tables that a database of an earlier program lacks; the earlier program ignores them.
     private static let additions = [
+        // Behind a statement that waits for a dump to end, all commits and reads would wait too.
+        "SET LOCAL lock_timeout = '1s'",
         // A commit has a lock on this table before it uses another one.
         "LOCK TABLE keel.stores IN ACCESS EXCLUSIVE MODE",
         """
@@ -258,20 +260,38 @@ enum StoreTables {
 
     /// Creates the tables in a database that lacks them, and completes those of an earlier program.
     ///
+    /// While other programs have the tables locked, it tries again and again, and lets commits through in between.
+    ///
+    /// - Parameter patience: How long it tries.
     /// - Returns: The version that the tables had.
     @discardableResult
-    static func create(_ connection: DatabaseConnection) throws -> Int {
+    static func create(
+        _ connection: DatabaseConnection,
+        waiting patience: Duration = .seconds(60)
+    ) throws -> Int {
         guard try !exist(last, connection) else { return version }
         let former = try version(in: connection)
-        do {
-            let statements = ["BEGIN"] + migration(from: former) + ["COMMIT"]
-            try connection.run(statements.map { DatabaseStatement($0) })
-            return former
-        } catch let failure as DatabaseFailure where !failure.isConnectionLost {
-            try connection.run(DatabaseStatement("ROLLBACK"))
-            // Another program may have created them at the same time.
-            guard try exist(last, connection) else { throw failure }
-            return version
+        let statements = ["BEGIN"] + migration(from: former) + ["COMMIT"]
+        let deadline = ContinuousClock.now + patience
+        while true {
+            do {
+                try connection.run(statements.map { DatabaseStatement($0) })
+                return former
+            } catch let failure as DatabaseFailure where !failure.isConnectionLost {
+                try connection.run(DatabaseStatement("ROLLBACK"))
+                // Another program may have created them at the same time.
+                if try exist(last, connection) { return version }
+                guard failure.state == "55P03" else { throw failure }
+                guard ContinuousClock.now < deadline else {
+                    throw StorageError(
+                        .busy,
+                        "another program’s transaction, such as a dump, keeps the store’s tables locked, which are "
+                            + "to be completed; try again once it has ended",
+                        cause: failure
+                    )
+                }
+                try connection.pause(.seconds(2))
+            }
         }
     }
 
