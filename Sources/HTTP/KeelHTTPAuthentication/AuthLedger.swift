@@ -158,7 +158,12 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
     private func token(_ held: Held) -> AccessToken {
         AccessToken(
             held.credentials.accessToken,
-            origin: .init(session: held.session, version: held.version, renewals: renewals)
+            origin: .init(
+                session: held.session,
+                version: held.version,
+                renewals: renewals,
+                identity: held.name
+            )
         )
     }
 

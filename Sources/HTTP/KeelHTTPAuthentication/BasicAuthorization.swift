@@ -78,11 +78,13 @@ public struct BasicAuthorization: HTTPAuthorizing, DeadlineEnforcing {
     /// Because a different password gives a different identity, the user's name alone does not give access to the
     /// user's cached responses. The hash is Argon2id, which makes the password hard to guess from it.
     public var identity: String? {
-        get async {
-            name.text.withLock { text in
-                if text == nil { text = credentials.name }
-                return text
-            }
+        get async { computedName }
+    }
+
+    private var computedName: String? {
+        name.text.withLock { text in
+            if text == nil { text = credentials.name }
+            return text
         }
     }
 
@@ -93,6 +95,9 @@ public struct BasicAuthorization: HTTPAuthorizing, DeadlineEnforcing {
         guard call.options.authentication != .none, call.head.headerFields[.authorization] == nil,
             let origin = HTTPOrigin(call.head), origins.contains(origin)
         else { return try await next(call) }
+        if let owner = call.options.owner, owner != computedName {
+            throw TransportError.sentForAnotherUser(call)
+        }
         var signed = call
         signed.head.headerFields[.authorization] = credentials.authorization
         return try await next(signed)

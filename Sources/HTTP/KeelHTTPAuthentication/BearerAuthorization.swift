@@ -12,12 +12,15 @@ public import KeelHTTP
 /// - A call with its own `Authorization` field, or whose `HTTPCallOptions.authentication` is `none`, is not changed.
 /// - After status 401 the call is sent once more with the source's new token, if its body can be sent again. A refusal
 ///   for missing rights (`insufficient_scope`) is final.
+/// - All attempts of a call are sent for one user, that of the first: if another user has signed in since, or if the
+///   call has another `HTTPCallOptions.owner`, it fails.
 /// - A call that the source itself makes to renew a token passes unsigned.
 ///
 /// It belongs to the layers of the attempt, below redirects and retries.
 public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
     private let tokens: Tokens
     private let origins: Set<HTTPOrigin>
+    private let key = LayerKey()
 
     /// Creates the layer; only requests to `origins` carry a token.
     public init(_ tokens: Tokens, origins: Set<HTTPOrigin>) {
@@ -64,24 +67,50 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
 
     /// Returns the token to sign with, or nil if the call is sent unsigned.
     private func token(for call: HTTPCall) async throws(TransportError) -> AccessToken? {
+        var token: AccessToken?
         do {
-            return try await tokens.token()
+            token = try await tokens.token()
         } catch {
-            guard let error = failure(error, for: call) else { return nil }
-            throw error
+            if let problem = failure(error, for: call) {
+                // An event stream tries again later, and then still for this user.
+                if let reason = problem.cause as? AuthenticationError, reason.isTransient,
+                    let name = await tokens.identity
+                {
+                    _ = call.options.pin?.admits(name, at: key.id)
+                }
+                throw problem
+            }
         }
+        try await demandSameUser(call, token)
+        return token
+    }
+
+    /// Throws if the call belongs to another user than the token; nil is a call sent without a token.
+    private func demandSameUser(
+        _ call: HTTPCall,
+        _ token: AccessToken?
+    ) async throws(TransportError) {
+        let owner = call.options.owner
+        var user = token?.origin?.identity
+        if user == nil, token != nil || owner != nil { user = await tokens.identity }
+        let isOwners = owner == nil || owner == user
+        let isSameUser = call.options.pin?.admits(token == nil ? nil : user, at: key.id) ?? true
+        guard isOwners, isSameUser else { throw TransportError.sentForAnotherUser(call) }
     }
 
     private func token(
         after refused: AccessToken,
         for call: HTTPCall
     ) async throws(TransportError) -> AccessToken? {
+        let token: AccessToken
         do {
-            return try await tokens.token(after: refused)
+            token = try await tokens.token(after: refused)
         } catch {
             guard let error = failure(error, for: call) else { return nil }
             throw error
         }
+        try await demandSameUser(call, token)
+        return token
     }
 
     private func failure(_ error: any Error, for call: HTTPCall) -> TransportError? {
@@ -99,6 +128,19 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
         }
         // The text of another error may quote a token: wrap it in one that is redacted.
         let reason = known ?? AuthenticationError(.refreshFailed, cause: error)
+        return TransportError(.credentialsUnavailable, url: call.redactedURL, cause: reason)
+    }
+}
+
+/// The identity of a layer, which its copies share.
+final class LayerKey: Sendable {
+    var id: ObjectIdentifier { ObjectIdentifier(self) }
+}
+
+extension TransportError {
+    /// Creates the error of a call that would be sent in another user's name.
+    static func sentForAnotherUser(_ call: HTTPCall) -> TransportError {
+        let reason = AuthenticationError(.superseded, "The call belongs to another user.")
         return TransportError(.credentialsUnavailable, url: call.redactedURL, cause: reason)
     }
 }

@@ -73,7 +73,9 @@ struct ClientWebSocketTransport<Upstream: WebSocketTransport>: WebSocketTranspor
         let (head, body): (HTTPResponse, [UInt8])
         do throws(TransportError) {
             let opener = NetworkClient(settings, transport: upgrade)
-            let reply = try await opener.transfer(self.head(for: request))
+            var options = HTTPCallOptions()
+            options.pin = configuration.pin
+            let reply = try await opener.transfer(self.head(for: request), options: options)
             head = reply.head
             body = try await reply.body.collectPrefix(configuration.errorBodyLimit)
         } catch {

@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import KeelCore
+internal import KeelHTTP
 internal import Synchronization
 
 /// A WebSocket that reconnects when its connection is lost.
@@ -15,7 +16,9 @@ internal import Synchronization
 /// }
 /// ```
 ///
-/// Messages are never sent twice: messages in transit when a connection breaks may be lost.
+/// Messages are never sent twice: messages in transit when a connection breaks may be lost. Over the transport of a
+/// client that signs calls, all connections are for one user: ``run(_:)`` ends with an error if another one has signed
+/// in.
 public final class ReconnectingWebSocket: Sendable {
     /// A function that creates the request of the next connection, for example with a fresh token.
     public typealias MakeRequest = @Sendable () async throws(WebSocketError) -> HTTPRequest
@@ -132,11 +135,14 @@ public final class ReconnectingWebSocket: Sendable {
     private func runUntilFinished(
         _ session: (WebSocketConnection) async throws -> Void
     ) async throws {
+        var configuration = configuration
+        configuration.pin = SessionPin()
         var failures = 0
         var generator = random
         while true {
             change(to: .connecting(attempt: failures + 1))
-            guard case .lost(let error, let lasted) = try await runOnce(session) else { return }
+            let ending = try await runOnce(configuration, session)
+            guard case .lost(let error, let lasted) = ending else { return }
             guard !Task.isCancelled else { throw WebSocketError(.cancelled, cause: error) }
             if let lasted, lasted >= policy.stableAfter { failures = 0 }
             failures += 1
@@ -154,6 +160,7 @@ public final class ReconnectingWebSocket: Sendable {
     }
 
     private func runOnce(
+        _ configuration: WebSocketConfiguration,
         _ session: (WebSocketConnection) async throws -> Void
     ) async throws -> Ending {
         var elapsed: (() -> Duration)?

@@ -55,6 +55,9 @@ public struct WebSocketConfiguration: Sendable {
     /// The number of bytes of a refused upgrade's body that the error keeps.
     public var errorBodyLimit = 64 << 10
 
+    /// The user of several connections, set by a WebSocket that reconnects.
+    var pin: SessionPin?
+
     /// Creates a configuration with the default limits.
     public init() {}
 }

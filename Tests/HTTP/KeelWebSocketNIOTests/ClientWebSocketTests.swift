@@ -102,6 +102,41 @@ struct ClientWebSocketTests {
         #expect(script.requests.count == 2)
     }
 
+    /// Provides the tokens of the users in turn.
+    private final class Users: TokenSource {
+        private let names = Mutex(["ann", "ben"])
+
+        var identity: String? { names.withLock { $0.first } }
+
+        func token() -> AccessToken { AccessToken(identity ?? "nobody") }
+        func change() { names.withLock { _ = $0.removeFirst() } }
+    }
+
+    @Test("A WebSocket does not reconnect for another user")
+    func anotherUser() async throws {
+        let script = ScriptedWebSocketTransport([
+            .connection([], end: .close(WebSocketClose(.goingAway))), Self.opened,
+        ])
+        let users = Users()
+        let client = try client { $0.authorize(with: users) }
+        let socket = ReconnectingWebSocket(
+            to: request(80),
+            over: client.webSocketTransport(over: script),
+            configuration: configuration(),
+            policy: WebSocketReconnectPolicy(
+                retry: RetryPolicy(attempts: 3, baseDelay: .zero, maximumDelay: .zero)
+            )
+        )
+        let error = try await failure {
+            try await socket.run { connection in
+                for try await _ in connection.messages {}
+                users.change()
+            }
+        }
+        #expect((error?.cause as? TransportError)?.code == .credentialsUnavailable)
+        #expect(script.requests.map { $0.headerFields[.authorization] } == ["Bearer ann"])
+    }
+
     @Test("The token and the client's header fields go only to its own origin")
     func otherOrigin() async throws {
         let script = ScriptedWebSocketTransport([Self.opened, Self.opened])

@@ -16,11 +16,14 @@ public struct AccessToken: Sendable {
         package var version: Int
         /// The number of renewals completed before the token was returned.
         package var renewals: Int
+        /// The source's name of the token's user.
+        package var identity: String
 
-        package init(session: Int, version: Int, renewals: Int) {
+        package init(session: Int, version: Int, renewals: Int, identity: String) {
             self.session = session
             self.version = version
             self.renewals = renewals
+            self.identity = identity
         }
     }
 

@@ -83,6 +83,7 @@ public struct NetworkClient: Sendable {
         var everything = configuration.options
         everything.merge(overrides)
         everything.merge(assembly.fixedOptions)
+        if everything.signer != nil, everything.pin == nil { everything.pin = SessionPin() }
         return everything
     }
 

@@ -27,6 +27,7 @@ extension EventStream {
             private var parser: ServerSentEventParser
             private var failures = 0
             private var isAfterStall = false
+            private let pin = SessionPin()
             private var serverDelay: Duration?
 
             fileprivate init(_ stream: EventStream) {
@@ -65,7 +66,8 @@ extension EventStream {
                     guard
                         let body = try await stream.connect(
                             lastEventID,
-                            isAfterStall: isAfterStall
+                            isAfterStall: isAfterStall,
+                            pin
                         )
                     else { return nil }
                     parser = ServerSentEventParser(

@@ -14,6 +14,8 @@ import KeelCore
 /// - The server ends the stream with status 204. Any other status than 200, and any other content type, ends it with an
 ///   error.
 /// - The client's total time limit covers each connection only up to its response head.
+/// - All connections are for one user: a stream that has to reconnect after another user has signed in ends with an
+///   error.
 ///
 /// Use ``updates`` to observe the connections as well. A stream can be read several times; each reader has its own
 /// connection.
@@ -69,12 +71,13 @@ public enum EventStreamUpdate: Sendable {
 extension EventStream {
     /// Opens a connection and returns the response body, or nil if the server wants no more connections.
     ///
-    /// With `isAfterStall`, the previous connection may be dead and is not reused.
+    /// With `isAfterStall`, the previous connection may be dead and is not reused. All connections share `pin`.
     ///
     /// - Throws: The error of the exchange, or an error if the response is not an event stream.
     func connect(
         _ lastEventID: String,
-        isAfterStall: Bool
+        isAfterStall: Bool,
+        _ pin: SessionPin
     ) async throws(NetworkError) -> HTTPByteStream? {
         var plan = plan
         if plan.headers[.accept] == nil { plan.headers[.accept] = "text/event-stream" }
@@ -82,6 +85,7 @@ extension EventStream {
         if !lastEventID.isEmpty { plan.headers[.lastEventID] = lastEventID }
         // The stream itself reconnects, with its own pauses.
         plan.options.retry = .never
+        plan.options.pin = pin
         if isAfterStall { plan.options.prefersNewConnection = true }
         let reply = try await client.opened(plan, .head, idle: policy.idleTimeout).reply
         if reply.head.status == .noContent { return nil }

@@ -19,6 +19,8 @@ struct CacheOwner: Sendable {
         }
         partition = configuration.partition
         signer = await Self.signer(of: call)
+        // Another user's call is refused when it is signed.
+        if let owner = call.options.owner, owner != signer { return nil }
         switch await configuration.partition.owner(call) {
         case .everyone: name = nil
         case .user(let user): name = user

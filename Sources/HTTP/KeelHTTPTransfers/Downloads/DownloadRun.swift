@@ -7,6 +7,8 @@ struct DownloadRun {
     private let download: ResumableDownload
     private let observer: ResumableTransferObserver?
     private let head: HTTPRequest
+    /// The options of all requests, which are for one user.
+    private let options: HTTPCallOptions
     private let part: DownloadFile
     private let queue = DiskQueue()
     private let clock: any Clock<Duration>
@@ -29,6 +31,9 @@ struct DownloadRun {
         self.download = download
         self.observer = observer
         head = try download.head()
+        var options = download.configuration.options
+        options.pin = SessionPin()
+        self.options = options
         part = try download.part()
         clock = download.client.configuration.clock
         time = Timeline(clock)
@@ -142,7 +147,6 @@ struct DownloadRun {
             head.headerFields[.ifRange] = validator.text
         }
         do throws(TransportError) {
-            let options = download.configuration.options
             let reply = try await download.client.transfer(head, options: options)
             // Releasing the reply ends the exchange if its body is not wanted.
             if reply.head.status.kind == .successful { body = reply.body.makeAsyncIterator() }

@@ -14,6 +14,8 @@ struct UploadRun {
     private let observer: ResumableTransferObserver?
     private let dialect: any UploadDialect
     private let head: HTTPRequest
+    /// The options of all requests, which are for one user.
+    private let options: HTTPCallOptions
     let path: String
     private let notes: UploadNotes
     let queue = DiskQueue()
@@ -37,6 +39,9 @@ struct UploadRun {
         } catch {
             throw TransferError(error)
         }
+        var options = upload.configuration.options
+        options.pin = SessionPin()
+        self.options = options
         path = try TransferNames(upload.file).file
         notes = UploadNotes(
             try TransferNames(upload.file),
@@ -284,7 +289,7 @@ struct UploadRun {
         return try await upload.client.transfer(
             head,
             body: content(piece, source),
-            options: upload.configuration.options
+            options: options
         )
     }
 
@@ -304,7 +309,7 @@ struct UploadRun {
                     try await upload.client.transfer(
                         head,
                         body: isEmpty ? HTTPBody([]) : nil,
-                        options: upload.configuration.options
+                        options: options
                     )
                 }
             var answer = read(reply.head)
@@ -329,7 +334,6 @@ struct UploadRun {
     private func terminate(_ location: String) async {
         guard var head = try? head(at: location) else { return }
         dialect.terminate(&head)
-        let options = upload.configuration.options
         guard let reply = try? await upload.client.transfer(head, options: options) else { return }
         _ = try? await reply.body.collectPrefix(4096)
     }

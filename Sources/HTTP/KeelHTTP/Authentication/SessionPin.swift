@@ -1,0 +1,54 @@
+import Synchronization
+
+/// The user in whose name a call is sent, remembered by the layer that signs its first attempt.
+///
+/// All attempts of a call, connections of a stream and requests of a transfer share one pin, so that none of them is
+/// signed for a user who has signed in later.
+package final class SessionPin: Sendable {
+    // By layer: a redirect may lead to an origin that another layer signs for.
+    private let names = Mutex<[ObjectIdentifier: String?]>([:])
+
+    package init() {}
+
+    /// Returns whether a layer may send the call for this user, which the first use decides.
+    ///
+    /// Nil is a call without credentials, or of a user that the layer cannot name.
+    package func admits(_ name: String?, at layer: ObjectIdentifier) -> Bool {
+        names.withLock { names in
+            guard let first = names[layer] else {
+                names.updateValue(name, forKey: layer)
+                return true
+            }
+            return first == name
+        }
+    }
+}
+
+extension HTTPCallOptions {
+    private enum PinKey: HTTPCallOptionKey {
+        static var defaultValue: SessionPin? { nil }
+        // Layers that share responses ask the signer for the user.
+        static func sharingKey(of pin: SessionPin?) -> AnyHashable? { 0 }
+    }
+
+    private enum OwnerKey: HTTPCallOptionKey {
+        static var defaultValue: String? { nil }
+    }
+
+    /// The pin of the call, set by a client that signs calls unless the call is one of several with a common pin.
+    package var pin: SessionPin? {
+        get { self[PinKey.self] }
+        set { self[PinKey.self] = newValue }
+    }
+
+    /// The only user for whom the call may be sent, as the signing layer's ``HTTPAuthorizing/identity``; nil means the
+    /// user who is signed in at the first attempt.
+    ///
+    /// Set it for a call that is made later than it was asked for, such as one from an outbox. For another user, and
+    /// if nobody is signed in, the call fails with ``TransportError/Code/credentialsUnavailable`` before it is sent.
+    /// `BearerAuthorization` and `BasicAuthorization` keep to it; a client without them ignores it.
+    public var owner: String? {
+        get { self[OwnerKey.self] }
+        set { self[OwnerKey.self] = newValue }
+    }
+}

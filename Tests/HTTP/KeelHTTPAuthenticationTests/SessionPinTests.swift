@@ -1,0 +1,155 @@
+import Foundation
+import HTTPTypes
+import KeelCore
+import KeelHTTP
+import KeelHTTPAuthentication
+import KeelTestKit
+import Synchronization
+import Testing
+
+@Suite("The user of a call", .timeLimit(.minutes(1)))
+struct SessionPinTests {
+    private typealias Answer = ScriptedHTTPTransport.Answer
+
+    private let identity = IdentityModel()
+
+    private func client(
+        _ transport: ScriptedHTTPTransport,
+        _ session: AuthSession<BearerCredentials>
+    ) throws -> NetworkClient {
+        try makeClient(transport) {
+            $0.authorize(with: session)
+            $0.retry = .attempts(3)
+            $0.retry.jitter = { 0 }
+        }
+    }
+
+    private func signedIn() async throws -> AuthSession<BearerCredentials> {
+        let session = AuthSession(server: identity)
+        try await session.signIn { identity.grant() }
+        return session
+    }
+
+    /// Replaces the user before it answers.
+    private func replacing(
+        _ session: AuthSession<BearerCredentials>,
+        then answer: HTTPReply
+    ) -> Answer {
+        Answer { [identity] _ async throws(TransportError) in
+            try? await session.signOut()
+            try? await session.signIn { identity.grant() }
+            return answer
+        }
+    }
+
+    private func reason(
+        _ outcome: Result<NetworkResponse, TransportError>
+    ) -> AuthenticationError.Code? {
+        guard case .failure(let error) = outcome, error.code == .credentialsUnavailable else {
+            return nil
+        }
+        return (error.cause as? AuthenticationError)?.code
+    }
+
+    @Test("A retry is not sent for a user who has signed in since")
+    func retries() async throws {
+        let session = try await signedIn()
+        let busy = HTTPReply(head: HTTPResponse(status: .serviceUnavailable))
+        let transport = ScriptedHTTPTransport([replacing(session, then: busy)], then: .status(.ok))
+        let client = try client(transport, session)
+        #expect(await reason(client.response(to: GetProfile())) == .superseded)
+        #expect(transport.calls.count == 1)
+        // The next call is the new user's.
+        #expect(try await client.response(to: GetProfile()).get().status == .ok)
+    }
+
+    @Test("A retry is sent with the renewed token of the same user")
+    func renewals() async throws {
+        let session = try await signedIn()
+        let renewing = Answer { _ async throws(TransportError) in
+            try? await session.refresh()
+            return HTTPReply(head: HTTPResponse(status: .serviceUnavailable))
+        }
+        let transport = ScriptedHTTPTransport([renewing], then: .status(.ok))
+        let client = try client(transport, session)
+        #expect(try await client.response(to: GetProfile()).get().status == .ok)
+        #expect(
+            transport.calls.map { $0.head.headerFields[.authorization] } == [
+                "Bearer access-1-SECRET", "Bearer access-2-SECRET",
+            ]
+        )
+    }
+
+    @Test("A retry of a call without a user is not sent for a user who has signed in since")
+    func unsignedRetries() async throws {
+        let session = AuthSession(server: identity)
+        let busy = HTTPReply(head: HTTPResponse(status: .serviceUnavailable))
+        let transport = ScriptedHTTPTransport([replacing(session, then: busy)], then: .status(.ok))
+        var profile = GetProfile()
+        profile.options.authentication = .optional
+        let client = try client(transport, session)
+        #expect(await reason(client.response(to: profile)) == .superseded)
+        #expect(transport.calls.map { $0.head.headerFields[.authorization] } == [nil])
+    }
+
+    @Test("A call with an owner is sent for this user only")
+    func owners() async throws {
+        let session = try await signedIn()
+        let transport = ScriptedHTTPTransport(then: .status(.ok))
+        let client = try client(transport, session)
+        var profile = GetProfile()
+        profile.options.owner = try #require(await session.identity)
+        #expect(try await client.response(to: profile).get().status == .ok)
+        profile.options.authentication = .optional
+        try await session.signOut()
+        #expect(await reason(client.response(to: profile)) == .superseded)
+        try await session.signIn { identity.grant() }
+        #expect(await reason(client.response(to: profile)) == .superseded)
+        profile.options.authentication = .required
+        #expect(await reason(client.response(to: profile)) == .superseded)
+        #expect(transport.calls.count == 1)
+    }
+
+    @Test("A call with an owner is sent with the owner's password only")
+    func ownersOfPasswords() async throws {
+        let transport = ScriptedHTTPTransport(then: .status(.ok))
+        let credentials = try #require(BasicCredentials(user: "ann", password: "secret"))
+        let client = try makeClient(transport) { $0.authorize(with: credentials) }
+        let origin = try #require(HTTPOrigin(client.configuration.baseURL))
+        let layer = BasicAuthorization(credentials, origins: [origin])
+        var profile = GetProfile()
+        profile.options.owner = try #require(await layer.identity)
+        #expect(try await client.response(to: profile).get().status == .ok)
+        profile.options.owner = "ben"
+        #expect(await reason(client.response(to: profile)) == .superseded)
+        #expect(transport.calls.count == 1)
+    }
+
+    @Test("An event stream does not reconnect for a user who has signed in since")
+    func eventStreams() async throws {
+        let session = try await signedIn()
+        let events = HTTPReply(
+            head: HTTPResponse(status: .ok, headerFields: [.contentType: "text/event-stream"]),
+            body: .chunks([Array("data: a\n\n".utf8)])
+        )
+        let transport = ScriptedHTTPTransport(
+            [replacing(session, then: events)],
+            then: .status(.noContent)
+        )
+        let client = try client(transport, session)
+        var policy = EventStreamPolicy()
+        policy.jitter = { 0 }
+        var seen: [String] = []
+        var failure: NetworkError?
+        do throws(NetworkError) {
+            for try await event in client.eventStream(GetProfile(), policy: policy) {
+                seen.append(event.data)
+            }
+        } catch {
+            failure = error
+        }
+        #expect(failure?.code == .unauthorized)
+        #expect(seen == ["a"])
+        #expect(transport.calls.count == 1)
+    }
+}
