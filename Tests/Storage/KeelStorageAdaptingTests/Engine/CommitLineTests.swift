@@ -93,6 +93,27 @@ struct CommitLineTests {
         #expect(await second.value == "write")
     }
 
+    private final class Count: Sendable {
+        let value = Mutex(0)
+    }
+
+    /// Commits to a store that fails with a code, and returns the code of the commit's error.
+    private static func failure(
+        of line: CommitLine,
+        _ code: StorageError.Code,
+        _ count: Count
+    ) async -> StorageError.Code? {
+        do throws(StorageError) {
+            _ = try await line.commit([batch(1)]) { _ throws(StorageError) in
+                count.value.withLock { $0 += 1 }
+                throw StorageError(code, "the store fails")
+            }
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
     @Test(
         "A store that does not answer fails all that wait at once, and a refused one each apart",
         arguments: [
@@ -101,29 +122,17 @@ struct CommitLineTests {
     )
     func fails(_ code: StorageError.Code, _ attempts: Int) async throws {
         let line = CommitLine()
-        let count = Mutex(0)
+        let count = Count()
         _ = await line.turn(for: [])
         var tasks: [Task<StorageError.Code?, Never>] = []
         for number in 0..<4 {
-            tasks.append(
-                Task {
-                    do throws(StorageError) {
-                        _ = try await line.commit([Self.batch(1)]) { _ throws(StorageError) in
-                            count.withLock { $0 += 1 }
-                            throw StorageError(code, "the store fails")
-                        }
-                        return nil
-                    } catch {
-                        return error.code
-                    }
-                }
-            )
+            tasks.append(Task { await Self.failure(of: line, code, count) })
             try await waitUntil { line.count == number + 1 }
         }
         line.leave()
         for task in tasks { #expect(await task.value == code) }
         // The first one is that of all together.
-        #expect(count.withLock { $0 } == attempts)
+        #expect(count.value.withLock { $0 } == attempts)
     }
 
     @Test("A canceled task leaves the queue")
