@@ -262,5 +262,32 @@ struct FailoverTests {
         #expect(writeError?.effect == StorageError.Effect.none)
         await adapter.close()
     }
+
+    // MARK: Other clusters
+
+    @Test("A server of another cluster is used, although its timeline is lower")
+    func followsToAnotherCluster() async throws {
+        let other = try await PostgreSQLServer()
+        defer { other.stop() }
+        let first = try await self.adapter(on: other)
+        try await commit("notes/other", to: first)
+        await first.close()
+        let primary = try await PostgreSQLServer()
+        defer { primary.stop() }
+        let standby = try await PostgreSQLServer(standbyOf: primary)
+        defer { standby.stop() }
+        let adapter = try await adapter(on: primary, standby, other)
+        try await commit("notes/1", to: adapter)
+        try await catchUp(standby, with: primary)
+        primary.stop()
+        try await standby.run("SELECT pg_promote()")
+        try await commit("notes/2", to: adapter)
+        #expect(try await ids(["notes/1", "notes/2"], in: adapter) == ["1", "2"])
+        standby.stop()
+        try await commit("notes/3", to: adapter)
+        let paths: [DocumentPath] = ["notes/1", "notes/3", "notes/other"]
+        #expect(try await ids(paths, in: adapter) == [nil, "3", "other"])
+        await adapter.close()
+    }
 }
 #endif

@@ -95,12 +95,13 @@ extension DatabaseConnection {
         let session = try exchange(
             [
                 DatabaseStatement(Self.settings(areLocal: false)),
-                DatabaseStatement("SELECT \(Self.timeline)"),
+                DatabaseStatement(Self.identity),
             ],
             .interruptible
         )
         if let found = Self.timeline(session[1].first, 0) {
-            catalog = try settings.lineage.catalog(on: found)
+            let system = session[1].first?.integer(1) ?? 0
+            catalog = try settings.lineage.catalog(on: found, of: system)
             timeline = found
         }
         isDirect = true
@@ -111,6 +112,9 @@ extension DatabaseConnection {
     /// The timeline of the last checkpoint is still the old one after a promotion.
     static let timeline =
         "CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
+
+    /// The statement for the timeline of a server and the identifier of its cluster.
+    static let identity = "SELECT \(timeline), (SELECT system_identifier FROM pg_control_system())"
 
     /// Returns the number of a timeline in hexadecimal; nil for that of a standby.
     static func timeline(_ row: DatabaseRow?, _ column: Int32) -> Int64? {

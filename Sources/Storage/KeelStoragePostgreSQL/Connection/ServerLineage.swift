@@ -7,8 +7,13 @@ internal import Synchronization
 /// After a failover, the new primary may lack the last commits of the old one, and give their numbers to other
 /// collections and indexes. So a catalog is shared only by connections that see the same history, and a server that was
 /// left behind by a promotion is not used any more, also over connections that are still open.
+///
+/// Timelines are compared only within a cluster, which `initdb` or `pg_upgrade` creates and standbys copy: another one,
+/// under the same address, begins anew.
 final class ServerLineage: Sendable {
     private struct State {
+        /// The identifier of the cluster.
+        var system: Int64?
         /// The latest timeline of a server: PostgreSQL begins a new one with each promotion and each restoration.
         var timeline: Int64 = 0
         var catalog = StoreCatalog()
@@ -18,9 +23,16 @@ final class ServerLineage: Sendable {
 
     /// Returns the catalog for a new connection to a server.
     ///
-    /// - Throws: ``DatabaseFailure`` if another server has a later timeline.
-    func catalog(on timeline: Int64) throws(DatabaseFailure) -> StoreCatalog {
+    /// - Parameters:
+    ///   - timeline: The timeline of the server.
+    ///   - system: The identifier of its cluster.
+    /// - Throws: ``DatabaseFailure`` if another server of the cluster has a later timeline.
+    func catalog(
+        on timeline: Int64,
+        of system: Int64
+    ) throws(DatabaseFailure) -> StoreCatalog {
         let (catalog, latest) = state.withLock { state -> (StoreCatalog?, Int64) in
+            if state.system != system { state = State(system: system) }
             guard timeline >= state.timeline else { return (nil, state.timeline) }
             if timeline > state.timeline {
                 state.timeline = timeline
@@ -36,8 +48,8 @@ final class ServerLineage: Sendable {
         return catalog
     }
 
-    /// Returns whether no server has a later timeline.
-    func isLatest(_ timeline: Int64) -> Bool { state.withLock { $0.timeline <= timeline } }
+    /// Returns whether the last connection was to a server of a timeline, so that no later one is known.
+    func isLatest(_ timeline: Int64) -> Bool { state.withLock { $0.timeline == timeline } }
 
     /// Gives later connections a new catalog, because the server may have lost commits that it had not flushed.
     func forgetCatalog() { state.withLock { $0.catalog = StoreCatalog() } }

@@ -50,7 +50,7 @@ private struct StatementScript {
             [
                 "SELECT pg_backend_pid(), current_setting('server_version_num')::integer",
                 DatabaseConnection.settings(areLocal: false),
-                "SELECT \(DatabaseConnection.timeline)",
+                DatabaseConnection.identity,
             ]
         )
         add("The tables", ["BEGIN"] + StoreTables.migration(from: 0) + ["COMMIT"])
