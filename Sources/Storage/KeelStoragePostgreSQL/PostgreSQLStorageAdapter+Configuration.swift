@@ -10,8 +10,9 @@ extension PostgreSQLStorageAdapter {
 
         /// The name of the store in the database, at most 1,500 bytes.
         ///
-        /// A database holds any number of stores, which share nothing but the server. Commits of one store never wait
-        /// for those of another.
+        /// A database holds any number of stores, which share nothing but the server. Commits of different stores lock
+        /// no common rows, but PostgreSQL finishes those of a cluster one after the other, because each announces
+        /// itself to listeners.
         public var store = "default"
         /// Whether a missing store is created, and the schema `keel` with it.
         ///
