@@ -41,6 +41,13 @@ struct FailoverTests {
         return found.map { $0?.id }
     }
 
+    /// Returns the time of the store's state.
+    private func time(in adapter: PostgreSQLStorageAdapter) async throws -> Timestamp {
+        var request = ReadRequest(.documents([]))
+        request.needsTime = true
+        return try #require(try await adapter.read(request).time)
+    }
+
     /// Ends the replication to a standby, and waits until the primary knows.
     private func cut(_ standby: PostgreSQLServer, from primary: PostgreSQLServer) async throws {
         try await standby.run("ALTER SYSTEM SET primary_conninfo = ''")
@@ -160,10 +167,16 @@ struct FailoverTests {
             StorageSchema(indexes: [IndexDefinition("lost", [.ascending("id")])])
         )
         let lost = try await adapter.changes(ChangeRequest()).next
+        let before = try await time(in: adapter)
         primary.stop()
         try await standby.run("SELECT pg_promote()")
         #expect(try await ids(["kept/1", "lost/1"], in: adapter) == ["1", nil])
+        // Also before the first commit, the time does not go back to that of the state.
+        let promoted = try await time(in: adapter)
+        #expect(before <= promoted)
+        #expect(try await adapter.changes(ChangeRequest(after: kept)).time == promoted)
         try await commit("other/1", to: adapter)
+        #expect(try await promoted < time(in: adapter))
         #expect(try await ids(["lost/1", "other/1"], in: adapter) == [nil, "1"])
         try await commit("lost/2", to: adapter)
         #expect(try await ids(["lost/1", "lost/2", "other/2"], in: adapter) == [nil, "2", nil])

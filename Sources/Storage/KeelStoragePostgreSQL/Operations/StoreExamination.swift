@@ -41,10 +41,10 @@ struct StoreExamination {
     /// The store's number, tail and present clock; nil if the database lacks the store or its present tables.
     private func opened() throws -> (number: Int64, tail: StoreTail)? {
         guard try StoreTables.version(in: connection) == StoreTables.version else { return nil }
-        let rows = try rows("SELECT \(StoreTail.columns), store FROM keel.stores WHERE name = $1") {
+        let rows = try rows("SELECT store, \(StoreTail.columns) FROM keel.stores WHERE name = $1") {
             $0.add(configuration.store.utf8)
         }
-        return rows.first.map { ($0.integer(StoreTail.currentTimeline), StoreTail($0)) }
+        return rows.first.map { ($0.integer(0), StoreTail($0, from: 1)) }
     }
 
     private func store() throws -> [Finding] {

@@ -19,9 +19,6 @@ struct CommitGroup {
         var number: Int64?
     }
 
-    /// The number of sequences that the first change of a timeline leaves out: a minute.
-    private static let leap: Int64 = 60_000_000
-
     private let connection: DatabaseConnection
     private let store: OpenStore
     /// The number of the group among those of the adapter.
@@ -62,8 +59,7 @@ struct CommitGroup {
         let first = rows.count - reading.statements.count
         tail = try StoreTail(rows[first])
         try tail.checkFormat()
-        let current = DatabaseConnection.timeline(rows[first].first, StoreTail.currentTimeline)
-        timeline = current ?? tail.timeline
+        timeline = tail.serverTimeline ?? tail.timeline
         let snapshot = TableSnapshot(connection, store, isCancellable: false, remembers: false)
         indexes = try snapshot.indexes(tail)
         places = [:]
@@ -131,11 +127,7 @@ struct CommitGroup {
     /// Computes a batch without writing it.
     private mutating func plan(_ batch: WriteBatch) throws -> CommitDraft {
         if let reads = batch.reads { try check(reads) }
-        // After a failover, the numbers of lost changes, which may be the next ones, are left out: a revision is never
-        // given to two states of a document.
-        let isContinued = tail.timeline == timeline || tail.timeline == 0
-        let last = Timestamp(microseconds: tail.sequence + (isContinued ? 0 : Self.leap))
-        let commit = StorageEvaluator.Commit(after: last, clock: store.time(tail))
+        let commit = StorageEvaluator.Commit(after: tail.time, clock: store.time(tail))
         var draft = CommitDraft(
             at: commit,
             from: commit.storeTime.microseconds,

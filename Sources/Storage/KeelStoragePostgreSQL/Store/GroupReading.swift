@@ -30,10 +30,7 @@ struct GroupReading {
     var statements: [DatabaseStatement] {
         var statements = [
             DatabaseStatement(
-                """
-                SELECT \(StoreTail.columns), \(DatabaseConnection.timeline)
-                FROM keel.stores WHERE store = $1 FOR UPDATE
-                """
+                "SELECT \(StoreTail.columns) FROM keel.stores WHERE store = $1 FOR UPDATE"
             ) { $0.add(store.number) },
             documentStatement,
         ]

@@ -34,17 +34,27 @@ struct StoreTail {
     var total: Int64
     /// The time of the server's clock, in microseconds.
     var clock: Int64
+    /// The server's present timeline; nil on a standby.
+    var serverTimeline: Int64?
+
+    /// The number of sequences that the first change of a timeline leaves out: a minute.
+    private static let leap: Int64 = 60_000_000
 
     static let columns = """
         seq, mark, generation, floor, trimmed, documents, collections, clients, format, history_age, history_start,
-        timeline, compacted, kept, total, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+        timeline, compacted, kept, total, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+        \(DatabaseConnection.timeline)
         """
 
-    /// The place of the server's current timeline behind the columns of a row that is locked for a commit.
-    static let currentTimeline: Int32 = 16
-
-    /// The commit time of the last change: sequences follow the clock, and continue when it goes back.
-    var time: Timestamp { Timestamp(microseconds: sequence) }
+    /// The time of the store's state, which no later commit has: sequences follow the clock, and continue when it goes
+    /// back.
+    ///
+    /// After a failover, the numbers of lost changes, which may be the next ones, are left out. So the time does not go
+    /// back, and a revision is never given to two states of a document.
+    var time: Timestamp {
+        let isContinued = timeline == 0 || timeline == serverTimeline ?? timeline
+        return Timestamp(microseconds: sequence + (isContinued ? 0 : Self.leap))
+    }
 
     var point: LogPoint { LogPoint(sequence, mark: mark) }
 
@@ -112,6 +122,7 @@ extension StoreTail {
         kept = row.integer(first + 13)
         total = row.integer(first + 14)
         clock = row.integer(first + 15)
+        serverTimeline = DatabaseConnection.timeline(row, first + 16)
     }
 }
 #endif
