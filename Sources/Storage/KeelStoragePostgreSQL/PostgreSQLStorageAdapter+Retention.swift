@@ -9,7 +9,7 @@ extension PostgreSQLStorageAdapter {
     /// `ChangeRequest` need not call it.
     ///
     /// - Parameters:
-    ///   - name: The reader's name.
+    ///   - name: The reader's name, at most 1,500 bytes.
     ///   - cursor: The position of the reader.
     ///   - lifetime: How long after this call the log is retained, at most 90 days.
     /// - Throws: `StorageError/Code/cursorExpired` if the log no longer reaches the cursor.
@@ -53,6 +53,7 @@ extension PostgreSQLStorageAdapter {
         _ reader: ChangeReader,
         at cursor: ChangeCursor
     ) async throws(StorageError) {
+        try reader.checkName()
         let (epoch, retention) = (store.epoch, configuration.retention)
         try await maintaining { snapshot, tail in
             let place = try snapshot.place(of: cursor, in: tail.log, epoch: epoch)

@@ -14,7 +14,7 @@ extension SQLiteStorageAdapter {
     /// a `ChangeRequest` need not call it.
     ///
     /// - Parameters:
-    ///   - name: The reader's name.
+    ///   - name: The reader's name, at most 1,500 bytes.
     ///   - cursor: The position of the reader.
     ///   - lifetime: How long after this call the log is retained, at most 90 days.
     /// - Throws: `StorageError/Code/cursorExpired` if the log no longer reaches the cursor.
@@ -50,6 +50,7 @@ extension SQLiteStorageAdapter {
         _ reader: ChangeReader,
         at cursor: ChangeCursor
     ) async throws(StorageError) {
+        try reader.checkName()
         try await maintaining { [self] database in
             let state = try StoreState(database)
             let place = try self.reader(database, remembers: false)

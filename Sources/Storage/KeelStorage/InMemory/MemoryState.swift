@@ -85,6 +85,7 @@ struct MemoryState: Sendable {
     ) throws(StorageError) -> CommitReceipt {
         let id = batch.id.map { Array($0.utf8) }
         if let id, let receipt = receipts[id] { return receipt }
+        try batch.checkNames()
         if let reads = batch.reads { try check(reads) }
         let circumstances = StorageEvaluator.Commit(after: time, clock: clock)
         let first = circumstances.storeTime.microseconds

@@ -2,7 +2,7 @@ public import KeelDocuments
 
 /// A set of writes that takes effect completely or not at all.
 public struct WriteBatch: Sendable, Hashable {
-    /// The id that identifies repetitions of this batch.
+    /// The id that identifies repetitions of this batch, at most 1,500 bytes.
     ///
     /// With `StorageCapabilities/idempotentCommits`, a second commit with the same id changes nothing and returns the
     /// first receipt. A batch without an id is applied each time it is committed, at less cost; callers that may repeat
@@ -26,6 +26,25 @@ public struct WriteBatch: Sendable, Hashable {
         self.writes = writes
         self.reads = reads
         self.origin = origin
+    }
+}
+
+extension WriteBatch {
+    /// Checks the lengths of the batch's id and of its client's name, by which stores find them.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`.
+    package func checkNames() throws(StorageError) {
+        if let id { try Self.check(id, "the id of a batch") }
+        if let origin { try Self.check(origin.client, "the name of a client") }
+    }
+
+    private static func check(_ name: String, _ kind: String) throws(StorageError) {
+        let count = name.utf8.count
+        guard count > StoredName.longest else { return }
+        throw StorageError(
+            .invalidArgument,
+            "\(kind) has \(count) bytes; the limit is \(StoredName.longest)"
+        )
     }
 }
 

@@ -23,6 +23,19 @@ package struct StoredReader {
     }
 }
 
+extension ChangeReader {
+    /// Checks the length of the reader's name, by which stores find it.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument`.
+    package func checkName() throws(StorageError) {
+        guard name.utf8.count > StoredName.longest else { return }
+        throw StorageError(
+            .invalidArgument,
+            "the name of a reader has \(name.utf8.count) bytes; the limit is \(StoredName.longest)"
+        )
+    }
+}
+
 /// The part of a store's log that its registered readers need.
 package struct ReaderNeed {
     /// The sequence after which readers need the log.

@@ -126,6 +126,7 @@ struct CommitGroup {
 
     /// Computes a batch without writing it.
     private mutating func plan(_ batch: WriteBatch) throws -> CommitDraft {
+        try batch.checkNames()
         if let reads = batch.reads { try check(reads) }
         let commit = StorageEvaluator.Commit(after: tail.time, clock: store.time(tail))
         var draft = CommitDraft(

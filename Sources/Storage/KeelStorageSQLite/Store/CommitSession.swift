@@ -106,6 +106,7 @@ struct CommitSession {
 
     /// Computes a batch without writing it.
     private mutating func plan(_ batch: WriteBatch) throws -> CommitDraft {
+        try batch.checkNames()
         if let reads = batch.reads { try check(reads) }
         let commit = StorageEvaluator.Commit(after: state.time, clock: now())
         var draft = CommitDraft(

@@ -181,6 +181,20 @@ extension StorageAdapterCheck {
             #expect(!page.isCaughtUp)
             #expect(page.acknowledged.isEmpty)
         },
+        origin("the name of a client has at most 1,500 bytes") { store in
+            let start = try await store.position()
+            let name = store.name + String(repeating: "x", count: 1_500 - store.name.utf8.count)
+            func commit(_ client: String) async throws {
+                let write = DocumentWrite(store.path(), .set(DocumentBody(["n": 1])))
+                let batch = WriteBatch([write], origin: ChangeOrigin(client: client, mutation: 1))
+                for result in try await store.adapter.commit([batch]) { _ = try result.get() }
+            }
+            try await commit(name)
+            await store.expect(.invalidArgument) { try await commit(name + name) }
+            var request = ChangeRequest(after: start, scope: .collections([store.collection]))
+            request.clients = [name]
+            #expect(try await store.adapter.changes(request).acknowledged == [name: 1])
+        },
         origin("rejected batches and other clients’ batches are not acknowledged") { store in
             let start = try await store.position()
             await store.expect(.documentNotFound) {

@@ -68,6 +68,14 @@ extension StorageAdapterCheck {
             for form in ["\u{e9}", "e\u{301}"] { try await increment(store, id + form) }
             #expect(try await store.fields() == ["n": 2])
         },
+        once("an id has at most 1,500 bytes") { store in
+            let id = DocumentPath.randomID()
+            try await store.set(["n": 0])
+            let long = id + String(repeating: "x", count: 1_500 - id.utf8.count)
+            for _ in 0..<2 { try await increment(store, long) }
+            await store.expect(.invalidArgument) { try await increment(store, long + long) }
+            #expect(try await store.fields() == ["n": 1])
+        },
         once("a batch committed by many tasks concurrently applies once") { store in
             let id = DocumentPath.randomID()
             try await store.set(["n": 0])

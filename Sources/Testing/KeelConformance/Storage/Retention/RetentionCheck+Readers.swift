@@ -34,6 +34,19 @@ extension RetentionCheck {
             }
             #expect(error?.code == .cursorExpired)
         },
+        Self("the name of a registered reader has at most 1,500 bytes") { store in
+            let start = try await store.set("a/0")
+            let name = String(repeating: "x", count: 1_500)
+            try await store.adapter.registerReader(name, at: start, lifetime: RetentionRun.day)
+            let error = await #expect(throws: StorageError.self) {
+                try await store.adapter.registerReader(
+                    name + name,
+                    at: start,
+                    lifetime: RetentionRun.day
+                )
+            }
+            #expect(error?.code == .invalidArgument)
+        },
         Self(
             "a stalled reader holds the log only for the retention age and its lifetime",
             shortest()
