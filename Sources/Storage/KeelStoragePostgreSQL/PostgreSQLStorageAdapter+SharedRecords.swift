@@ -17,22 +17,31 @@ extension PostgreSQLStorageAdapter: SharedRecords {
     public var sharedRecords: (any SharedRecords)? { self }
 
     public func sharedRecord(_ key: String) async throws(StorageError) -> SharedRecord? {
-        let sql = """
-            SELECT content, version, \(Self.now) - created FROM keel.records
-            WHERE store = $1 AND key = $2 AND expires > \(Self.now)
+        try await onRecords { [store] connection in
+            try Self.record(key, of: store, on: connection)
+        }
+    }
+
+    private static func record(
+        _ key: String,
+        of store: OpenStore,
+        on connection: DatabaseConnection
+    ) throws -> SharedRecord? {
+        let statement = DatabaseStatement(
             """
-        return try await onRecords { [store] connection in
-            let statement = DatabaseStatement(sql) {
-                $0.add(store.number)
-                $0.add(key.utf8)
-            }
-            return try connection.run(statement).first.map { row in
-                SharedRecord(
-                    content: try store.sealing.open(row.bytes(0), as: Self.context(of: key)),
-                    version: row.integer(1),
-                    age: .microseconds(max(0, row.integer(2)))
-                )
-            }
+            SELECT content, version, \(now) - created FROM keel.records
+            WHERE store = $1 AND key = $2 AND expires > \(now)
+            """
+        ) {
+            $0.add(store.number)
+            $0.add(key.utf8)
+        }
+        return try connection.run(statement).first.map { row in
+            SharedRecord(
+                content: try store.sealing.open(row.bytes(0), as: context(of: key)),
+                version: row.integer(1),
+                age: .microseconds(max(0, row.integer(2)))
+            )
         }
     }
 
@@ -70,7 +79,16 @@ extension PostgreSQLStorageAdapter: SharedRecords {
                 $0.add(duration.microseconds)
                 if let version { $0.add(version) }
             }
-            return try connection.run(statement).first != nil
+            let wasOpen = connection.isOpen
+            do {
+                return try connection.run(statement).first != nil
+            } catch let failure as DatabaseFailure where failure.isConnectionLost && wasOpen {
+                // The statement may have taken effect before its answer was lost; the record then has the content.
+                if try connection.run(statement).first != nil { return true }
+                let found = try Self.record(key, of: store, on: connection)
+                guard let found, found.content == content else { return false }
+                return version.map { found.version == $0 + 1 } ?? true
+            }
         }
     }
 

@@ -62,6 +62,41 @@ struct SharedRecordTests {
         }
     }
 
+    @Test("A record whose answer is lost is added and replaced once", arguments: [true, false])
+    func repeats(isAdded: Bool) async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let relay = try CuttingRelay(to: server.port)
+        defer { relay.stop() }
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.store = UUID().uuidString
+        configuration.readerCount = 1
+        let adapter = try await PostgreSQLStorageAdapter(
+            at: .url("postgres://keel@127.0.0.1:\(relay.port)/postgres"),
+            configuration: configuration
+        )
+        func replace(at version: Int64?, _ content: [UInt8]) async throws -> Bool {
+            try await adapter.replaceSharedRecord(
+                "a",
+                at: version,
+                with: content,
+                keptFor: .seconds(60)
+            )
+        }
+        // The connection that reads and writes records is open, and the limits have been checked.
+        #expect(try await adapter.replaceSharedRecord("b", at: nil, with: [], keptFor: .zero))
+        if !isAdded { #expect(try await replace(at: nil, [0])) }
+        // The second step is the answer of the server.
+        relay.arm(.init(step: 1, part: .nothing))
+        #expect(try await replace(at: isAdded ? nil : 1, [1]))
+        #expect(!relay.isArmed)
+        relay.arm(nil)
+        let record = try #require(try await adapter.sharedRecord("a"))
+        #expect(record.content == [1])
+        #expect(record.version == (isAdded ? 1 : 2))
+        #expect(try await !replace(at: nil, [1]))
+        await adapter.close()
+    }
+
     @Test("A store with a key seals its records")
     func seals() async throws {
         let server = try await PostgreSQLServer.shared.value
