@@ -91,7 +91,7 @@ extension PostgreSQLStorageAdapter {
 
     /// Runs work in a transaction that holds the store's tail, in turn with commits.
     ///
-    /// Cancellation ends it soon.
+    /// Cancellation ends it soon, unless it is being committed.
     func maintaining<Value: Sendable>(
         _ body: @escaping @Sendable (TableSnapshot, StoreTail) throws -> Value
     ) async throws(StorageError) -> Value {
@@ -107,7 +107,8 @@ extension PostgreSQLStorageAdapter {
                 try tail.checkFormat()
                 let snapshot = TableSnapshot(connection, store, remembers: false)
                 let value = try body(snapshot, tail)
-                try connection.run(DatabaseStatement("COMMIT"))
+                // Canceled, the server would report a success that no standby has confirmed.
+                try connection.run([DatabaseStatement("COMMIT")], .committing)
                 return value
             } catch {
                 if connection.isOpen { try? connection.end("ROLLBACK") }
