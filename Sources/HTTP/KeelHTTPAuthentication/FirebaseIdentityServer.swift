@@ -107,8 +107,10 @@ public struct FirebaseIdentityServer: IdentityServer {
         email: String,
         password: String
     ) async throws(AuthenticationError) -> BearerCredentials {
+        // Projects with protection against email enumeration refuse `accounts:update` here. Google's clients use `signUp`:
+        // https://github.com/firebase/firebase-js-sdk/pull/7692
         try await signIn(
-            "update",
+            "signUp",
             ["idToken": credentials.accessToken, "email": email, "password": password]
         )
     }

@@ -134,8 +134,13 @@ extension FirestoreStorageAdapter {
         guard let tokens = configuration.authentication.source(over: transport) else {
             return SyncFeed(transport: transport, configuration: settings)
         }
-        let signed = SignedTransport(transport, tokens: tokens)
-        return SyncFeed(transport: signed, configuration: settings)
+        let origins = HTTPOrigin(configuration.server).map { [$0] } ?? []
+        let signed = SignedTransport(transport, tokens: tokens, at: Set(origins))
+        return SyncFeed(
+            transport: signed,
+            configuration: settings,
+            identity: { await tokens.identity }
+        )
     }
 
     /// Returns the feed of queries; sends nothing before the first call.

@@ -25,7 +25,11 @@ struct FollowedResult: Sendable {
     private static let patience = Duration.seconds(30)
 
     /// Creates a result that has not been read; the request names the query or the documents.
-    init(_ request: ChangeRequest) { self.request = request }
+    init(_ request: ChangeRequest) {
+        self.request = request
+        // The adapter itself waits before it asks its server again, and an answer shows at once that it could.
+        outage.maximumPause = .seconds(1)
+    }
 
     /// Waits for news.
     ///

@@ -15,6 +15,8 @@ extension RetryPolicy {
 struct ListenerOutage: Sendable {
     /// The number of attempts that have failed since the last success.
     private var failures = 0
+    /// The longest pause after a failure.
+    var maximumPause = RetryPolicy.listening.maximumDelay
     private var generator = SystemRandomNumberGenerator()
 
     /// Repeats an operation until it succeeds, with a pause after each failure.
@@ -27,7 +29,8 @@ struct ListenerOutage: Sendable {
     ) async throws(StorageError) -> Value? {
         while true {
             if failures > 0 {
-                let pause = RetryPolicy.listening.delay(before: failures, using: &generator)
+                let delay = RetryPolicy.listening.delay(before: failures, using: &generator)
+                let pause = min(delay, maximumPause)
                 guard (try? await clock.sleep(for: pause)) != nil else { throw .cancellation }
             }
             do throws(StorageError) {

@@ -7,6 +7,8 @@ final class FeedStreams: Sendable {
     private struct State {
         var streams: [FeedStream] = []
         var isClosed = false
+        /// The user for whom the streams were opened; nil if it is unknown.
+        var user: String?
         var epoch: String?
         /// The number of streams that broke off since the last consistent point.
         var failures = 0
@@ -44,6 +46,17 @@ final class FeedStreams: Sendable {
     }
 
     func note(epoch: String) { state.withLock { $0.epoch = epoch } }
+
+    /// Closes the streams of another user.
+    func note(user: String) {
+        let streams = state.withLock { state in
+            defer { state.user = user }
+            guard let former = state.user, former != user else { return [FeedStream]() }
+            defer { state.streams = [] }
+            return state.streams
+        }
+        for stream in streams { stream.close() }
+    }
 
     /// Stores the end of a page and the stream it came from.
     func note(_ page: ChangePage, from stream: FeedStream?) {

@@ -14,6 +14,7 @@ package final class SyncFeed: Sendable {
     private let timeline: Timeline
     private let timer: DeadlineTimer
     private let streams: FeedStreams
+    private let identity: @Sendable () async -> String?
 
     /// Creates a feed; sends nothing before the first call.
     ///
@@ -21,11 +22,15 @@ package final class SyncFeed: Sendable {
     ///   - transport: The transport of the requests.
     ///   - configuration: The server and the limits.
     ///   - headers: Returns the header fields of each request, such as an authorization.
+    ///   - identity: Returns the name of the user for whom requests are sent; nil if it is unknown. Streams of a former
+    ///     user are closed.
     package init(
         transport: any HTTPTransport,
         configuration: Configuration,
-        headers: @escaping @Sendable () async throws(StorageError) -> HTTPFields = { [:] }
+        headers: @escaping @Sendable () async throws(StorageError) -> HTTPFields = { [:] },
+        identity: @escaping @Sendable () async -> String? = { nil }
     ) {
+        self.identity = identity
         connection = FeedConnection(
             transport: transport,
             configuration: configuration,
@@ -49,6 +54,7 @@ package final class SyncFeed: Sendable {
     /// - Throws: `StorageError/Code/cursorExpired` if the server no longer knows the position; `cancelled` immediately
     ///   when the task is canceled.
     package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        if let user = await identity() { streams.note(user: user) }
         var epoch = streams.epoch
         guard let limit = request.waitTimeout, limit > .zero else {
             return try await page(request, epoch)
@@ -151,7 +157,9 @@ extension SyncFeed {
         /// The clock of waits and delays.
         package var clock: any Clock<Duration> = ContinuousClock()
         /// The maximum number of open streams; further readers poll for pages.
-        package var mostStreams = 8
+        ///
+        /// Over HTTP/1.1 each takes a connection, of which a transport has eight for a host by default.
+        package var mostStreams = 4
         /// The time after which an unused stream is closed.
         package var idleTimeout = Duration.seconds(60)
         /// The stall timeout of a connection; the server sends something every 15 seconds.

@@ -7,6 +7,8 @@ internal import Synchronization
 ///
 /// A channel that breaks off is replaced, with pauses after failures, and every target continues where it was
 /// published last. Readers wait meanwhile; those that wait while an attempt fails receive its error.
+///
+/// A channel belongs to one user. When a reader asks for another one, all targets end, and readers begin anew.
 package actor WatchConnection {
     package struct Configuration: Sendable {
         package var channel: WebChannel.Configuration
@@ -54,9 +56,13 @@ package actor WatchConnection {
     private var nextID: WatchMachine.TargetID = 2
     private var channel: WebChannel?
     private var token: AccessToken?
+    /// The last user known, for whom the targets are followed.
+    private var user: String?
     private var isTokenRefused = false
     /// The number of attempts since a channel lasted.
     private var failures = 0
+    /// Why the present channel is being closed, if the server broke the protocol.
+    private var violation: StorageError?
     /// The last failed attempt, and the number of failed attempts so far.
     private var outage: (number: Int, error: StorageError)?
     private var refusal: (error: StorageError, end: Duration)?
@@ -93,6 +99,7 @@ package actor WatchConnection {
             try WatchCursor(cursor, of: subject).point
         }
         if let refusal, timeline.now < refusal.end { throw refusal.error }
+        if let tokens { follow(for: await tokens.identity) }
         let id = try enter(subject, from: start)
         defer { leave(id) }
         let begin = timeline.now
@@ -100,6 +107,7 @@ package actor WatchConnection {
         let outages = outage?.number ?? 0
         while true {
             if Task.isCancelled { throw .cancellation }
+            if start == nil { reloadIfUnknown(id) }
             guard let follower = followers[id] else { throw Self.ended }
             if let failure = follower.failure { throw failure }
             if let outage, outage.number > outages { throw outage.error }
@@ -111,7 +119,8 @@ package actor WatchConnection {
             let end = begin + (needsState ? configuration.timeout : limit)
             guard timeline.now < end else {
                 guard let start, !needsState else { throw Self.silence }
-                // Nothing is known to have changed.
+                // Without a publication on the present channel, nothing is known about now.
+                guard follower.isLive else { throw Self.absence }
                 let cursor = WatchCursor(start).cursor(of: subject)
                 return ChangePage(changes: [], next: cursor, isCaughtUp: true, time: start.time)
             }
@@ -124,6 +133,10 @@ package actor WatchConnection {
 
     private static var ended: StorageError {
         StorageError(.unavailable, "the stream of changes has been closed")
+    }
+
+    private static var absence: StorageError {
+        StorageError(.unavailable, "the stream of changes has not been restored yet")
     }
 
     private static var silence: StorageError {
@@ -163,11 +176,6 @@ package actor WatchConnection {
     ) throws(StorageError) -> WatchMachine.TargetID {
         if let id = ids[subject] {
             followers[id]?.readers += 1
-            // A result that was resumed from an earlier process is not known as a whole.
-            if start == nil, followers[id]?.log.point != nil, machine.members(of: id) == nil {
-                followers[id]?.log.expire()
-                perform(machine.reload(id))
-            }
             return id
         }
         let content = try subject.content(encoding)
@@ -183,6 +191,31 @@ package actor WatchConnection {
         perform(machine.add(id, content, from: start))
         run()
         return id
+    }
+
+    /// Requests the whole result for a reader that begins.
+    ///
+    /// A result that was resumed from an earlier process is not known as a whole.
+    private func reloadIfUnknown(_ id: WatchMachine.TargetID) {
+        guard let follower = followers[id], follower.log.point != nil,
+            machine.members(of: id) == nil
+        else { return }
+        followers[id]?.log.expire()
+        perform(machine.reload(id))
+    }
+
+    /// Ends what is followed for another user, whose rights and results are not the present user's.
+    private func follow(for present: String?) {
+        guard let present, present != user else { return }
+        defer { user = present }
+        guard user != nil else { return }
+        isTokenRefused = false
+        for id in followers.keys { end(id, Self.userChange) }
+        channel?.close()
+    }
+
+    private static var userChange: StorageError {
+        StorageError(.cursorExpired, "another user has signed in")
     }
 
     private func leave(_ id: WatchMachine.TargetID) {
@@ -266,6 +299,8 @@ package actor WatchConnection {
                         try await tokens.token()
                     }
                 token = new
+                follow(for: await user(of: new, from: tokens))
+                guard !ids.isEmpty else { return .closed }
                 headers.append((name: "Authorization", value: "Bearer \(new.value)"))
             }
         } catch {
@@ -286,7 +321,13 @@ package actor WatchConnection {
             }
         let end = await channel.run(headers: headers, messages: Self.messages(requests))
         if let age { timer.end(age) }
-        return end
+        defer { violation = nil }
+        return violation.map { .lost($0) } ?? end
+    }
+
+    private func user(of token: AccessToken, from tokens: any TokenSource) async -> String? {
+        if let name = token.origin?.identity { return name }
+        return await tokens.identity
     }
 
     private func renewToken() {
@@ -303,7 +344,7 @@ package actor WatchConnection {
             failures += 1
             // A channel that worked is replaced at once.
             guard !wasLive || failures > 1 else { return }
-            report(error)
+            report(Self.isPassing(error, failures) ? Self.passing(error) : error)
         case .refused(let status, let body):
             let json = try? FirestoreJSON(parsing: body)
             let error = FirestoreRefusal(status: status, json)
@@ -313,8 +354,11 @@ package actor WatchConnection {
             isExhausted = status == 429
             if [400, 404, 405, 501].contains(status) || status < 300 {
                 refuse(status)
+            } else if let reason = json?["error"], reason["status"]?.text != nil {
+                report(WatchStatus(reason).error(error.message))
             } else {
-                report(error)
+                let isFinal = error.isTransient || [401, 403].contains(status)
+                report(isFinal ? error : Self.passing(error))
             }
         case .failed(let json):
             let status = WatchStatus(json)
@@ -329,6 +373,15 @@ package actor WatchConnection {
             ? configuration.pauses.maximumDelay
             : configuration.pauses.maximumDelay(before: failures) * Double.random(in: 0.5...1.5)
         try? await timeline.sleep(until: timeline.now + delay)
+    }
+
+    /// Whether another attempt may succeed although the server broke the protocol, as a proxy's page in the stream does.
+    private static func isPassing(_ error: StorageError, _ failures: Int) -> Bool {
+        error.code == .invalidReply && failures < 3
+    }
+
+    private static func passing(_ error: StorageError) -> StorageError {
+        StorageError(.unavailable, error.message, cause: error)
     }
 
     /// Returns whether a new token is worth an attempt, which has not been made yet.
@@ -369,7 +422,7 @@ package actor WatchConnection {
         do throws(StorageError) {
             perform(try machine.receive(try decoding.message(json)))
         } catch {
-            for id in followers.keys { end(id, error) }
+            violation = error
             channel?.close()
         }
     }
@@ -384,6 +437,7 @@ package actor WatchConnection {
                 followers[id]?.isLive = true
                 followers[id]?.signal.raise()
             case .expire(let id): followers[id]?.log.expire()
+            case .reload(let id): followers[id]?.isLive = false
             case .fail(let id, let error): fail(id, error)
             }
         }

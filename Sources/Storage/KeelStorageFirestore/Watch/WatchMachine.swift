@@ -19,6 +19,8 @@ package struct WatchMachine: Sendable {
         /// The changes since the point from which a target was resumed are unknown; the next publication is the
         /// whole result.
         case expire(TargetID)
+        /// The result is not that of the server until the next publication.
+        case reload(TargetID)
         /// The server has refused or ended a target, which is removed.
         case fail(TargetID, StorageError)
     }
@@ -76,6 +78,8 @@ package struct WatchMachine: Sendable {
 
     private let database: String
     private var targets: [TargetID: Target] = [:]
+    /// The highest id of a target so far; ids grow.
+    private var lastID: TargetID = 0
 
     package init(database: String) { self.database = database }
 
@@ -105,6 +109,7 @@ package struct WatchMachine: Sendable {
         target.point = point
         target.members = point == nil ? [:] : nil
         targets[id] = target
+        lastID = max(lastID, id)
         begin(id)
         return [ask(id)]
     }
@@ -142,7 +147,7 @@ package struct WatchMachine: Sendable {
         targets[id]?.point?.token = []
         begin(id)
         targets[id]?.pending += 1
-        return [dismiss(id), ask(id)]
+        return [.reload(id), dismiss(id), ask(id)]
     }
 
     private mutating func ask(_ id: TargetID) -> Effect {
@@ -208,6 +213,8 @@ package struct WatchMachine: Sendable {
         case .add:
             for id in change.targets {
                 guard let target = targets[id] else {
+                    // The server may have ended the target before it saw the last request about it.
+                    if id <= lastID { continue }
                     throw .invalidReply("it adds target \(id), which was not requested")
                 }
                 // A second acknowledgement says nothing new.

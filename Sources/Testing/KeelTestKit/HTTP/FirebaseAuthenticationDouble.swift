@@ -113,10 +113,12 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
         let request = try JSONDecoder().decode(Request.self, from: Data(body))
         return try state.withLock { state in
             switch method {
+            case "accounts:signUp" where request.idToken != nil: try link(request, &state)
             case "accounts:signUp": try signUp(request, &state)
             case "accounts:signInWithPassword": try signIn(request, &state)
             case "accounts:signInWithCustomToken": try signIn(customToken: request, &state)
-            case "accounts:update": try link(request, &state)
+            // A new project is protected against email enumeration.
+            case "accounts:update": throw Refusal("OPERATION_NOT_ALLOWED")
             case "accounts:sendOobCode": try reset(request, &state)
             default: throw Refusal("NOT_FOUND")
             }

@@ -33,13 +33,25 @@ struct WatchConnectionTests {
         return .stallingBody(after: [Array("\(text.utf16.count)\n\(text)".utf8)])
     }
 
-    private static let added = #"{"targetChange":{"targetChangeType":"ADD","targetIds":[2]}}"#
-    private static let current = #"{"targetChange":{"targetChangeType":"CURRENT","targetIds":[2]}}"#
+    /// The reply to the request that ends a channel.
+    private static let ended = Answer.chunks([])
+
+    private static let added = added(2)
+    private static let current = current(2)
+
+    private static func added(_ target: Int) -> String {
+        #"{"targetChange":{"targetChangeType":"ADD","targetIds":[\#(target)]}}"#
+    }
+
+    private static func current(_ target: Int) -> String {
+        #"{"targetChange":{"targetChangeType":"CURRENT","targetIds":[\#(target)]}}"#
+    }
+
     private static let consistent =
         #"{"targetChange":{"resumeToken":"AQ==","readTime":"1970-01-01T00:00:05Z"}}"#
 
-    private static func change(_ path: String) -> String {
-        #"{"documentChange":{"targetIds":[2],"document":\#(document(path))}}"#
+    private static func change(_ path: String, _ target: Int = 2) -> String {
+        #"{"documentChange":{"targetIds":[\#(target)],"document":\#(document(path))}}"#
     }
 
     private let request = ChangeRequest(followingResultOf: DocumentQuery("a"))
@@ -127,12 +139,86 @@ struct WatchConnectionTests {
         #expect(error?.isTransient == true)
     }
 
-    @Test("A server that breaks the protocol fails the first request")
+    @Test("A server that breaks the protocol once is asked again")
     func malformed() async throws {
         let scripted = Scripted.google([
-            Self.opened, Self.stream(#"{"targetChange":{"targetIds":1}}"#),
+            Self.opened, Self.stream(#"{"targetChange":{"targetIds":1}}"#), Self.ended,
+            Self.opened, Self.stream(Self.added, Self.current, Self.consistent),
         ])
-        await expect(.invalidReply) { _ = try await scripted.adapter.changes(request) }
+        let error = await expect(.unavailable) { _ = try await scripted.adapter.changes(request) }
+        #expect((error?.cause as? StorageError)?.code == .invalidReply)
+        #expect(try await scripted.adapter.changes(request).isCaughtUp)
+    }
+
+    @Test(
+        "A failure of the server when a channel opens does not end its readers",
+        arguments: [(500, "INTERNAL"), (500, nil), (302, nil), (511, nil)]
+    )
+    func opensAnew(_ status: Int, _ name: String?) async throws {
+        let page = Answer.json("<html>", status: HTTPResponse.Status(code: status))
+        let scripted = Scripted.google([
+            name.map { Answer.refusal(status, $0) } ?? page,
+            Self.opened, Self.stream(Self.added, Self.current, Self.consistent),
+        ])
+        await expect(.unavailable) { _ = try await scripted.adapter.changes(request) }
+        #expect(try await scripted.adapter.changes(request).isCaughtUp)
+    }
+
+    /// A source with the tokens of the user who is signed in.
+    private final class Switched: TokenSource {
+        let user = Mutex("ann")
+
+        var identity: String? { user.withLock { $0 } }
+
+        func token() async throws -> AccessToken { AccessToken("of-\(user.withLock { $0 })") }
+    }
+
+    @Test("Another user gets neither the channel nor the result of the former one")
+    func changesUser() async throws {
+        let source = Switched()
+        let scripted = Scripted.google(
+            [
+                Self.opened,
+                Self.stream(Self.added, Self.change("a/1"), Self.current, Self.consistent),
+                Self.ended, Self.opened,
+                Self.stream(Self.added(4), Self.change("a/2", 4), Self.current(4), Self.consistent),
+            ],
+            authentication: .idToken(source)
+        )
+        let former = try await scripted.adapter.changes(request)
+        #expect(former.changes.map(\.path) == ["a/1"])
+        source.user.withLock { $0 = "ben" }
+        let page = try await scripted.adapter.changes(request)
+        #expect(page.changes.map(\.path) == ["a/2"])
+        #expect(tokens(scripted) == ["of-ann", "of-ben"])
+    }
+
+    @Test("A reader that begins beside a resumed one gets the whole result")
+    func beginsBesideResumed() async throws {
+        let store = InMemoryStorageAdapter()
+        try await StorageClient(store).setDocument("a/1", ["n": 1])
+        let start = try await Served.plain(store).changes(request)
+        let adapter = Served.plain(store)
+        var next = request
+        next.after = start.next
+        next.waitTimeout = .seconds(5)
+        async let resumed = adapter.changes(next)
+        #expect(try await adapter.changes(request).changes.map(\.path) == ["a/1"])
+        try await StorageClient(store).setDocument("a/2", ["n": 2])
+        _ = try? await resumed
+    }
+
+    @Test("A reader that waits is not told that nothing has changed while there is no channel")
+    func knowsNothing() async throws {
+        let scripted = Scripted.google([
+            Self.opened, Self.stream(Self.added, Self.current, Self.consistent),
+        ])
+        let start = try await scripted.adapter.changes(request)
+        let away = Scripted.google([.stall])
+        var next = request
+        next.after = start.next
+        next.waitTimeout = .milliseconds(50)
+        await expect(.unavailable) { _ = try await away.adapter.changes(next) }
     }
 
     @Test("Only a query or single documents can be followed")

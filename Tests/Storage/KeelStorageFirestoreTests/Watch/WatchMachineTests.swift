@@ -183,6 +183,16 @@ struct WatchMachineTests {
         }
     }
 
+    @Test("A target that ends while it is read again ends alone")
+    func endsDuringReload() throws {
+        var driven = try Driven(targets: 2, 4)
+        _ = driven.machine.reload(2)
+        let cause = StorageError(.permissionDenied, "no")
+        try driven.take(Self.change(.remove, [2], cause: cause), Self.change(.add, [2]))
+        #expect(driven.effects.count == 1)
+        #expect(driven.machine.ids == [4])
+    }
+
     @Test("A target that the server ends is removed with its reason")
     func ends() throws {
         var driven = try Driven(targets: 2, 4)

@@ -208,6 +208,7 @@ private struct WatchSimulation {
                 publicationCount += 1
                 check(id, at: publication.time.microseconds)
             case .expire(let id): flaws.append("target \(id) was expired")
+            case .reload: break
             case .fail(let id, let error): flaws.append("target \(id) failed: \(error)")
             }
         }
