@@ -28,9 +28,12 @@ public import Foundation
 ///   suffixes. An app that talks to hosts that it does not choose should pass a test that uses the whole public suffix
 ///   list.
 ///
-/// Cookies are stored in memory. ``cookies`` is `Codable`: save it where secrets are stored, and pass it to the next
-/// jar. Descriptions of jars and cookies contain no value.
-public final class CookieJar: HTTPMiddleware, DeadlineEnforcing {
+/// A jar has one user at a time: call ``remove(where:)`` when the user signs out. A call that began before neither sets
+/// cookies afterward nor is sent with those of the next user, and the next user shares no response with it.
+///
+/// Cookies are stored in memory. ``cookies`` is `Codable`: save it where secrets are stored, with ``identity``, and
+/// pass both to the next jar. Descriptions of jars and cookies contain no value.
+public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
     /// The maximum number of cookies in a jar; the least recently used ones are evicted first.
     ///
     /// A jar that exceeds the total limit evicts up to a sixteenth of it at once.
@@ -55,18 +58,21 @@ public final class CookieJar: HTTPMiddleware, DeadlineEnforcing {
     ///
     /// - Parameters:
     ///   - cookies: The cookies of an earlier jar.
+    ///   - identity: The ``identity`` of that jar; nil creates a random one.
     ///   - limits: The maximum number of cookies.
     ///   - isPublicSuffix: Whether the domains below this one, given in lowercase, belong to different owners.
     ///   - now: Returns the time that expiry is compared with.
     public init(
         _ cookies: [Cookie] = [],
+        identity: String? = nil,
         limits: Limits = Limits(),
         isPublicSuffix: @escaping @Sendable (String) -> Bool = CookieJar.isKnownPublicSuffix,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         // A jar with another suffix test may have accepted cookies that this one refuses.
         let kept = cookies.filter { $0.isHostOnly || !isPublicSuffix($0.domain) }
-        self.kept = Mutex(CookieTable(kept, limits: limits))
+        let name = identity ?? UUID().uuidString
+        self.kept = Mutex(CookieTable(kept, of: name, limits: limits))
         self.isPublicSuffix = isPublicSuffix
         self.now = now
     }
@@ -88,7 +94,15 @@ public final class CookieJar: HTTPMiddleware, DeadlineEnforcing {
         }
     }
 
-    /// Removes the cookies that satisfy `condition`.
+    /// A random name of the user whose cookies the jar has; it is not a secret.
+    ///
+    /// It changes with each ``remove(where:)``. An HTTP cache and `CoalescingMiddleware` use it to keep users apart.
+    public var identity: String? { kept.withLock { $0.identity } }
+
+    /// Removes the cookies that satisfy `condition`, and prepares the jar for another user.
+    ///
+    /// A response to a call that has begun sets no cookies. A repetition of such a call fails with
+    /// `TransportError.Code.credentialsUnavailable`.
     public func remove(where condition: (Cookie) -> Bool = { _ in true }) {
         kept.withLock { $0.remove(where: condition) }
     }
@@ -98,11 +112,20 @@ public final class CookieJar: HTTPMiddleware, DeadlineEnforcing {
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
         var sent = call
+        let (field, generation) = self.field(for: call.head)
         if call.head.headerFields[.cookie] == nil {
-            sent.head.headerFields[.cookie] = cookieField(for: call.head)
+            let key = ObjectIdentifier(self)
+            guard call.options.pin?.admits("\(generation)", at: key) ?? true else {
+                throw TransportError(
+                    .credentialsUnavailable,
+                    url: call.redactedURL,
+                    cause: AuthenticationError(.superseded, "The call's cookies were removed.")
+                )
+            }
+            sent.head.headerFields[.cookie] = field
         }
         let reply = try await next(sent)
-        store(reply.head.headerFields[values: .setCookie], from: call.head)
+        store(reply.head.headerFields[values: .setCookie], from: call.head, during: generation)
         return reply
     }
 
@@ -111,12 +134,17 @@ public final class CookieJar: HTTPMiddleware, DeadlineEnforcing {
     /// Returns the `Cookie` field for a request; nil if no cookie matches.
     ///
     /// Cookies with longer paths come first, and older ones first among equals.
-    public func cookieField(for head: HTTPRequest) -> String? {
-        guard let origin = HTTPOrigin(head) else { return nil }
+    public func cookieField(for head: HTTPRequest) -> String? { field(for: head).text }
+
+    /// Returns the `Cookie` field for a request, and the generation of its cookies.
+    private func field(for head: HTTPRequest) -> (text: String?, generation: Int) {
+        guard let origin = HTTPOrigin(head) else {
+            return (nil, kept.withLock { $0.generation })
+        }
         let path = head.cookiePath
         let isSecure = origin.isTrustworthy
         let now = now()
-        let found = kept.withLock { kept -> [Cookie] in
+        let (found, generation) = kept.withLock { kept -> ([Cookie], Int) in
             let found = kept.cookies(for: origin.host).filter { cookie in
                 !cookie.isExpired(at: now) && (isSecure || !cookie.isSecure)
                     && (cookie.isHostOnly
@@ -128,22 +156,28 @@ public final class CookieJar: HTTPMiddleware, DeadlineEnforcing {
                 cookie.usedAt = now
                 kept.put(cookie)
             }
-            return found
+            return (found, kept.generation)
         }
-        guard !found.isEmpty else { return nil }
-        return found.sorted { one, other in
+        guard !found.isEmpty else { return (nil, generation) }
+        let text = found.sorted { one, other in
             one.path.utf8.count == other.path.utf8.count
                 ? (one.createdAt, one.name) < (other.createdAt, other.name)
                 : one.path.utf8.count > other.path.utf8.count
         }
         .map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
         .joined(separator: "; ")
+        return (text, generation)
     }
 
     // MARK: Storing
 
     /// Stores the cookies of a response's `Set-Cookie` fields that the server may set.
     public func store(_ fields: [String], from head: HTTPRequest) {
+        store(fields, from: head, during: nil)
+    }
+
+    /// Stores cookies unless the app has removed some since this generation.
+    private func store(_ fields: [String], from head: HTTPRequest, during generation: Int?) {
         guard !fields.isEmpty, let origin = HTTPOrigin(head) else { return }
         let now = now()
         let path = head.cookiePath
@@ -151,6 +185,7 @@ public final class CookieJar: HTTPMiddleware, DeadlineEnforcing {
             SetCookie(field).flatMap { cookie($0, from: origin, path: path, at: now) }
         }
         kept.withLock { kept in
+            guard generation == nil || generation == kept.generation else { return }
             for var cookie in cookies {
                 guard origin.isTrustworthy || !isShadowed(cookie, by: kept.all, at: now)
                 else { continue }

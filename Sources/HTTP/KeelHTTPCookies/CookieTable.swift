@@ -8,9 +8,14 @@ import Foundation
 struct CookieTable: Sendable {
     private var domains: [String: [Cookie.Key: Cookie]] = [:]
     private(set) var count = 0
+    /// The number of removals by the app.
+    private(set) var generation = 0
+    /// The name of the user whose cookies these are.
+    private(set) var identity: String
     private let limits: CookieJar.Limits
 
-    init(_ cookies: [Cookie] = [], limits: CookieJar.Limits) {
+    init(_ cookies: [Cookie], of identity: String, limits: CookieJar.Limits) {
+        self.identity = identity
         self.limits = limits
         for cookie in cookies { put(cookie) }
     }
@@ -43,7 +48,10 @@ struct CookieTable: Sendable {
         if domains[key.domain]?.isEmpty == true { domains[key.domain] = nil }
     }
 
+    /// Removes cookies for the app: those that follow may be another user's.
     mutating func remove(where condition: (Cookie) -> Bool) {
+        generation += 1
+        identity = UUID().uuidString
         for cookie in Array(all) where condition(cookie) { remove(cookie.key) }
     }
 

@@ -5,6 +5,7 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelHTTPCaching
+import KeelHTTPCookies
 import KeelTestKit
 import KeelTestSupport
 import Synchronization
@@ -184,6 +185,33 @@ struct SignedUserTests {
         func token() async -> AccessToken {
             if let next = next.withLock({ $0.take() }) { name.withLock { $0 = next } }
             return AccessToken(user)
+        }
+    }
+
+    @Test("The user of an emptied cookie jar does not get the earlier user's responses")
+    func separatesCookieUsers() async throws {
+        let jar = CookieJar()
+        let bench = CacheBench(
+            then: .init { call async throws(TransportError) in
+                let text = call.head.headerFields[.cookie] ?? "none"
+                return HTTPReply(
+                    head: HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"]),
+                    body: .chunks([Array(text.utf8)])
+                )
+            }
+        )
+        let client = try client(bench.cache, bench.origin) { $0.attemptMiddleware = [jar] }
+        let head = HTTPRequest(
+            method: .post,
+            scheme: "https",
+            authority: "api.example.com",
+            path: "/login"
+        )
+        for user in ["ann", "bob"] {
+            jar.store(["sid=\(user); Path=/"], from: head)
+            #expect(try await get(client) == Answer(text: "sid=\(user)", result: .network))
+            #expect(try await get(client) == Answer(text: "sid=\(user)", result: .fresh))
+            jar.remove()
         }
     }
 

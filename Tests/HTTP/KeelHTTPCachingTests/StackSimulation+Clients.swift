@@ -144,7 +144,7 @@ extension StackLife {
         var layers: [any HTTPMiddleware] = []
         if plan.layers.contains(.fieldBelow) { layers.append(FieldLayer(value: account)) }
         if plan.layers.contains(.cookies) {
-            layers.append(CookieJar(now: { [time] in time.now.date }))
+            layers.append(CookieJar(identity: "jar", now: { [time] in time.now.date }))
         }
         if plan.layers.contains(.compression) { layers.append(RequestCompression()) }
         if plan.layers.contains(.decompression) {

@@ -26,8 +26,9 @@ extension HTTPCallOptions {
 /// of its header fields does: an HTTP cache stores the responses of different users separately, and
 /// ``CoalescingMiddleware`` does not share them.
 ///
-/// `BearerAuthorization` and `BasicAuthorization` conform. A layer of your own that adds an `Authorization` field,
-/// a key or a signature must conform as well: otherwise one user's response may be cached for everyone.
+/// `BearerAuthorization`, `BasicAuthorization` and `CookieJar` conform. A layer of your own that adds an
+/// `Authorization` field, a key or a signature must conform as well: otherwise one user's response may be cached for
+/// everyone.
 public protocol HTTPAuthorizing: HTTPMiddleware {
     /// The identity whose credentials a call would get now, as a name that is not a secret; nil if it cannot be
     /// determined, which excludes the call from caches and sharing.

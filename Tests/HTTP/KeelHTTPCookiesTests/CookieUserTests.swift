@@ -1,0 +1,108 @@
+import Foundation
+import HTTPTypes
+import KeelHTTP
+import KeelHTTPCookies
+import KeelTestKit
+import KeelTestSupport
+import Testing
+
+@Suite("Users of a cookie jar", .timeLimit(.minutes(1)))
+struct CookieUserTests {
+    private typealias Answer = ScriptedHTTPTransport.Answer
+
+    private let gate = Gate()
+    private let jar = CookieJar()
+
+    /// Answers with the request's cookies, at a gate, and sets a cookie.
+    private func held(setting cookie: String) -> Answer {
+        Answer { [gate] call async throws(TransportError) in
+            try? await gate.pass()
+            return HTTPReply(
+                head: HTTPResponse(status: .ok, headerFields: [.setCookie: cookie]),
+                body: .chunks([Array((call.head.headerFields[.cookie] ?? "none").utf8)])
+            )
+        }
+    }
+
+    /// Answers with the request's cookies.
+    private let echo = Answer { call async throws(TransportError) in
+        let text = call.head.headerFields[.cookie] ?? "none"
+        return HTTPReply(head: HTTPResponse(status: .ok), body: .chunks([Array(text.utf8)]))
+    }
+
+    private func signIn(_ user: String) {
+        let head = HTTPRequest(
+            method: .post,
+            scheme: "https",
+            authority: "api.example.com",
+            path: "/login"
+        )
+        jar.store(["sid=\(user); Path=/"], from: head)
+    }
+
+    private func text(_ client: NetworkClient) async throws -> String {
+        let response = try await client.response(to: GetProfile()).get()
+        return String(decoding: response.body, as: UTF8.self)
+    }
+
+    @Test("A late response does not sign an earlier user in again")
+    func lateCookies() async throws {
+        let transport = ScriptedHTTPTransport([held(setting: "sid=ann; Path=/")], then: echo)
+        let client = try makeClient(transport) { $0.attemptMiddleware = [jar] }
+        signIn("ann")
+        let late = Task { try await text(client) }
+        try await waitUntil { gate.begunCount == 1 }
+        jar.remove()
+        signIn("ben")
+        gate.open()
+        #expect(try await late.value == "sid=ann")
+        #expect(jar.cookies.map(\.value) == ["ben"])
+        #expect(try await text(client) == "sid=ben")
+    }
+
+    @Test("A user does not share the exchange of an earlier one")
+    func coalescing() async throws {
+        let transport = ScriptedHTTPTransport([held(setting: "seen=1")], then: echo)
+        let client = try makeClient(transport) {
+            $0.middleware = [CoalescingMiddleware()]
+            $0.attemptMiddleware = [jar]
+        }
+        signIn("ann")
+        let early = Task { try await text(client) }
+        try await waitUntil { gate.begunCount == 1 }
+        jar.remove()
+        signIn("ben")
+        #expect(try await text(client) == "sid=ben")
+        gate.open()
+        #expect(try await early.value == "sid=ann")
+    }
+
+    @Test("A retry is not sent with the cookies of a later user")
+    func retries() async throws {
+        let busy = Answer { [jar] _ async throws(TransportError) in
+            jar.remove()
+            return HTTPReply(head: HTTPResponse(status: .serviceUnavailable))
+        }
+        let transport = ScriptedHTTPTransport([busy], then: echo)
+        let client = try makeClient(transport) {
+            $0.attemptMiddleware = [jar]
+            $0.retry = .attempts(2)
+            $0.retry.jitter = { 0 }
+        }
+        let error = await #expect(throws: TransportError.self) { try await text(client) }
+        #expect(error?.code == .credentialsUnavailable)
+        #expect(transport.calls.count == 1)
+    }
+
+    @Test("The identity changes with each removal, and can be saved with the cookies")
+    func identities() {
+        let first = jar.identity
+        signIn("ann")
+        #expect(jar.identity == first)
+        let restored = CookieJar(jar.cookies, identity: jar.identity)
+        #expect(restored.identity == first)
+        jar.remove()
+        #expect(jar.identity != first)
+        #expect(CookieJar().identity != CookieJar().identity)
+    }
+}
