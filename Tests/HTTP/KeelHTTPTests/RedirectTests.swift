@@ -49,6 +49,23 @@ struct RedirectTests {
         #expect(transport.calls.last?.head.headerFields[.userAgent] == nil)
     }
 
+    @Test("The client's header fields stay within its origin")
+    func stripsDefaultFields() async throws {
+        let transport = ScriptedHTTPTransport([
+            .redirect(to: "https://evil.example/x"), .redirect(to: "https://api.example.com/y"),
+            .status(.ok),
+        ])
+        let key = try #require(HTTPField.Name("X-API-Key"))
+        let client = try makeClient(transport) {
+            $0.defaultHeaders = [.userAgent: "Keel", .acceptLanguage: "de"]
+            $0.defaultHeaders[key] = "s3cret"
+        }
+        _ = try await client.response(to: GetRestaurant(id: "1")).get()
+        let fields = transport.calls.map(\.head.headerFields)
+        #expect(fields.map { $0[key] } == ["s3cret", nil, "s3cret"])
+        #expect(fields.allSatisfy { $0[.userAgent] == "Keel" && $0[.acceptLanguage] == "de" })
+    }
+
     @Test(
         "The method is rewritten as RFC 9110 requires",
         arguments: [

@@ -131,7 +131,14 @@ public struct NetworkClient: Sendable {
     ) -> [any HTTPMiddleware] {
         var layers = configuration.middleware
         if configuration.redirects != .never {
-            layers.append(RedirectMiddleware(configuration.redirects, timer))
+            layers.append(
+                RedirectMiddleware(
+                    configuration.redirects,
+                    timer,
+                    home: HTTPOrigin(configuration.baseURL),
+                    homeFields: configuration.defaultHeaders
+                )
+            )
         }
         layers += configuration.hopMiddleware
         layers.append(RetryMiddleware(configuration.retry, configuration.clock, timer))

@@ -16,6 +16,9 @@ extension NetworkClient {
         public var baseURL: URL
 
         /// Header fields of every request to the base URL's origin; an endpoint's field of the same name replaces them.
+        ///
+        /// A redirect to another origin carries no field with one of these names, except `User-Agent`, names that
+        /// begin with `Accept`, and fields that describe a body.
         public var defaultHeaders: HTTPFields = [:]
 
         /// The JSON conventions of the service.

@@ -14,15 +14,31 @@ internal import Foundation
 public struct RedirectMiddleware: HTTPMiddleware, DeadlineEnforcing {
     private let policy: RedirectPolicy
     private let timer: DeadlineTimer
+    private let home: HTTPOrigin?
+    /// The fields for requests to `home`, each of which may be a credential.
+    private let homeFields: HTTPFields
 
     /// Creates the layer.
     public init(_ policy: RedirectPolicy = .safeMethods) {
         self.init(policy, DeadlineTimer.on(ContinuousClock()))
     }
 
-    init(_ policy: RedirectPolicy, _ timer: DeadlineTimer) {
+    init(
+        _ policy: RedirectPolicy,
+        _ timer: DeadlineTimer,
+        home: HTTPOrigin? = nil,
+        homeFields: HTTPFields = [:]
+    ) {
         self.policy = policy
         self.timer = timer
+        self.home = home
+        self.homeFields = HTTPFields(
+            homeFields.filter { field in
+                let name = field.name
+                return name != .userAgent && !name.canonicalName.hasPrefix("accept")
+                    && !Self.contentFields.contains(name)
+            }
+        )
     }
 
     public func intercept(
@@ -116,8 +132,21 @@ public struct RedirectMiddleware: HTTPMiddleware, DeadlineEnforcing {
             for name in Self.credentialFields.union(policy.credentialFields) {
                 following.head.headerFields[name] = nil
             }
+            changeHomeFields(of: &following.head)
         }
         return following
+    }
+
+    /// Removes the fields that are meant for the home origin alone, or adds them on the way back.
+    private func changeHomeFields(of head: inout HTTPRequest) {
+        let isHome = HTTPOrigin(head) == home
+        for name in Set(homeFields.map(\.name)) {
+            if !isHome {
+                head.headerFields[name] = nil
+            } else if head.headerFields[name] == nil {
+                head.headerFields[fields: name] = homeFields[fields: name]
+            }
+        }
     }
 
     private static func isRedirect(_ status: Int) -> Bool {
