@@ -106,8 +106,10 @@ public struct BasicAuthorization: HTTPAuthorizing, DeadlineEnforcing {
 
 extension NetworkClient.Configuration {
     /// Signs all calls to the base URL's origin with a user's name and password.
+    ///
+    /// The layer is placed as that of `authorize(with:alsoAt:)`.
     public mutating func authorize(with credentials: BasicCredentials) {
         guard let home = HTTPOrigin(baseURL) else { return }
-        attemptMiddleware.append(BasicAuthorization(credentials, origins: [home]))
+        add(BasicAuthorization(credentials, origins: [home]))
     }
 }

@@ -156,15 +156,20 @@ extension HTTPCall {
 extension NetworkClient.Configuration {
     /// Signs all calls to the base URL's origin and to the given origins.
     ///
-    /// It appends a ``BearerAuthorization`` to `attemptMiddleware`, so set the other layers first or append to the
-    /// list afterward.
+    /// It adds a ``BearerAuthorization`` to `attemptMiddleware`, above all layers but others that add credentials: a
+    /// limit below it leaves its place to the request that renews the token. If you replace the list afterward, the
+    /// layer is lost.
     public mutating func authorize(
         with tokens: some TokenSource,
         alsoAt origins: Set<HTTPOrigin> = []
     ) {
         let home = HTTPOrigin(baseURL)
-        attemptMiddleware.append(
-            BearerAuthorization(tokens, origins: origins.union(home.map { [$0] } ?? []))
-        )
+        add(BearerAuthorization(tokens, origins: origins.union(home.map { [$0] } ?? [])))
+    }
+
+    /// Adds a layer below those that add credentials, and above all others of the attempt.
+    mutating func add(_ layer: some HTTPAuthorizing) {
+        let place = attemptMiddleware.firstIndex { !($0 is any HTTPAuthorizing) }
+        attemptMiddleware.insert(layer, at: place ?? attemptMiddleware.endIndex)
     }
 }

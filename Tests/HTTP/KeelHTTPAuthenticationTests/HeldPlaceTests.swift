@@ -63,6 +63,53 @@ struct HeldPlaceTests {
         #expect(transport.calls.count == 3)
     }
 
+    @Test("Calls that wait for a renewal hold no slot of a limit set before authorizing")
+    func waitsOutsideLimits() async throws {
+        let late = LateServer()
+        let session = AuthSession(server: late)
+        let transport = ScriptedHTTPTransport(
+            [.json(#"{"access_token": "new", "refresh_token": "r2"}"#)],
+            then: .status(.ok)
+        )
+        let client = try makeClient(transport) {
+            $0.timeout = .seconds(45)
+            $0.attemptMiddleware = [ConcurrencyLimitMiddleware(1)]
+            $0.authorize(with: session)
+        }
+        late.server.withLock { $0 = OAuthIdentityServer(client, path: "/token") }
+        try await session.signIn {
+            BearerCredentials(accessToken: "old", refreshToken: "r1", expiresAt: .distantPast)
+        }
+        let statuses: [HTTPResponse.Status] = try await withThrowingTaskGroup(
+            of: HTTPResponse.Status.self
+        ) { group in
+            for _ in 0..<6 {
+                group.addTask { try await client.response(to: GetProfile()).get().status }
+            }
+            var all: [HTTPResponse.Status] = []
+            for try await status in group { all.append(status) }
+            return all
+        }
+        #expect(statuses == Array(repeating: .ok, count: 6))
+        #expect(transport.calls.count == 7)
+    }
+
+    @Test("Layers that add credentials are above the others")
+    func placesAuthorization() throws {
+        var configuration = NetworkClient.Configuration(
+            baseURL: try #require(URL(string: "https://api.example.com"))
+        )
+        configuration.attemptMiddleware = [ConcurrencyLimitMiddleware(1)]
+        configuration.authorize(with: StaticToken("fixed"))
+        configuration.authorize(with: try #require(BasicCredentials(user: "a", password: "b")))
+        #expect(
+            configuration.attemptMiddleware.map { "\(type(of: $0))" } == [
+                "BearerAuthorization<StaticToken>", "BasicAuthorization",
+                "ConcurrencyLimitMiddleware",
+            ]
+        )
+    }
+
     @Test("A final rejection keeps its body")
     func keepsRefusals() async throws {
         let transport = ScriptedHTTPTransport([
