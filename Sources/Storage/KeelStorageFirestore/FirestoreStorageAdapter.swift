@@ -1,3 +1,4 @@
+internal import KeelCore
 public import KeelHTTP
 public import KeelStorageAdapting
 
