@@ -50,7 +50,8 @@ extension PostgreSQLStorageAdapter {
         /// Bodies are sealed and bound to their document's path; receipts of batches with an id are sealed too. The
         /// paths of documents, times, revisions and **the values of fields in ordered indexes** stay readable in the
         /// database. An index declared `isEqualityOnly` holds keyed hashes. A store must be opened with the key it was
-        /// created with.
+        /// created with, or after a rotation with the keys that its contents are under:
+        /// ``PostgreSQLStorageAdapter/reseal(onProgress:)`` makes former ones unnecessary.
         public var sealing: (any ByteSealing)?
         /// Whether search definitions are accepted although ``sealing`` is set; their words are then readable in the
         /// database.

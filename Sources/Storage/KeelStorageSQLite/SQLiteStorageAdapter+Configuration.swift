@@ -59,7 +59,8 @@ extension SQLiteStorageAdapter {
         /// paths of documents, times, revisions and **the values of fields in ordered indexes** stay readable in the
         /// file, because an order cannot be kept without them. An index declared `isEqualityOnly` holds keyed hashes
         /// and reveals only which documents have equal values. A store must be opened with the key it was created
-        /// with.
+        /// with, or after a rotation with the keys that its contents are under: ``SQLiteStorageAdapter/reseal(onProgress:)``
+        /// makes former ones unnecessary.
         public var sealing: (any ByteSealing)?
         /// Whether search definitions are accepted although ``sealing`` is set; their words are then readable in the
         /// file.

@@ -156,7 +156,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
 
     /// Returns whether the store's key is available and opens the sealed proof.
     func opensProof(in database: Database) throws -> Bool {
-        sealing.opens(try StoreFormat.meta("seal", in: database))
+        sealing.opens(try StoreFormat.meta(StoreFormat.proofKey, in: database))
     }
 
     func reader(_ database: Database, remembers: Bool = true) -> StoreReader {

@@ -53,6 +53,26 @@ struct StoreAtRestTests {
         }
     }
 
+    @Test("A store opens after the key of its creation was destroyed while it was open")
+    func losesFirstKey() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let ring = KeyRing(try Keyset.make(.aes256GCM))
+        let first = try await storage(ring)
+        for number in 0..<3 { try await first.setDocument("notes/\(number)", ["n": 1]) }
+        var keyset = ring.keyset
+        let old = keyset.primaryID
+        try keyset.rotate()
+        ring.replace(with: keyset)
+        for number in 0..<3 { try await first.setDocument("notes/\(number)", ["n": 2]) }
+        try keyset.destroy(old)
+        let second = try await storage(KeyRing(keyset))
+        let notes = try await second.queryDocuments(DocumentQuery("notes"))
+        #expect(notes.map { $0["n"] } == [2, 2, 2])
+        for note in notes { try await second.deleteDocument(note.path) }
+        let third = try await storage(KeyRing(keyset))
+        #expect(try await third.count(DocumentQuery("notes")) == 0)
+    }
+
     @Test("Rotations under load fail no read")
     func rotatesUnderLoad() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -113,6 +113,100 @@ struct SealingTests {
         #expect(try await sealed().document("a/1")?["n"] == 1)
     }
 
+    // MARK: Rotation
+
+    private func rotated(
+        _ key: UInt64,
+        former: [UInt64] = [],
+        isReadOnly: Bool = false
+    ) throws -> SQLiteStorageAdapter {
+        try folder.adapter { configuration in
+            configuration.sealing = FakeByteSealing(key: key, former: former, first: 1)
+            configuration.isReadOnly = isReadOnly
+            if !isReadOnly { configuration.history = .seconds(86_400) }
+        }
+    }
+
+    @Test("a store that was opened under a new key opens without the former one")
+    func renewsProof() async throws {
+        try rotated(1).close()
+        try rotated(2, former: [1]).close()
+        #expect(try await rotated(2).document("a/1") == nil)
+    }
+
+    @Test("a store whose proof no key opens is recognized by a document", arguments: [true, false])
+    func findsDocument(isReadOnly: Bool) async throws {
+        let first = try rotated(1)
+        try await first.set("a/1", ["n": 1])
+        try await first.set("a/2", ["n": 2])
+        let second = try rotated(2, former: [1])
+        try await second.set("a/1", ["n": 3])
+        // As if the key had been rotated while the store was open: the proof is under the first key.
+        try await Tampering.run("UPDATE meta SET value = x'00' WHERE key = 'seal'", on: second)
+        try second.close()
+        let found = try rotated(2, isReadOnly: isReadOnly)
+        #expect(try await found.document("a/1")?["n"] == 3)
+        let lost = await storageError { _ = try await found.document("a/2") }
+        #expect(lost?.code == .corrupted)
+        let wrong = await storageError { _ = try rotated(3) }
+        #expect(wrong?.code == .permissionDenied)
+    }
+
+    @Test("resealing makes a former key unnecessary")
+    func reseals() async throws {
+        let first = try rotated(1)
+        try await first.prepare(
+            StorageSchema(indexes: [
+                IndexDefinition("a", [.ascending("mail")], isEqualityOnly: true)
+            ])
+        )
+        let batch = WriteBatch(
+            id: "batch",
+            (0..<1_200).map {
+                DocumentWrite("a/\($0)", .set(DocumentBody(["n": .integer(Int64($0)), "mail": "m"])))
+            }
+        )
+        let receipt = try await first.apply(batch)
+        try await first.set("a/7", ["n": 8, "mail": "m"])
+        try first.close()
+        let second = try rotated(2, former: [1])
+        let changes = try await second.allChanges().next
+        let report = try await second.reseal()
+        // The documents, the receipt, and the state of the one before its change.
+        #expect(report.resealed >= 1_202 && report.unreadable == 0)
+        #expect(try await second.reseal().resealed == 0)
+        #expect(try await second.allChanges(after: changes).changes.isEmpty)
+        try second.close()
+        let third = try rotated(2)
+        #expect(try await third.apply(batch).commitTime == receipt.commitTime)
+        #expect(try await third.document("a/7")?["n"] == 8)
+        var past = ReadRequest(.documents(["a/7"]))
+        past.asOf = receipt.commitTime
+        guard case .documents(let former) = try await third.read(past).payload else { return }
+        #expect(former[0]?["n"] == 7)
+        let query = DocumentQuery("a").where(.equal("mail", "m"))
+        #expect(try await third.values(query, [.count()]) == [1_200])
+        #expect(try await third.checkIntegrity().isSound)
+    }
+
+    @Test("resealing counts what no key opens, and does nothing while the key is absent")
+    func resealsReadable() async throws {
+        let sealing = RefusingByteSealing()
+        let adapter = try folder.adapter { $0.sealing = sealing }
+        for number in 0..<3 { try await adapter.set("a/\(number)", ["n": 1]) }
+        sealing.refuse("a/1")
+        let report = try await adapter.reseal()
+        #expect(report.resealed == 2 && report.unreadable == 1)
+        sealing.refuse(nil)
+        sealing.isAbsent = true
+        let error = await storageError { _ = try await adapter.reseal() }
+        #expect(error?.code == .permissionDenied)
+        sealing.isAbsent = false
+        #expect(try await adapter.checkIntegrity().isSound)
+        let plain = try folder.adapter("Plain.sqlite")
+        #expect(await storageError { _ = try await plain.reseal() }?.code == .invalidArgument)
+    }
+
     @Test("an unsealed store cannot be opened with a key")
     func refusesPlain() async throws {
         try folder.adapter().close()

@@ -11,31 +11,53 @@ package final class FakeByteSealing: ByteSealing {
     package struct Refusal: Error {}
 
     private let key: UInt64
+    private let former: [UInt64]
+    private let fingerprintKey: UInt64
     private let nonce = Atomic<UInt64>(1)
 
-    /// Creates a sealing with a key.
-    package init(key: UInt64) { self.key = key }
+    /// Creates a sealing.
+    ///
+    /// - Parameters:
+    ///   - key: The key that seals.
+    ///   - former: Keys that only open, as after rotations.
+    ///   - first: The key of fingerprints, which rotations do not change; nil for `key`.
+    package init(key: UInt64, former: [UInt64] = [], first: UInt64? = nil) {
+        self.key = key
+        self.former = former
+        fingerprintKey = first ?? key
+    }
 
     package func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
         let number = nonce.add(1, ordering: .relaxed).newValue
-        return Self.bytes(number) + mixed(plain, number) + Self.bytes(hash(plain + context, number))
+        return Self.bytes(number) + mixed(plain, number, key)
+            + Self.bytes(hash(plain + context, number, key))
     }
 
     package func open(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        guard sealed.count >= 16 else { throw Refusal() }
-        let number = sealed[..<8].reduce(0) { $0 << 8 | UInt64($1) }
-        let plain = mixed(Array(sealed[8..<sealed.count - 8]), number)
-        guard Self.bytes(hash(plain + context, number)) == Array(sealed.suffix(8)) else {
-            throw Refusal()
+        for key in [key] + former {
+            if let plain = plain(sealed, context, key) { return plain }
         }
-        return plain
+        throw Refusal()
+    }
+
+    package func reseal(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8]? {
+        guard plain(sealed, context, key) == nil else { return nil }
+        return try seal(open(sealed, context: context), context: context)
+    }
+
+    private func plain(_ sealed: [UInt8], _ context: [UInt8], _ key: UInt64) -> [UInt8]? {
+        guard sealed.count >= 16 else { return nil }
+        let number = sealed[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+        let plain = mixed(Array(sealed[8..<sealed.count - 8]), number, key)
+        let check = Self.bytes(hash(plain + context, number, key))
+        return check == Array(sealed.suffix(8)) ? plain : nil
     }
 
     package func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
-        (0..<4).flatMap { Self.bytes(hash(plain + context, $0)) }
+        (0..<4).flatMap { Self.bytes(hash(plain + context, $0, fingerprintKey)) }
     }
 
-    private func mixed(_ bytes: [UInt8], _ number: UInt64) -> [UInt8] {
+    private func mixed(_ bytes: [UInt8], _ number: UInt64, _ key: UInt64) -> [UInt8] {
         var state = key ^ number &* 0x1234_5677
         return bytes.map { byte in
             // SplitMix64 (G. Steele and others, 2014).
@@ -48,7 +70,7 @@ package final class FakeByteSealing: ByteSealing {
     }
 
     // FNV-1a with a keyed initial value.
-    private func hash(_ bytes: [UInt8], _ number: UInt64) -> UInt64 {
+    private func hash(_ bytes: [UInt8], _ number: UInt64, _ key: UInt64) -> UInt64 {
         bytes.reduce(key ^ number &* 0x9E37_79B9) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 

@@ -282,6 +282,12 @@ extension KeyRing: ByteSealing {
         [UInt8](try decrypt(Data(sealed), associatedData: context))
     }
 
+    public func reseal(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8]? {
+        var report = ReencryptionReport()
+        let new = try reencrypt(Data(sealed), associatedData: context, report: &report)
+        return new.map { [UInt8]($0) }
+    }
+
     public func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
         var code = HMAC<SHA256>(key: fingerprintKey)
         // The length prefix keeps the boundary between context and value unambiguous.

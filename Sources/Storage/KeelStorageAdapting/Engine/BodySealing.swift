@@ -63,11 +63,24 @@ package struct BodySealing: Sendable {
         return (try? open(proof, as: Self.proofContext)) == Self.proof
     }
 
+    /// Returns a store's proof under the key that seals now; nil if it is under it already, or without a key.
+    ///
+    /// - Parameter proof: The proof of a store that has passed ``check(_:opensDocument:)``.
+    package func renewed(_ proof: [UInt8]?) throws -> [UInt8]? {
+        guard let sealing, let proof else { return nil }
+        guard opens(proof) else { return try newProof() }
+        return try sealing.reseal(proof, context: Array(Self.proofContext.utf8))
+    }
+
     /// Checks that a store is opened with its key.
     ///
-    /// - Parameter proof: The store's proof; nil for a store without encryption.
-    /// - Throws: `StorageError/Code/permissionDenied` for a missing, unnecessary or wrong key.
-    package func check(_ proof: [UInt8]?) throws(StorageError) {
+    /// - Parameters:
+    ///   - proof: The store's proof; nil for a store without encryption.
+    ///   - opensDocument: Returns whether the key opens a document of the store. The key of the proof may have been
+    ///     destroyed after all documents were written under a later one.
+    /// - Throws: `StorageError/Code/permissionDenied` for a missing, unnecessary or wrong key, and the errors of the
+    ///   closure.
+    package func check(_ proof: [UInt8]?, opensDocument: () throws -> Bool) throws {
         switch (proof, sealing) {
         case (nil, nil): return
         case (nil, _?):
@@ -81,7 +94,7 @@ package struct BodySealing: Sendable {
                 "the store is encrypted; set the configuration’s sealing"
             )
         case (_?, _?):
-            guard opens(proof) else {
+            guard try opens(proof) || opensDocument() else {
                 throw StorageError(.permissionDenied, "the store is encrypted with another key")
             }
         }

@@ -27,7 +27,7 @@ final class OpenStore: Sendable {
         }
         if !configuration.createsStore { try Self.check(configuration.store, on: connection) }
         try StoreTables.create(connection)
-        sealing = BodySealing(sealing: configuration.sealing)
+        let sealing = BodySealing(sealing: configuration.sealing)
         let proof = try sealing.newProof()
         let epoch = Int64.random(in: .min ... .max)
         let rows = try connection.run(
@@ -38,8 +38,16 @@ final class OpenStore: Sendable {
         }
         let tail = StoreTail(row, from: 3)
         try tail.checkFormat()
-        try sealing.check(row.isNull(2) ? nil : row.bytes(2))
-        number = row.integer(0)
+        let number = row.integer(0)
+        let found = row.isNull(2) ? nil : row.bytes(2)
+        try sealing.check(found) {
+            try Self.opensDocument(of: number, with: sealing, on: connection)
+        }
+        // Nothing depends on it now: after a failure, the next opening does it.
+        if let renewed = try? sealing.renewed(found) {
+            _ = try? connection.run(Self.proving(number, with: renewed))
+        }
+        (self.number, self.sealing) = (number, sealing)
         self.epoch = UInt64(bitPattern: row.integer(1))
         now = configuration.now
         keepsHistory = try Self.keepHistory(configuration.history, of: number, tail, on: connection)
@@ -71,6 +79,43 @@ final class OpenStore: Sendable {
                 "SELECT store, epoch, proof, \(StoreTail.columns) FROM keel.stores WHERE name = $1"
             ) { $0.add(name.utf8) },
         ]
+    }
+
+    /// Returns the statement that replaces the proof of a store's key.
+    static func proving(_ store: Int64, with proof: [UInt8]) -> DatabaseStatement {
+        DatabaseStatement("UPDATE keel.stores SET proof = $2 WHERE store = $1") {
+            $0.add(store)
+            $0.add(proof)
+        }
+    }
+
+    /// Returns whether the key opens one of the documents that were written last, or of the newest ones.
+    static func opensDocument(
+        of store: Int64,
+        with sealing: BodySealing,
+        on connection: DatabaseConnection
+    ) throws -> Bool {
+        let orders = [
+            """
+            (SELECT cid, id FROM keel.changes WHERE store = $1 ORDER BY seq DESC LIMIT 100) n
+            JOIN keel.documents d ON d.store = $1 AND d.cid = n.cid AND d.id = n.id
+            """,
+            "(SELECT * FROM keel.documents WHERE store = $1 ORDER BY did DESC LIMIT 100) d",
+        ]
+        for order in orders {
+            let sql = """
+                SELECT c.path, d.id, d.body FROM \(order)
+                JOIN keel.collections c ON c.store = $1 AND c.cid = d.cid
+                """
+            let rows = try connection.run(DatabaseStatement(sql) { $0.add(store) })
+            let isOpened = rows.contains { row in
+                let collection = CollectionPath(trusted: row.text(0))
+                let path = DocumentPath(trusted: collection, id: row.text(1))
+                return (try? sealing.open(row.bytes(2), of: path)) != nil
+            }
+            if isOpened { return true }
+        }
+        return false
     }
 
     /// - Throws: `StorageError/Code/invalidArgument` if the database does not have a store.

@@ -36,6 +36,9 @@ enum StoreFormat {
     /// The `application_id` that marks a file as a Keel store: “KEEL” in ASCII.
     static let applicationID: Int64 = 0x4B45_454C
 
+    /// The key of the proof of the sealing key in `meta`.
+    static let proofKey = "seal"
+
     static let tables = """
         CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
         CREATE TABLE state(
@@ -182,7 +185,7 @@ enum StoreFormat {
     static func create(in database: Database, epoch: [UInt8], proof: [UInt8]?) throws {
         try database.execute(sql: tables)
         try setMeta("epoch", epoch, in: database)
-        if let proof { try setMeta("seal", proof, in: database) }
+        if let proof { try setMeta(proofKey, proof, in: database) }
         try database.execute(sql: "PRAGMA application_id = \(applicationID)")
         try database.execute(sql: "PRAGMA user_version = \(version)")
     }

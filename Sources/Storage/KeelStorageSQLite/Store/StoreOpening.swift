@@ -69,6 +69,8 @@ struct StoreOpening {
         }
         if !configuration.isReadOnly {
             try pool.writeWithoutTransaction { try StoreFormat.complete($0) }
+            // Nothing depends on it now: if the file is busy or the disk full, the next opening does it.
+            try? pool.writeWithoutTransaction { try StoreProof(sealing, in: $0).renew() }
         }
         if let age = configuration.history, !configuration.isReadOnly {
             try pool.writeWithoutTransaction { try StoredHistory.keep(age, in: $0) }
@@ -155,7 +157,9 @@ struct StoreOpening {
         guard let epoch = try StoreFormat.meta("epoch", in: database), epoch.count == 8 else {
             throw Self.foreign
         }
-        try sealing.check(StoreFormat.meta("seal", in: database))
+        try sealing.check(StoreFormat.meta(StoreFormat.proofKey, in: database)) {
+            try StoreProof(sealing, in: database).opensDocument()
+        }
         return epoch.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
