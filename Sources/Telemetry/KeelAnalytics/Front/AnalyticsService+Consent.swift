@@ -70,6 +70,17 @@ extension AnalyticsService {
 
     /// Removes the records of denied purposes, and stores that the denials are complete.
     func finishDenials() throws(AnalyticsError) {
+        do throws(AnalyticsError) {
+            try removeDenied()
+            try tracker.finishDenials()
+            tracker.board.change { if $0.removalProblem != nil { $0.removalProblem = nil } }
+        } catch {
+            tracker.board.change { $0.removalProblem = error.code }
+            throw error
+        }
+    }
+
+    private func removeDenied() throws(AnalyticsError) {
         let consents = tracker.consents
         func isDenied(_ record: JournalRecord) -> Bool {
             guard let purpose = try? RecordCoding.purpose(of: record.bytes) else { return false }
@@ -83,6 +94,5 @@ extension AnalyticsService {
             try tracker.journal.erase(where: isDenied)
             try tracker.journal.removeAcknowledged()
         }
-        try tracker.finishDenials()
     }
 }

@@ -116,8 +116,9 @@ public struct AnalyticsService: Sendable {
         } catch {
             throw AnalyticsError(error, "Opening analytics in \(folder)")
         }
-        // The previous process may have ended between a denial and the removal of its records.
-        if !settings.unfinishedDenials.isEmpty { try finishDenials() }
+        // The previous process may have ended between a denial and the removal of its records. A failure is in the
+        // status: nothing of them is sent anyway, and an app must be able to open its analytics.
+        if !settings.unfinishedDenials.isEmpty { try? finishDenials() }
     }
 
     /// Reads the settings, or creates new ones.

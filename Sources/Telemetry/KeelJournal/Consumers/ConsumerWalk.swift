@@ -14,9 +14,10 @@ struct ConsumerWalk {
 
     private let journal: Journal
     private let opens: Bool
+    private let skipsLost: Bool
     private let active: JournalPosition?
     private let oldest: Int64
-    /// The number of torn or corrupt records.
+    /// The number of torn or corrupt records, and of those that no key opens.
     private(set) var damaged = 0
 
     /// Creates a walk.
@@ -24,9 +25,11 @@ struct ConsumerWalk {
     /// - Parameters:
     ///   - journal: The journal.
     ///   - opens: Whether sealed records are decrypted; otherwise they are visited as they are.
-    init(_ journal: Journal, opens: Bool) {
+    ///   - skipsLost: Whether a record that no key opens is skipped as a corrupt one; otherwise it ends the walk.
+    init(_ journal: Journal, opens: Bool, skipsLost: Bool = true) {
         self.journal = journal
         self.opens = opens
+        self.skipsLost = skipsLost
         active = journal.activeEnd
         oldest =
             journal.configuration.ageLimit.map { journal.configuration.now() - $0.microseconds }
@@ -87,15 +90,19 @@ struct ConsumerWalk {
                     continue
                 }
                 let position = JournalPosition(segment: number, offset: offset)
-                let record: JournalRecord
+                let bytes: [UInt8]?
                 do throws(JournalError) {
-                    let bytes =
-                        try opens ? journal.open(content, position, scanner.header) : content
-                    record = JournalRecord(position: position, time: time, bytes: bytes)
+                    bytes = try opens ? opened(content, position, scanner.header) : content
                 } catch {
                     return .failure(error)
                 }
-                switch decide(record) {
+                guard let bytes else {
+                    damaged += 1
+                    progress.newlyDamaged += 1
+                    progress.skip(offset, end: end)
+                    continue
+                }
+                switch decide(JournalRecord(position: position, time: time, bytes: bytes)) {
                 case .pass: progress.pass(offset, end: end)
                 case .skip: progress.skip(offset, end: end)
                 case .stop: return .success(false)
@@ -132,6 +139,23 @@ struct ConsumerWalk {
                 progress.finish()
                 return .success(true)
             }
+        }
+    }
+
+    /// Returns the content of a record as it was appended; nil if it is lost, because no key opens it.
+    ///
+    /// - Throws: ``JournalError`` if the keys are not available, as on a locked device: the record waits for them.
+    private func opened(
+        _ content: [UInt8],
+        _ position: JournalPosition,
+        _ header: SegmentHeader
+    ) throws(JournalError) -> [UInt8]? {
+        do throws(JournalError) {
+            return try journal.open(content, position, header)
+        } catch {
+            guard skipsLost, journal.hasKeys else { throw error }
+            // Once more, because the keys may have become available in between.
+            return try? journal.open(content, position, header)
         }
     }
 

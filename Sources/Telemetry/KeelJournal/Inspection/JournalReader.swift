@@ -26,7 +26,7 @@ public struct JournalReader: Sendable {
     ) throws(JournalError) -> [JournalRecord] {
         let numbers = try journal.segments()
         var progress = segments.filter { numbers.contains($0.key) }
-        var walk = ConsumerWalk(journal, opens: true)
+        var walk = ConsumerWalk(journal, opens: true, skipsLost: false)
         var records: [JournalRecord] = []
         var size = 0
         for number in numbers {
