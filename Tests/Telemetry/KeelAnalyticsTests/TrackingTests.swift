@@ -85,6 +85,25 @@ struct TrackingTests {
         #expect(start == vendor.received[3].time)
     }
 
+    @Test("A session ends when a clock that was years ahead is right again")
+    func leaps() async throws {
+        let service = try bench.service(vendor)
+        bench.time.advance(by: .seconds(365 * 86_400))
+        service.trackEvent("a")
+        bench.time.advance(by: .seconds(-365 * 86_400))
+        service.trackEvent("b")
+        bench.time.advance(by: .seconds(60))
+        service.trackEvent("c")
+        bench.time.advance(by: .seconds(3_600))
+        service.trackEvent("d")
+        #expect(await service.flush())
+        let sessions = vendor.received.compactMap(\.session)
+        #expect(sessions.count == 4)
+        #expect(sessions[1] == sessions[2])
+        #expect(Set(sessions.map(\.id)).count == 3)
+        #expect(sessions[1].start == vendor.received[1].time)
+    }
+
     @Test("Sessions can be disabled")
     func withoutSessions() async throws {
         let service = try bench.service(vendor) { $0.sessionTimeout = nil }

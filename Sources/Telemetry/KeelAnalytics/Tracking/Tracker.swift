@@ -162,10 +162,11 @@ final class Tracker: Sendable {
     /// Continues the session, or starts one after a pause.
     private func goOn(with state: inout State, at now: Int64) {
         guard let limit = sessionMilliseconds else { return }
-        if let session = state.settings.session, now - session.lastSeen < limit {
-            state.settings.session?.lastSeen = max(now, session.lastSeen)
+        // A clock that was far ahead and is right again ends the session, as it would never end otherwise.
+        if let session = state.settings.session, abs(now - session.lastSeen) < limit {
+            state.settings.session?.lastSeen = now
             // Written only now and then, so that a restart within the pause continues the session.
-            guard now - state.writtenLastSeen > limit / 4 else { return }
+            guard abs(now - state.writtenLastSeen) > limit / 4 else { return }
         } else {
             state.settings.session = AnalyticsSettings.Session(
                 id: state.nextID(at: now).text,
