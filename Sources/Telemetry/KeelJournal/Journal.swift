@@ -299,6 +299,15 @@ public final class Journal: Sendable {
     /// The segment that this journal writes to, and the end of its last record.
     var activeEnd: JournalPosition? { state.withLock { $0.active?.position } }
 
+    /// The time before which records have surely expired; nil if none has.
+    var oldest: Int64? {
+        guard configuration.ageLimit != nil else { return nil }
+        let now = configuration.now()
+        return try? folder.locked { () throws(FileSystemError) in
+            folder.oldest(configuration, at: now)
+        }
+    }
+
     func count(_ change: (inout JournalStatistics) -> Void) {
         state.withLock { change(&$0.statistics) }
     }

@@ -10,6 +10,7 @@ internal import Synchronization
 /// | `NAME.cursor` | what the consumer NAME has acknowledged, replaced by renaming |
 /// | `NAME.lost` | the number of records the consumer has lost to the bounds |
 /// | `NAME.lock` | held by the consumer |
+/// | `journal.time` | the certain time (``CertainTime``), if records expire |
 struct JournalFolder: Sendable {
     let path: String
     let files: any FileSystem
@@ -50,6 +51,14 @@ struct JournalFolder: Sendable {
             let lock = try files.lock(path(of: Self.lockName), waitingUpTo: 10_000)
             return try withExtendedLifetime(lock) { () throws(FileSystemError) in try body() }
         }
+    }
+
+    /// Returns the time before which records have surely expired; nil if none has.
+    ///
+    /// Requires the folder's lock.
+    func oldest(_ configuration: JournalConfiguration, at now: Int64) -> Int64? {
+        guard let limit = configuration.ageLimit?.microseconds else { return nil }
+        return CertainTime.oldest(within: limit, at: now, notedIn: path(of: "journal.time"), files)
     }
 
     /// The numbers of all segments, oldest first.

@@ -24,23 +24,19 @@ struct Retention {
         for number in try folder.segments() {
             if let survey = try SegmentSurvey(number, in: folder) { surveys.append(survey) }
         }
+        let oldest = folder.oldest(configuration, at: now) ?? .min
         for survey in surveys {
             let mustGo = isOver(surveys, size) && configuration.overflow == .dropOldest
             // A segment that a process still writes to cannot be removed.
-            guard isTooOld(survey) || mustGo, try folder.isLive(survey.number) == false else {
-                continue
-            }
+            guard survey.lastTime < oldest || mustGo,
+                try folder.isLive(survey.number) == false
+            else { continue }
             try drop(survey)
             removed += 1
             surveys.removeAll { $0.number == survey.number }
         }
         let isFull = configuration.overflow == .refuse && isOver(surveys, size)
         return (removed, isFull)
-    }
-
-    private func isTooOld(_ survey: SegmentSurvey) -> Bool {
-        guard let limit = configuration.ageLimit else { return false }
-        return survey.lastTime < now - limit.microseconds
     }
 
     private func isOver(_ surveys: [SegmentSurvey], _ size: Int) -> Bool {

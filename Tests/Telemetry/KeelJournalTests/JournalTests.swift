@@ -153,8 +153,35 @@ struct JournalTests {
         try journal.append(record(0))
         clock.advance(by: 61_000_000)
         try journal.append(record(1))
+        // The time becomes certain a quarter of the limit later.
+        #expect(try consumer.read(upTo: 0).isEmpty)
+        clock.advance(by: 15_000_000)
         #expect(try consumer.read(upTo: 10).compactMap(number) == [1])
         #expect(try consumer.losses().lost == 1)
+    }
+
+    @Test("A clock that is years ahead for a while expires nothing")
+    func leaps() throws {
+        let clock = MutableTime(1_700_000_000_000_000)
+        let twentyYears: Int64 = 20 * 365 * 86_400 * 1_000_000
+        let journal = try journal { configuration in
+            configuration.ageLimit = .seconds(30 * 86_400)
+            configuration.recordLimit = 80
+            configuration.now = { clock.now }
+        }
+        let consumer = try journal.consumer("a")
+        for number in 0..<20 { try journal.append(record(number)) }
+        for hours in 1...3 as ClosedRange<Int64> {
+            clock.advance(by: twentyYears)
+            // The record starts a segment, and the read looks for those that have expired.
+            for number in 0..<10 { try journal.append(record(100 * Int(hours) + number)) }
+            #expect(try consumer.read(upTo: 100).count == 20 + 10 * Int(hours))
+            clock.advance(by: hours * 3_600_000_000 - twentyYears)
+            consumer.rewind()
+            #expect(try consumer.read(upTo: 100).count == 20 + 10 * Int(hours))
+            consumer.rewind()
+        }
+        #expect(try consumer.losses().lost == 0)
     }
 
     @Test("A record that is too long and invalid limits are rejected")

@@ -31,9 +31,7 @@ struct ConsumerWalk {
         self.opens = opens
         self.skipsLost = skipsLost
         active = journal.activeEnd
-        oldest =
-            journal.configuration.ageLimit.map { journal.configuration.now() - $0.microseconds }
-            ?? .min
+        oldest = journal.oldest ?? .min
     }
 
     /// Visits the unread records of one segment.

@@ -32,6 +32,9 @@ public struct LogFileConfiguration: Sendable {
     /// The maximum size in bytes of all files, the current one included; nil for no limit.
     public var totalByteLimit: Int? = 100 << 20
     /// The maximum age of a rotated file; nil for no limit.
+    ///
+    /// Files are removed at rotations and launches, and one of them later than their age says, because a clock that is
+    /// years ahead for a while removes nothing.
     public var ageLimit: Duration?
     /// Whether rotated files are compressed as `.gz` (RFC 1952).
     public var compresses = true

@@ -79,8 +79,15 @@ struct LogFileMaintenance: Sendable {
 
     private func removeBeyondLimits() throws(FileSystemError) {
         var rotated = try rotated()
-        if let limit = configuration.ageLimit {
-            let oldest = LogFileNames.stamp(of: now() - limit.microseconds)
+        if let limit = configuration.ageLimit?.microseconds,
+            let time = CertainTime.oldest(
+                within: limit,
+                at: now(),
+                notedIn: names.time,
+                files
+            )
+        {
+            let oldest = LogFileNames.stamp(of: time)
             while let first = rotated.first, first.time < oldest {
                 try remove(rotated.removeFirst())
             }

@@ -32,6 +32,8 @@ struct LogFileNames: Sendable {
     var lock: String { path(of: ".\(name).lock") }
     /// The lock held by the process that maintains the rotated files.
     var workLock: String { path(of: ".\(name).work.lock") }
+    /// The certain time, if files are removed for their age.
+    var time: String { path(of: ".\(name).time") }
 
     func path(of name: String) -> String { Self.path(of: name, in: folder) }
 

@@ -1,0 +1,66 @@
+/// The time that a clock has surely reached, kept in a file.
+///
+/// A clock can be years ahead for a while, for example after a start without a battery, and what is removed for its age
+/// meanwhile is gone. So a time that the clock shows is certain only once the clock shows a later one after a pause,
+/// and has shown no earlier one in between.
+package struct CertainTime: Hashable, Sendable {
+    /// The longest pause, in microseconds.
+    private static let longestPause: Int64 = 3_600 * 1_000_000
+
+    /// The time that becomes certain after the pause.
+    private var shown: Int64
+    private var certain: Int64?
+
+    /// Returns the time before which everything is surely older than a limit, and notes what the clock shows.
+    ///
+    /// The pause is an hour, or a quarter of a shorter limit, so things expire later than at their limit: by at most
+    /// two pauses if the method is called often, and at the second call after a long time without calls.
+    ///
+    /// The caller holds a lock that all users of the file hold.
+    ///
+    /// - Parameters:
+    ///   - limit: The largest age in microseconds.
+    ///   - now: What the clock shows, in microseconds since 1970.
+    ///   - path: The path of the file.
+    ///   - files: The file system.
+    /// - Returns: The time; nil while none is certain, also because the file cannot be written.
+    package static func oldest(
+        within limit: Int64,
+        at now: Int64,
+        notedIn path: String,
+        _ files: any FileSystem
+    ) -> Int64? {
+        let known = noted(in: path, files)
+        var next = known ?? CertainTime(shown: now, certain: nil)
+        if now < next.shown {
+            next.shown = now
+            next.certain = next.certain.map { min($0, now) }
+        } else if now - next.shown >= min(limit / 4, longestPause) {
+            (next.certain, next.shown) = (next.shown, now)
+        }
+        if next != known {
+            do throws(FileSystemError) {
+                try files.replaceFile(path, by: path + ".part", with: next.bytes)
+            } catch {
+                guard let certain = known?.certain, certain <= now else { return nil }
+                next.certain = certain
+            }
+        }
+        return next.certain.map { $0.subtractingReportingOverflow(limit).partialValue }
+    }
+
+    private var bytes: [UInt8] {
+        let times = [shown] + (certain.map { [$0] } ?? [])
+        return Array(times.map { "\($0)\n" }.joined().utf8)
+    }
+
+    private static func noted(in path: String, _ files: any FileSystem) -> CertainTime? {
+        guard let file = try? files.open(path, for: .reading),
+            let bytes = try? file.read(at: 0, count: 64)
+        else { return nil }
+        let times = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+            .map { Int64($0) }
+        guard let first = times.first, let shown = first, shown >= 0 else { return nil }
+        return CertainTime(shown: shown, certain: times.count > 1 ? times[1] : nil)
+    }
+}
