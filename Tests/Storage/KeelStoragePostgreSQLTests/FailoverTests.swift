@@ -65,7 +65,7 @@ struct FailoverTests {
     }
 
     /// Waits until a standby has everything that the primary has committed.
-    private func catchUp(_ standby: PostgreSQLServer, with primary: PostgreSQLServer) async throws {
+    func catchUp(_ standby: PostgreSQLServer, with primary: PostgreSQLServer) async throws {
         let position = try await primary.run("SELECT (pg_current_wal_lsn() - '0/0')::bigint") ?? 0
         try await standby.run(
             """
