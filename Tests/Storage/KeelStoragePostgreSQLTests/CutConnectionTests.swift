@@ -23,7 +23,7 @@ struct CutConnectionTests {
     }
 
     /// A batch that adds one to a number, and leaves a document as proof.
-    private func batch(_ name: String) -> WriteBatch {
+    func batch(_ name: String) -> WriteBatch {
         WriteBatch([
             DocumentWrite(
                 "counters/all",
@@ -48,7 +48,7 @@ struct CutConnectionTests {
     }
 
     /// Returns how many changes of each note there are after a cursor.
-    private func counts(
+    func counts(
         after start: ChangeCursor,
         in adapter: some StorageAdapter
     ) async throws -> [String: Int] {
