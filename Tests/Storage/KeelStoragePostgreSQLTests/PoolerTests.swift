@@ -8,7 +8,7 @@ import KeelTestSupport
 import Testing
 
 /// pgbouncer on a free port of 127.0.0.1, in front of the server that most tests share.
-private struct Pooler {
+struct Pooler {
     static let program = [
         "/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer",
         "/usr/local/bin/pgbouncer",
