@@ -1,5 +1,5 @@
 #if os(Linux) || os(macOS)
-internal import Foundation
+package import Foundation
 
 /// A PostgreSQL server of the tests, on a free port of 127.0.0.1: see `Scripts/postgresql.sh`.
 ///
@@ -12,11 +12,25 @@ package final class PostgreSQLServer: Sendable {
     private let input = Pipe()
     private let process = Process()
 
-    package init() throws {
+    /// Starts a server and waits until it accepts connections.
+    ///
+    /// - Parameters:
+    ///   - primary: The server that the new one copies and follows; nil for a primary of its own.
+    ///   - certificates: A folder with certificates and keys, which `ssl_cert_file` and `ssl_key_file` name.
+    ///   - options: The settings of the server, as `name=value`.
+    /// - Throws: An error if the server does not start.
+    package init(
+        standbyOf primary: PostgreSQLServer? = nil,
+        certificates: URL? = nil,
+        options: [String] = []
+    ) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         process.executableURL =
             folder.appending(path: "../../../Scripts/postgresql.sh")
             .standardizedFileURL
+        process.arguments =
+            (certificates.map { ["--certificates", $0.path] } ?? [])
+            + (primary.map { ["--standby-of", "\($0.port)"] } ?? []) + options
         process.standardInput = input
         let output = Pipe()
         process.standardOutput = output
@@ -26,6 +40,12 @@ package final class PostgreSQLServer: Sendable {
             throw CocoaError(.executableLoad)
         }
         self.port = port
+    }
+
+    /// Ends the server at once, as a crash does, and removes its data.
+    package func stop() {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
     }
 
     /// Creates an empty database and returns its URL for a role, which may contain a password.
