@@ -117,7 +117,7 @@ struct ServerFleetTests {
     }
 
     /// A client that repeats a request until a server answers it, as Google's client libraries do.
-    private struct Client {
+    struct Client {
         static let database = "projects/p/databases/(default)"
         static let documents = "/v1/\(database)/documents"
 
@@ -132,11 +132,12 @@ struct ServerFleetTests {
             let fields: [String: Value]?
         }
 
-        func send(
+        /// Sends a request once; returns nil if no server answered it.
+        func attempt(
             _ method: HTTPRequest.Method,
             _ place: String,
             _ body: String? = nil
-        ) async throws -> (status: Int, answer: Answer) {
+        ) async throws -> (status: Int, answer: Answer)? {
             let head = HTTPRequest(
                 method: method,
                 scheme: "http",
@@ -144,17 +145,25 @@ struct ServerFleetTests {
                 path: Self.documents + place,
                 headerFields: [.contentType: "application/json"]
             )
+            let call = HTTPCall(head, body: body.map { HTTPBody(Array($0.utf8)) })
+            // The proxy closes a connection whose server ends in the middle of a response.
+            guard let reply = try? await transport.send(call),
+                let bytes = try? await reply.body.collect(upTo: 1 << 20),
+                // 502 and 504 are the proxy's.
+                ![502, 503, 504].contains(reply.head.status.code)
+            else { return nil }
+            return (
+                reply.head.status.code, try JSONDecoder().decode(Answer.self, from: Data(bytes))
+            )
+        }
+
+        func send(
+            _ method: HTTPRequest.Method,
+            _ place: String,
+            _ body: String? = nil
+        ) async throws -> (status: Int, answer: Answer) {
             while true {
-                let call = HTTPCall(head, body: body.map { HTTPBody(Array($0.utf8)) })
-                // The proxy closes a connection whose server ends in the middle of a response.
-                if let reply = try? await transport.send(call),
-                    let bytes = try? await reply.body.collect(upTo: 1 << 20),
-                    // 502 and 504 are the proxy's.
-                    ![502, 503, 504].contains(reply.head.status.code)
-                {
-                    let answer = try JSONDecoder().decode(Answer.self, from: Data(bytes))
-                    return (reply.head.status.code, answer)
-                }
+                if let reply = try await attempt(method, place, body) { return reply }
                 try await Task.sleep(for: .milliseconds(20))
             }
         }
@@ -166,15 +175,20 @@ struct ServerFleetTests {
             return answer.fields?["n"].flatMap { Int($0.integerValue) }
         }
 
+        /// Returns the body of a commit that sets a number.
+        static func commit(of number: Int, to path: String, in token: String) -> String {
+            let name = database + "/documents/" + path
+            let fields = #"{"n":{"integerValue":"\#(number)"}}"#
+            let write = #"{"update":{"name":"\#(name)","fields":\#(fields)}}"#
+            return #"{"writes":[\#(write)],"transaction":"\#(token)"}"#
+        }
+
         /// Adds one to a number in a transaction, and returns whether it was committed.
         func increment(_ path: String) async throws -> Bool {
             let begun = try await send(.post, ":beginTransaction", "{}")
             let token = try #require(begun.answer.transaction)
             guard let number = try await number(path, in: token) else { return false }
-            let name = Self.database + "/documents/" + path
-            let fields = #"{"n":{"integerValue":"\#(number + 1)"}}"#
-            let write = #"{"update":{"name":"\#(name)","fields":\#(fields)}}"#
-            let body = #"{"writes":[\#(write)],"transaction":"\#(token)"}"#
+            let body = Self.commit(of: number + 1, to: path, in: token)
             let commit = try await send(.post, ":commit", body)
             #expect([200, 409].contains(commit.status))
             return commit.status == 200
