@@ -304,10 +304,8 @@ areas["Server"] = [
     ),
     tests(
         of: "KeelServing",
-        [
-            "KeelAsyncHTTPClient", "KeelStorage", "KeelStorageFirestore", "KeelStorageSQLite",
-            httpTypes,
-        ]
+        ["KeelAsyncHTTPClient", "KeelStorage", "KeelStorageFirestore"]
+            + ["KeelStoragePostgreSQL", "KeelStorageSQLite", httpTypes]
     ),
     tests(
         of: "KeelServingObservability",
@@ -456,7 +454,8 @@ areas["Testing"] = [
     ),
     tests(
         of: "KeelConformance",
-        ["KeelStorage", "KeelStorageFirestore", "KeelStorageObservability", "KeelStorageSQLite"]
+        ["KeelStorage", "KeelStorageFirestore", "KeelStorageObservability"]
+            + ["KeelStoragePostgreSQL", "KeelStorageSQLite"]
     ),
     tests(of: "KeelTestServer", ["KeelConformance", httpTypes] + testServer),
     // Templates are for readers to copy, so they see only what Keel's products show.

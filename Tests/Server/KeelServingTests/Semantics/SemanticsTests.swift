@@ -111,7 +111,7 @@ struct SemanticsTests {
         try await check(row, on: adapter)
     }
 
-    private func check(_ row: SemanticsRow, on adapter: some StorageAdapter) async throws {
+    func check(_ row: SemanticsRow, on adapter: some StorageAdapter) async throws {
         let served = Served(adapter)
         var run = SemanticsRun(row) { try await served.send($0, path: $1, $2) }
         guard let reason = Self.reason(for: row) else { return try await run.run() }
