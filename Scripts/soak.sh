@@ -10,6 +10,7 @@
 #                                    and kills its writer 500 times
 #     Scripts/soak.sh journal        kills 10,000 writers of a journal, and stops it at 500,000 steps,
 #                                    each by a kill and by a power failure
+#     Scripts/soak.sh listen         100,000 lives of clients of Firestore's Listen, and as many that lose documents
 #     Scripts/soak.sh passwords      hashes 200 passwords at the usual cost, in release, with Keel, with
 #                                    argon2-cffi and with the reference's own program
 #     Scripts/soak.sh postgresql     1,000,000 changes of eight racing writers, 100,000 commits at three servers
@@ -171,6 +172,12 @@ soak_transfers() {
     keel_test Tools --filter '^KeelTransferPeerTests\.'
 }
 
+soak_listen() {
+    keel_say "Simulating clients of Firestore's Listen for a long time"
+    KEEL_LISTEN_RUNS="${KEEL_LISTEN_RUNS:-100000}" \
+        keel_test . --filter '^KeelServingTests\.ListenSessionTests/'
+}
+
 # As with "http".
 soak_server() {
     keel_say "Killing a server under load"
@@ -199,6 +206,7 @@ case "${1:-}" in
         soak_cache
         soak_files
         soak_journal
+        soak_listen
         soak_passwords
         soak_postgresql
         soak_secrets
@@ -210,6 +218,7 @@ case "${1:-}" in
     files) soak_files ;;
     http) soak_http ;;
     journal) soak_journal ;;
+    listen) soak_listen ;;
     passwords)
         shift
         soak_passwords "$@"
@@ -223,5 +232,5 @@ case "${1:-}" in
         soak_storage "$@"
         ;;
     transfers) soak_transfers ;;
-    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, files, http, journal, passwords, postgresql, sanitizers, secrets, server, storage, transfers." ;;
+    *) keel_die "there is no soak run '$1'." "The runs are: analytics, cache, files, http, journal, listen, passwords, postgresql, sanitizers, secrets, server, storage, transfers." ;;
 esac
