@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the public test suite for HTTP caches, unmodified, through `keel proxy` and `keel proxy --shared`,
+# Runs the public test suite for HTTP caches, unmodified, through `keel proxy` and `keel proxy --private`,
 # ten times each: no run may end the proxy, and none may fail another case than those below.
 #
 #     KEEL_CACHE_TESTS=~/cache-tests Scripts/check.sh --cache-tests
@@ -42,7 +42,7 @@ node --no-warnings test-engine/export.mjs >"$work/tests.json"
 
 for kind in private shared; do
     options=()
-    [ "$kind" = private ] || options=(--shared)
+    [ "$kind" = shared ] || options=(--private)
     : >"$work/address"
     "$KEEL_BINARY" proxy --origin "http://127.0.0.1:$port" ${options[@]+"${options[@]}"} >"$work/address" &
     proxy="$!"

@@ -5,9 +5,9 @@ public import KeelHTTP
 ///
 /// The transport determines the behavior in between: with a caching transport, the proxy is a cache for any origin.
 /// Connection-specific header fields are not forwarded in either direction (RFC 9110 section 7.6.1), and `Host` names
-/// the origin. A transport error is answered with status 502, and a timeout with 504 (RFC 9110 sections 15.6.3 and
-/// 15.6.5). Interim responses of the origin, such as 103 (RFC 8297), are forwarded immediately if the transport reports
-/// them.
+/// the origin. `Via` tells the origin of the proxy (section 7.6.3). A transport error is answered with status 502, and
+/// a timeout with 504 (RFC 9110 sections 15.6.3 and 15.6.5). Interim responses of the origin, such as 103 (RFC 8297),
+/// are forwarded immediately if the transport reports them.
 ///
 /// Only targets in origin form, a path with a leading slash (RFC 9112 section 3.2.1), are forwarded; others are
 /// answered with status 400. Appended to the origin's authority, a target such as `@other.test/` would name another
@@ -38,6 +38,7 @@ public struct ReverseProxy: ServingHandler {
         outgoing.head.authority = authority
         outgoing.head.headerFields = call.head.headerFields.endToEnd
         outgoing.head.headerFields[.contentLength] = nil
+        outgoing.head.headerFields.append(HTTPField(name: .via, value: "1.1 keel"))
         if let pass = call.onInterimResponse {
             outgoing.onInterimResponse = { head in
                 var head = head

@@ -32,7 +32,7 @@ struct ReverseProxyTests {
         let transport = ScriptedHTTPTransport([.status(.created, body: Array("done".utf8))])
         let reply = await ask(
             transport,
-            [.ifNoneMatch: "\"1\""],
+            [.ifNoneMatch: "\"1\"", .via: "1.0 other"],
             body: HTTPBody(Array("text".utf8))
         )
         #expect(reply.head.status == .created)
@@ -42,6 +42,7 @@ struct ReverseProxyTests {
         #expect(call.head.authority == "origin.test")
         #expect(call.head.path == "/a?b=c")
         #expect(call.head.headerFields[.ifNoneMatch] == "\"1\"")
+        #expect(call.head.headerFields[values: .via] == ["1.0 other", "1.1 keel"])
         #expect(call.body == Array("text".utf8))
     }
 

@@ -22,6 +22,9 @@ struct ProxyCommand: AsyncParsableCommand {
             Listens on the loopback interface only. The first line of output is the address; \
             SIGTERM and SIGINT end it after what was accepted has been answered.
 
+            The cache is one that its users share: a response for one user (Cache-Control: private) \
+            is not stored. CDN-Cache-Control (RFC 9213) takes precedence over Cache-Control.
+
             A stale response is used only where the origin's response or the request allows it, with \
             stale-while-revalidate or stale-if-error (RFC 5861), or where --stale-if-error or \
             --stale-if-offline does. must-revalidate and no-cache are kept in any case.
@@ -44,12 +47,10 @@ struct ProxyCommand: AsyncParsableCommand {
     var megabytes = 256
 
     @Flag(
-        help: """
-            Acts as a cache that several users share, and follows CDN-Cache-Control (RFC 9213) before \
-            Cache-Control.
-            """
+        name: .customLong("private"),
+        help: "Acts as the cache of a single user: all requests get what one of them has stored."
     )
-    var shared = false
+    var isPrivate = false
 
     @Option(
         help: ArgumentHelp(
@@ -122,8 +123,8 @@ struct ProxyCommand: AsyncParsableCommand {
 
     /// The settings of the cache.
     var configuration: HTTPCache.Configuration {
-        var configuration: HTTPCache.Configuration = shared ? .shared : HTTPCache.Configuration()
-        if shared {
+        var configuration: HTTPCache.Configuration = isPrivate ? .init() : .shared
+        if !isPrivate {
             configuration.targetedFields = ["CDN-Cache-Control"].compactMap { HTTPField.Name($0) }
         }
         if noStatus { configuration.name = nil }

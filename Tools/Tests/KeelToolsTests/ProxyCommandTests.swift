@@ -37,8 +37,12 @@ struct ProxyCommandTests {
         [.cacheControl: control, .eTag: "\"1\""]
     }
 
-    /// Sends two requests through the command.
-    private func ask(_ options: [String], _ fields: HTTPFields) async throws -> [Int] {
+    /// Sends requests with these fields through the command to an origin.
+    private func ask(
+        _ options: [String],
+        _ fields: HTTPFields,
+        _ requests: [HTTPFields] = [[:], [:]]
+    ) async throws -> [Int] {
         let origin = Origin(fields)
         return try await RunningServer.with(origin) { originPort in
             let process = try KeelProcess(
@@ -52,12 +56,13 @@ struct ProxyCommandTests {
             let authority = try #require(address.split(separator: "/").last.map(String.init))
             let transport = AsyncHTTPClientTransport()
             var statuses: [Int] = []
-            for _ in 0..<2 {
+            for fields in requests {
                 let head = HTTPRequest(
                     method: .get,
                     scheme: "http",
                     authority: authority,
-                    path: "/a"
+                    path: "/a",
+                    headerFields: fields
                 )
                 let reply = try await transport.send(HTTPCall(head))
                 statuses.append(reply.head.status.code)
@@ -76,8 +81,8 @@ struct ProxyCommandTests {
             (["--stale-if-error", "1h"], "no-cache", 503),
             ([], "max-age=0, stale-if-error=600", 200),
             (["--stale-if-offline", "1h"], "max-age=0", 503),
-            (["--shared", "--stale-if-error", "1h"], "max-age=0", 200),
-            (["--shared", "--stale-if-error", "1h"], "max-age=0, proxy-revalidate", 503),
+            (["--stale-if-error", "1h"], "max-age=0, proxy-revalidate", 503),
+            (["--private", "--stale-if-error", "1h"], "max-age=0, proxy-revalidate", 200),
         ]
     )
     func stale(options: [String], control: String, status: Int) async throws {
@@ -89,8 +94,15 @@ struct ProxyCommandTests {
     func targeted(isShared: Bool) async throws {
         var fields = Self.fields("no-store")
         fields[try #require(HTTPField.Name("CDN-Cache-Control"))] = "max-age=600"
-        let statuses = try await ask(isShared ? ["--shared"] : [], fields)
+        let statuses = try await ask(isShared ? [] : ["--private"], fields)
         #expect(statuses == [200, isShared ? 200 : 503])
+    }
+
+    @Test("A response for one user is not given to another")
+    func users() async throws {
+        let users: [HTTPFields] = [[.cookie: "sid=ann"], [.cookie: "sid=ben"]]
+        // The origin answers only the first request.
+        #expect(try await ask([], Self.fields("private, max-age=60"), users) == [200, 503])
     }
 
     @Test(

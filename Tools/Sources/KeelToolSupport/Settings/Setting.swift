@@ -143,7 +143,7 @@ package struct Setting: Hashable, Sendable {
 
     private static let proxy = [
         Setting("proxy", "origin"), Setting("proxy", "port"), Setting("proxy", "folder"),
-        Setting("proxy", "megabytes"), Setting("proxy", "shared", .flag),
+        Setting("proxy", "megabytes"), Setting("proxy", "private", .flag),
         Setting("proxy", "stale-if-error"), Setting("proxy", "stale-if-offline"),
         Setting("proxy", "no-status", .flag),
     ]
