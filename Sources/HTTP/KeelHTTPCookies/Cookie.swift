@@ -44,6 +44,9 @@ public struct Cookie: Sendable, Hashable, Codable {
     /// When the cookie was last set or sent.
     public var usedAt: Date
 
+    /// The ``CookieJar/identity`` of the jar, which saved cookies carry to the next one.
+    var owner: String?
+
     /// The identity of a cookie: a new cookie with the same key replaces the old one.
     struct Key: Hashable {
         var name: String

@@ -31,8 +31,8 @@ public import Foundation
 /// A jar has one user at a time: call ``remove(where:)`` when the user signs out. A call that began before neither sets
 /// cookies afterward nor is sent with those of the next user, and the next user shares no response with it.
 ///
-/// Cookies are stored in memory. ``cookies`` is `Codable`: save it where secrets are stored, with ``identity``, and
-/// pass both to the next jar. Descriptions of jars and cookies contain no value.
+/// Cookies are stored in memory. ``cookies`` is `Codable`: save it where secrets are stored, and pass it to the next
+/// jar. Descriptions of jars and cookies contain no value.
 public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
     /// The maximum number of cookies in a jar; the least recently used ones are evicted first.
     ///
@@ -58,7 +58,8 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
     ///
     /// - Parameters:
     ///   - cookies: The cookies of an earlier jar.
-    ///   - identity: The ``identity`` of that jar; nil creates a random one.
+    ///   - identity: The ``identity`` of the jar; nil takes that of the earlier jar, or creates a random one. Pass a
+    ///     constant if the cookies identify no user, such as those of a load balancer.
     ///   - limits: The maximum number of cookies.
     ///   - isPublicSuffix: Whether the domains below this one, given in lowercase, belong to different owners.
     ///   - now: Returns the time that expiry is compared with.
@@ -71,7 +72,7 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
     ) {
         // A jar with another suffix test may have accepted cookies that this one refuses.
         let kept = cookies.filter { $0.isHostOnly || !isPublicSuffix($0.domain) }
-        let name = identity ?? UUID().uuidString
+        let name = identity ?? cookies.lazy.compactMap(\.owner).first ?? UUID().uuidString
         self.kept = Mutex(CookieTable(kept, of: name, limits: limits))
         self.isPublicSuffix = isPublicSuffix
         self.now = now
@@ -91,12 +92,18 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
         let now = now()
         return kept.withLock { kept in
             kept.all.filter { !$0.isExpired(at: now) }.sorted { $0.createdAt < $1.createdAt }
+                .map { cookie in
+                    var cookie = cookie
+                    cookie.owner = kept.identity
+                    return cookie
+                }
         }
     }
 
     /// A random name of the user whose cookies the jar has; it is not a secret.
     ///
-    /// It changes with each ``remove(where:)``. An HTTP cache and `CoalescingMiddleware` use it to keep users apart.
+    /// It changes with each ``remove(where:)``, and saved ``cookies`` carry it to the next jar. An HTTP cache,
+    /// `CoalescingMiddleware` and resumable uploads use it to keep users apart.
     public var identity: String? { kept.withLock { $0.identity } }
 
     /// Removes the cookies that satisfy `condition`, and prepares the jar for another user.
