@@ -213,6 +213,54 @@ struct UploadTests {
         withExtendedLifetime(lock) {}
     }
 
+    /// Signs calls for a user.
+    private struct Signing: HTTPAuthorizing {
+        let identity: String?
+
+        func intercept(
+            _ call: HTTPCall,
+            next: HTTPNext
+        ) async throws(TransportError) -> HTTPReply {
+            try await next(call)
+        }
+    }
+
+    private func upload(
+        for user: String,
+        _ transport: any HTTPTransport,
+        _ files: SimulatedFileSystem
+    ) throws -> ResumableUpload {
+        var settings = try Fixture.client(transport).configuration
+        settings.attemptMiddleware = [Signing(identity: user)]
+        var configuration = ResumableUpload.Configuration()
+        configuration.pieceByteCount = 4000
+        return ResumableUpload(
+            of: Fixture.file,
+            to: try Fixture.url("uploads"),
+            through: NetworkClient(settings, transport: transport),
+            protocol: .tus,
+            configuration: configuration,
+            files: files
+        )
+    }
+
+    @Test("An interrupted upload is resumed for its user, and not for another one")
+    func users() async throws {
+        let origin = UploadOrigin(tus: true)
+        let files = try UploadSimulationTests.disk(Self.content)
+        let dying = origin.failing { _ in
+            origin.requests.count >= 3 ? .fail(.clientShutdown) : nil
+        }
+        await #expect(throws: TransferError.self) {
+            _ = try await upload(for: "ann", dying, files).run()
+        }
+        #expect(try await upload(for: "ben", origin, files).run().resumedBytes == 0)
+        #expect(origin.finished == [Self.content])
+        #expect(try await upload(for: "ann", origin, files).run().resumedBytes == 4000)
+        #expect(origin.finished == [Self.content, Self.content])
+        #expect(origin.requests.filter { $0.method == .post }.count == 2)
+    }
+
     @Test("Credentials do not follow an upload to another origin")
     func foreignUploads() async throws {
         let origin = UploadOrigin(tus: true)

@@ -38,6 +38,13 @@ extension NetworkClient {
         return head
     }
 
+    /// Returns the identity that calls with these options are signed for; nil if there is none or it is unknown.
+    package func signer(of options: HTTPCallOptions) async -> String? {
+        let everything = self.options(for: options)
+        guard everything.authentication != .none else { return nil }
+        return await everything.signer?.identity()
+    }
+
     /// Sends a request of a transfer, which does its own retries, and returns the reply, whatever its status.
     ///
     /// The stall timeouts are the client's. While a body is sent, ``Configuration/timeout`` limits the time without

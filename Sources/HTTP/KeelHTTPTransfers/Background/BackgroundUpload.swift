@@ -154,7 +154,7 @@ extension ResumableUpload {
             configuration: configuration,
             files: files
         )
-        var run = try UploadRun(whole, observer)
+        var run = try await UploadRun(whole, observer)
         let key = run.carry(in: session).task.key
         try session.runs.begin(key)
         defer { session.runs.finish(key) }
@@ -167,7 +167,7 @@ extension ResumableUpload {
     /// - Throws: ``TransferError``, with `inUse` while the upload runs.
     @concurrent
     public func discard(in session: BackgroundTransferSession) async throws(TransferError) {
-        var run = try UploadRun(self, nil)
+        var run = try await UploadRun(self, nil)
         let task = run.carry(in: session).task
         try session.runs.begin(task.key)
         defer { session.runs.finish(task.key) }

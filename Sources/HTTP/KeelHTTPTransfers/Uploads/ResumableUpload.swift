@@ -26,7 +26,9 @@ public import Foundation
 ///   have changed, it fails with `sourceChanged`;
 /// - it never guesses whether to send a file again: if all bytes were sent and the server has
 ///   forgotten the upload, it fails with `outcomeUnknown`;
-/// - two uploads of one file to one address, in one process or two, refuse each other.
+/// - two uploads of one file to one address, in one process or two, refuse each other;
+/// - an upload belongs to the user for whom the client signs it: another user sends the file in an
+///   upload of their own, and the first one's is continued only for the first one.
 ///
 /// The record is beside the file, in a file whose name begins with `.keel-`, or in
 /// ``Configuration/recordFolder``. It contains the address of the upload, which often suffices to add to
@@ -172,7 +174,7 @@ public struct ResumableUpload: Sendable {
     ) async throws(TransferError) -> Receipt {
         defer { observer?.finish() }
         try check()
-        var run = try UploadRun(self, observer)
+        var run = try await UploadRun(self, observer)
         return try await run.run()
     }
 
@@ -198,7 +200,7 @@ public struct ResumableUpload: Sendable {
     /// - Throws: ``TransferError``, with `inUse` while the upload runs.
     @concurrent
     public func discard() async throws(TransferError) {
-        var run = try UploadRun(self, nil)
+        var run = try await UploadRun(self, nil)
         try await run.discard()
     }
 }

@@ -17,6 +17,8 @@ struct UploadRun {
     /// The options of all requests, which are for one user.
     private let options: HTTPCallOptions
     let path: String
+    /// What distinguishes the upload from others of the file: protocol, address and user.
+    private let purpose: String
     private let notes: UploadNotes
     let queue = DiskQueue()
     private let clock: any Clock<Duration>
@@ -30,7 +32,7 @@ struct UploadRun {
     init(
         _ upload: ResumableUpload,
         _ observer: ResumableTransferObserver?
-    ) throws(TransferError) {
+    ) async throws(TransferError) {
         self.upload = upload
         self.observer = observer
         dialect = upload.kind.dialect
@@ -43,13 +45,20 @@ struct UploadRun {
         options.pin = SessionPin()
         self.options = options
         path = try TransferNames(upload.file).file
+        var purpose = "\(upload.kind) \(head.redactedURL)"
+        // The location of another user's upload would often suffice to add to it.
+        if let user = await upload.client.signer(of: options) {
+            let digest = BLAKE2b.hash(Array(user.utf8), count: 16)
+            purpose += " \(Hexadecimal.text(of: digest))"
+        }
+        self.purpose = purpose
         notes = UploadNotes(
             try TransferNames(upload.file),
             folder: try upload.configuration.recordFolder.map { folder throws(TransferError) in
                 try TransferNames(folder).file
             },
             // One file may be uploaded to several addresses at once.
-            purpose: "\(upload.kind) \(head.redactedURL)",
+            purpose: purpose,
             upload.files
         )
         clock = upload.client.configuration.clock
@@ -59,7 +68,7 @@ struct UploadRun {
     #if canImport(Darwin)
     /// Sends the bytes of the file through a background session.
     mutating func carry(in session: BackgroundTransferSession) -> BackgroundUpload {
-        let purpose = DownloadAddress(place: "\(upload.kind) \(head.redactedURL)", query: nil)
+        let purpose = DownloadAddress(place: self.purpose, query: nil)
         let background = BackgroundUpload(
             session: session,
             task: BackgroundTask(.upload, path: path, address: purpose),
