@@ -129,8 +129,8 @@ struct ClientWebSocketTests {
         )
         let error = try await failure {
             try await socket.run { connection in
+                defer { users.change() }
                 for try await _ in connection.messages {}
-                users.change()
             }
         }
         #expect((error?.cause as? TransportError)?.code == .credentialsUnavailable)
