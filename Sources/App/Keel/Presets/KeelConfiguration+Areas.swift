@@ -6,8 +6,8 @@ public import KeelFiles
 extension KeelConfiguration {
     /// Opens the configured caches, with a shared budget and folder.
     ///
-    /// Only one program at a time can use a folder. Another program, such as an extension of the
-    /// app, needs its own folder, or catches `folderInUse` and continues in memory.
+    /// Only one program at a time can use a folder. Another one, such as an extension of the app, has
+    /// its caches in memory, and ``observer`` hears of an `open` that failed with `folderInUse`.
     ///
     /// In memory the caches hold 64 MiB of values in total by default; `CacheLimits.bytes(_:)`
     /// explains how values are counted. The folder is limited by ``cacheByteLimit``.
@@ -19,10 +19,19 @@ extension KeelConfiguration {
         _ configuration: CacheConfiguration = CacheConfiguration(limits: .bytes(64 << 20))
     ) throws(CacheError) -> CacheStore {
         guard let folder = cacheFolder else { return CacheStore(configuration) }
-        let tier = try DiskCacheTier(
-            at: folder,
-            configuration: DiskCacheTier.Configuration(byteLimit: cacheByteLimit)
-        )
+        let tier: DiskCacheTier
+        do throws(CacheError) {
+            tier = try DiskCacheTier(
+                at: folder,
+                configuration: DiskCacheTier.Configuration(byteLimit: cacheByteLimit)
+            )
+        } catch {
+            guard error.code == .folderInUse else { throw error }
+            if let observer {
+                observer(KeelObservation(.caches, "open", failure: error.code.name))
+            }
+            return CacheStore(configuration)
+        }
         guard let observer else { return CacheStore(configuration, over: tier) }
         return CacheStore(configuration, over: tier.observed { observer(KeelObservation($0)) })
     }
