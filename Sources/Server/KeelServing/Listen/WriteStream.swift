@@ -8,7 +8,7 @@ internal import KeelStorageFirestore
 /// the stream, and the batches behind it must not take effect, because clients send them again on another stream.
 ///
 /// The SDKs drop a user's write for some statuses, and send it again after the others. So only a batch that can never
-/// succeed receives a status of the first kind; see ``failure(_:)``.
+/// succeed receives a status of the first kind; see ``failure(_:)`` and ``failure(ofStore:)``.
 struct WriteStream {
     let adapter: any StorageAdapter
     let configuration: StorageServer.Configuration
@@ -80,12 +80,17 @@ struct WriteStream {
         return name
     }
 
-    private func commit(_ batch: WriteBatch) async throws(StorageError) -> CommitReceipt {
+    private func commit(_ batch: WriteBatch) async throws -> CommitReceipt {
         try WriteRules.check(batch, reserved, for: adapter.capabilities)
         let limit = configuration.requestTimeout
         let context = StorageContext().limited(to: limit, on: configuration.clock)
-        let results = try await context.run { () async throws(StorageError) in
-            try await adapter.commit([batch])
+        let results: [Result<CommitReceipt, StorageError>]
+        do throws(StorageError) {
+            results = try await context.run { () async throws(StorageError) in
+                try await adapter.commit([batch])
+            }
+        } catch {
+            throw Self.failure(ofStore: error)
         }
         guard let result = results.first else {
             throw StorageError(.unknown, "the store did not answer", effect: .unknown)
@@ -93,7 +98,7 @@ struct WriteStream {
         return try result.get()
     }
 
-    /// Returns the status of a batch that was not committed.
+    /// Returns the status of a batch that breaks a rule, or that the store has refused.
     ///
     /// The state of the store must not cost a user's write: if it is damaged, read-only, of a newer version, or does not
     /// let the server in, the client keeps the write and tries again. Otherwise these would be `DATA_LOSS`,
@@ -103,9 +108,20 @@ struct WriteStream {
     static func failure(_ error: StorageError) -> StreamFailure {
         switch error.code {
         case .documentNotFound, .alreadyExists, .conflict, .invalidArgument, .encodingFailed,
-            .tooLarge, .unsupported:
+            .unsupported:
             StreamFailure(error)
-        case .diskFull, .timeout, .cancelled, .unknown: StreamFailure(error)
+        default: failure(ofStore: error)
+        }
+    }
+
+    /// Returns the status of a batch that the store has not judged, because the commit failed as a whole.
+    ///
+    /// Codes that otherwise concern the batch then concern the store: PostgreSQL's `.invalidArgument` means that its
+    /// database is gone, and its `.conflict` that it has ended a deadlock. Only a value that is larger than the store
+    /// allows can never be written.
+    static func failure(ofStore error: StorageError) -> StreamFailure {
+        switch error.code {
+        case .tooLarge, .diskFull, .timeout, .cancelled, .unknown: StreamFailure(error)
         default: StreamFailure(.unavailable, error.message)
         }
     }

@@ -91,15 +91,17 @@ struct WriteStreamTests {
         #expect(failure?.status == .invalidArgument, "a token is missing")
     }
 
-    /// A store whose commits fail.
+    /// A store that refuses each batch, or whose commits fail as a whole.
     private struct FailingStore: ForwardingStorageAdapter {
         let upstream: any StorageAdapter = InMemoryStorageAdapter()
         let error: StorageError
+        let failsAsAWhole: Bool
 
         func commit(
             _ batches: [WriteBatch]
         ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-            throw error
+            guard !failsAsAWhole else { throw error }
+            return batches.map { _ in .failure(error) }
         }
     }
 
@@ -116,18 +118,33 @@ struct WriteStreamTests {
         .corrupted, .schemaTooNew, .cursorExpired, .snapshotTooOld, .cancelled, .unknown,
     ]
 
-    @Test("A client drops a write only if it can never succeed", arguments: codes)
-    func statuses(code: StorageError.Code) async throws {
-        let client = Client()
-        let failure = await client.run(
-            FailingStore(error: StorageError(code, "the store fails")),
-            [Self.handshake, try Self.batch(Served.write("notes/1", n: 1))]
+    /// Returns the status of a batch that a store does not commit.
+    private static func status(
+        _ code: StorageError.Code,
+        failsAsAWhole: Bool
+    ) async throws -> FirestoreStatus {
+        let error = StorageError(code, "the store fails")
+        let failure = await Client().run(
+            FailingStore(error: error, failsAsAWhole: failsAsAWhole),
+            [handshake, try batch(Served.write("notes/1", n: 1))]
         )
+        return try #require(failure?.status)
+    }
+
+    @Test("A client drops a write that the store refuses if it can never succeed", arguments: codes)
+    func refusals(code: StorageError.Code) async throws {
         let isHopeless: Set<StorageError.Code> = [
             .documentNotFound, .alreadyExists, .conflict, .invalidArgument, .encodingFailed,
             .tooLarge, .unsupported,
         ]
-        let status = try #require(failure?.status)
+        let status = try await Self.status(code, failsAsAWhole: false)
         #expect(Self.permanent.contains(status) == isHopeless.contains(code), "\(status.name)")
+    }
+
+    @Test("A client keeps a write while the store fails, whatever the reason", arguments: codes)
+    func outages(code: StorageError.Code) async throws {
+        let status = try await Self.status(code, failsAsAWhole: true)
+        // The value itself is larger than the store allows.
+        #expect(Self.permanent.contains(status) == (code == .tooLarge), "\(status.name)")
     }
 }
