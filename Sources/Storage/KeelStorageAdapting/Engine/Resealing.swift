@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// The result of sealing the contents of a store anew.
 ///
 /// Documents, their past states and the receipts of batches count as one item each.
