@@ -16,7 +16,7 @@ struct CookieUserTests {
     /// Answers with the request's cookies, at a gate, and sets a cookie.
     private func held(setting cookie: String) -> Answer {
         Answer { [gate] call async throws(TransportError) in
-            try? await gate.pass()
+            _ = try? await gate.pass()
             return HTTPReply(
                 head: HTTPResponse(status: .ok, headerFields: [.setCookie: cookie]),
                 body: .chunks([Array((call.head.headerFields[.cookie] ?? "none").utf8)])
