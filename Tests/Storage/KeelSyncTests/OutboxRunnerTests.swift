@@ -126,6 +126,24 @@ struct OutboxRunnerTests {
         #expect(server.deliveries.map(\.idempotencyKey).sorted() == ["a", "a", "b"])
     }
 
+    @Test("A write that did not reach the server is sent at once when the app asks for it")
+    func retriesNow() async throws {
+        let clock = TestClock()
+        let outbox = makeOutbox(clock: clock)
+        let isSignedIn = Mutex(false)
+        let server = RecordingServer { _ in isSignedIn.withLock { $0 } ? .taken : .unreachable }
+        try await running(outbox, server) {
+            let receipt = try await outbox.enqueue(.note("a"))
+            try await waitUntil { try await outbox.pending().first?.lastFailure != nil }
+            isSignedIn.withLock { $0 = true }
+            // No time passes.
+            outbox.retryNow()
+            try await receipt.server()
+        }
+        #expect(server.deliveries.count == 2)
+        #expect(clock.elapsed == .zero)
+    }
+
     @Test("A pause ends on the clock")
     func wakesAfterPauses() async throws {
         let clock = TestClock()

@@ -39,6 +39,32 @@ struct OutboxTests {
         #expect(try await makeOutbox().pending().isEmpty)
     }
 
+    @Test("The writes of a user can be read and dropped without those of other users")
+    func separatesUsers() async throws {
+        let outbox = makeOutbox()
+        for (id, owner) in [("a", "ann"), ("b", "ben"), ("c", nil), ("d", "ann")] {
+            let write = OutboxWrite(key: "notes/\(id)", kind: "PUT", owner: owner, id: id)
+            try await outbox.enqueue(write)
+        }
+        try await outbox.edit("a") { $0.body = [1] }
+        // A later outbox finds the owners in the store.
+        #expect(try await makeOutbox().pending(of: "ann").map(\.id) == ["d", "a"])
+        #expect(try await outbox.pending(of: "ann").map(\.write.owner) == ["ann", "ann"])
+        #expect(try await outbox.pending(of: nil).map(\.id) == ["c"])
+        try await outbox.discardAll(of: "ann")
+        #expect(try await outbox.pending().map(\.id) == ["b", "c"])
+        let error = await #expect(throws: OutboxError.self) {
+            try await outbox.receipt(for: "a").server()
+        }
+        #expect(error?.code == .discarded)
+        // A user takes over a write that belonged to nobody.
+        try await outbox.edit("c") { $0.owner = "ben" }
+        try await outbox.discardAll(of: nil)
+        let server = RecordingServer()
+        #expect(try await outbox.flush(sending: server))
+        #expect(server.applied.map(\.write.owner) == ["ben", "ben"])
+    }
+
     @Test("A write that is enqueued twice is sent once")
     func recognisesRepetitions() async throws {
         let outbox = makeOutbox()

@@ -13,15 +13,20 @@ public struct DamagedOutboxEntry: Sendable, Hashable, Identifiable {
     /// The reason the entry cannot be read.
     public let error: StorageError
 
+    /// The owner of the write; nil if it has none or it cannot be read.
+    let owner: String?
+
     init(_ document: Document, _ error: StorageError) {
         id = document.id
         key = document["key"]?.stringValue
+        owner = document["user"]?.stringValue
         self.error = error
     }
 
     init(_ document: UnreadableDocument) {
         id = document.path.id
         key = nil
+        owner = nil
         error = document.error
     }
 
@@ -58,6 +63,14 @@ enum OutboxItem: Sendable {
         switch self {
         case .entry(let entry): entry.write.key
         case .damaged(let damaged): damaged.key
+        }
+    }
+
+    /// The owner of the write; nil if it has none or it cannot be read.
+    var owner: String? {
+        switch self {
+        case .entry(let entry): entry.write.owner
+        case .damaged(let damaged): damaged.owner
         }
     }
 

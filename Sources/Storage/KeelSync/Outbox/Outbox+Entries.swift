@@ -9,6 +9,15 @@ extension Outbox {
         try await entries(OutboxEntry.pendingStatus)
     }
 
+    /// Returns the writes of a user that the server has not accepted yet, in the order in which they were enqueued.
+    ///
+    /// - Parameter owner: The user, as in ``OutboxWrite/owner``; nil for the writes that belong to nobody.
+    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
+    @concurrent
+    public func pending(of owner: String?) async throws(OutboxError) -> [OutboxEntry] {
+        try await pending().filter { $0.write.owner == owner }
+    }
+
     /// Returns the rejected writes, in the order in which they were enqueued.
     ///
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
@@ -102,10 +111,12 @@ extension Outbox {
         try await change(id) { entry in
             var write = entry.write
             body(&write)
+            let owner = write.owner.map { FieldChange.Action.set(.string($0)) }
             return entry.renewal(isNewWish: true, position: core.nextPosition()) + [
                 FieldChange("kind", .set(.string(write.kind))),
                 FieldChange("attributes", .set(.map(write.attributeFields))),
                 FieldChange("body", .set(.bytes(write.body))),
+                FieldChange("user", owner ?? .remove),
             ]
         }
     }
@@ -132,9 +143,26 @@ extension Outbox {
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
     public func discardAll() async throws(OutboxError) {
+        let ids = try await asking { () async throws(StorageError) in try await core.allIDs() }
+        try await discard(ids.sorted())
+    }
+
+    /// Drops all entries of a user, for example when the user signs out.
+    ///
+    /// Entries whose owner cannot be read, because they are damaged, count as those of nobody. An attempt in progress
+    /// is not canceled.
+    ///
+    /// - Parameter owner: The user, as in ``OutboxWrite/owner``; nil for the writes that belong to nobody.
+    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
+    @concurrent
+    public func discardAll(of owner: String?) async throws(OutboxError) {
         let ids = try await asking { () async throws(StorageError) in
-            try await core.allIDs().sorted()
+            try await core.allIDs(of: owner)
         }
+        try await discard(ids.sorted())
+    }
+
+    private func discard(_ ids: [String]) async throws(OutboxError) {
         for start in stride(from: 0, to: ids.count, by: 200) {
             let batch = ids[start..<min(start + 200, ids.count)]
             let removed = try await asking { () async throws(StorageError) in

@@ -139,6 +139,12 @@ public struct Outbox: Sendable {
         }
     }
 
+    /// Sends the writes whose last attempt did not reach the server immediately, for example after a sign-in.
+    ///
+    /// It ends their retry delays for the runners of this process, as a connection that is back does; a
+    /// ``flush(sending:)`` that begins later is not affected.
+    public func retryNow() { core.retryNow() }
+
     /// Sends all writes that can be sent now, and returns.
     ///
     /// For background tasks and command-line tools. Writes that wait for a retry delay, are leased to another runner,

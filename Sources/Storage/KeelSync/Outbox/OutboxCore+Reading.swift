@@ -81,6 +81,15 @@ extension OutboxCore {
         return ids
     }
 
+    /// Returns the ids of the entries of a user, or of nobody.
+    func allIDs(of owner: String?) async throws(StorageError) -> Set<String> {
+        var ids: Set<String> = []
+        try await visitAll { items in
+            ids.formUnion(items.filter { $0.owner == owner }.map(\.id))
+        }
+        return ids
+    }
+
     /// Returns the keys of all entries whose key can be read.
     func allKeys() async throws(StorageError) -> Set<String> {
         var keys: Set<String> = []

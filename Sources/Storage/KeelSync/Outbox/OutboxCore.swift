@@ -15,6 +15,8 @@ final class OutboxCore: Sendable {
     let receipts = ReceiptTable()
     /// The number of changes to entries in this process.
     let changeCount = Atomic<Int>(0)
+    /// The number of calls of ``Outbox/retryNow()`` in this process.
+    let retryCount = Atomic<Int>(0)
     private let isPrepared = Atomic<Bool>(false)
 
     init(_ client: StorageClient, name: String, _ configuration: Outbox.Configuration) {
@@ -32,6 +34,12 @@ final class OutboxCore: Sendable {
     func ring() {
         changeCount.wrappingAdd(1, ordering: .relaxed)
         signal.raise()
+    }
+
+    /// Ends the retry delays of writes that did not reach the server.
+    func retryNow() {
+        retryCount.wrappingAdd(1, ordering: .relaxed)
+        ring()
     }
 
     /// Creates the index for the order of entries.

@@ -83,6 +83,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
             kind: kind,
             attributes: attributes,
             body: body,
+            owner: fields["user"]?.stringValue,
             id: document.id
         )
         self.attempts = attempts
@@ -144,12 +145,15 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
 extension OutboxWrite {
     /// Returns the fields of a new entry, without the time, which the store adds.
     func fields(position: Int64) -> DocumentFields {
-        [
+        var fields: DocumentFields = [
             "key": .string(key), "kind": .string(kind),
             "attributes": .map(attributeFields), "body": .bytes(body),
             "status": .string(OutboxEntry.pendingStatus), "position": .integer(position),
             "attempts": 0, "tries": 0, "generation": 0,
         ]
+        // The field `owner` names the runner that holds the lease.
+        if let owner { fields["user"] = .string(owner) }
+        return fields
     }
 
     var attributeFields: DocumentFields {

@@ -13,6 +13,8 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         var isOnline = true
         /// Whether to ignore the retry delays of writes that did not reach the server, because the connection is back.
         var ignoresPausesOfUnreached = false
+        /// The number of calls of ``Outbox/retryNow()`` that the runner has seen.
+        var retryCount: Int
         /// Unexpired leases of other runners, and since when they have been seen unchanged.
         var claims: [String: (revision: Revision, since: Duration)] = [:]
         /// The entries that could not be read at the last attempt.
@@ -26,13 +28,14 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
     let sender: Sender
     let owner: String
     let timer: DeadlineTimer
-    let state = Mutex(State())
+    let state: Mutex<State>
 
     init(_ core: OutboxCore, _ sender: Sender) {
         self.core = core
         self.sender = sender
         owner = core.configuration.makeRunnerName()
         timer = DeadlineTimer.on(core.configuration.clock)
+        state = Mutex(State(retryCount: core.retryCount.load(ordering: .relaxed)))
     }
 
     typealias Connectivity = @Sendable (_ set: @Sendable (Bool) -> Void) async -> Void
@@ -134,8 +137,11 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
             heldKeys.formUnion(rejected.map(\.write.key))
         }
         // Before reading: an attempt that ends in the meantime changes entries, which are planned later.
+        let retryCount = core.retryCount.load(ordering: .relaxed)
         let (situation, stallEnd) = state.withLock { state in
             defer { state.ignoresPausesOfUnreached = false }
+            if state.retryCount != retryCount { state.ignoresPausesOfUnreached = true }
+            state.retryCount = retryCount
             let now = timer.now
             // A stalled key is forgotten an hour after its delay, in case another runner has sent its writes.
             state.stalledKeys = state.stalledKeys.filter { now - $0.value.until < .seconds(3_600) }

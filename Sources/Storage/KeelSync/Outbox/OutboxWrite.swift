@@ -30,6 +30,13 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     /// The contents.
     public var body: [UInt8]
 
+    /// The name of the user to whom the write belongs, such as the identity of an `AuthSession`; nil for anyone's.
+    ///
+    /// A sender that signs requests sends the write only as this user, and leaves it in the outbox while nobody or
+    /// another user is signed in. Give the writes of different users different keys: a write that waits for its user
+    /// holds the later writes of its key.
+    public var owner: String?
+
     /// Creates a write.
     ///
     /// - Parameters:
@@ -37,12 +44,14 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     ///   - kind: The kind of the write, as defined by the sender.
     ///   - attributes: Additional data for the sender.
     ///   - body: The contents; a write has to fit into one document of 1 MiB.
+    ///   - owner: The name of the user to whom the write belongs; nil for anyone's.
     ///   - id: The unique id of the write; not empty, and without a slash.
     public init(
         key: String,
         kind: String,
         attributes: [String: String] = [:],
         body: [UInt8] = [],
+        owner: String? = nil,
         id: String = Self.randomID()
     ) {
         self.id = id
@@ -50,6 +59,7 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
         self.kind = kind
         self.attributes = attributes
         self.body = body
+        self.owner = owner
     }
 
     /// Returns a random UUID in lowercase.
