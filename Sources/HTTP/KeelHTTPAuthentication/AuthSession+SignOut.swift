@@ -5,21 +5,68 @@ import Synchronization
 /// Work to do when a session ends.
 struct AuthCleanUp: Sendable {
     let name: String
-    let run: @Sendable (SignOutReason) async throws -> Void
+    let run: @Sendable (SignOutReason, String?) async throws -> Void
 }
 
 extension AuthSession {
+    typealias CleanUpFailure = (name: String, error: any Error)
+
+    /// The user who follows the one whose session ended.
+    enum Successor: Sendable, Equatable {
+        case nobody
+        case user(String)
+        /// Another process decides: it may have signed in a user.
+        case unknown
+    }
+
+    /// What to remove from the store when a session ends.
+    enum Clearing: Sendable {
+        case everything
+        /// These credentials, unless another process has replaced them.
+        case only(Credentials)
+        case nothing
+    }
+
     /// Adds work to do whenever the session ends, after the store is cleared.
     ///
-    /// All clean-ups run in the order in which they were added, even if one throws. They must be harmless when run
-    /// twice, and must not sign in or out, because the next sign-in waits for them.
+    /// All clean-ups run in the order in which they were added, even if one throws. They also run when another user
+    /// signs in without a sign-out. They must be harmless when run twice, and must not sign in or out, because the next
+    /// sign-in waits for them.
+    ///
+    /// A clean-up that did not run, because the process was killed or the session ended in another process on the same
+    /// store, runs before ``restore()`` returns, if it was added before and the store keeps the user's name (see
+    /// ``CredentialStore/setUser(_:ofCleanUp:)``).
     ///
     /// - Parameters:
-    ///   - name: The name under which a failure is reported.
+    ///   - name: The name of the clean-up, which does not change between launches. Clean-ups of several processes on
+    ///     one store have the same name only if they clean up the same data.
     ///   - work: The work to do; it receives the reason for the sign-out.
     public func onSignOut(
         _ name: String,
-        _ work: @escaping @Sendable (SignOutReason) async throws -> Void
+        _ work: @escaping @Sendable (_ reason: SignOutReason) async throws -> Void
+    ) {
+        onSignOut(name) { reason, _ in try await work(reason) }
+    }
+
+    /// Adds work to do whenever a session ends, like `onSignOut` with only a reason, for the data of one user.
+    ///
+    /// ```swift
+    /// session.onSignOut("outbox") { _, user in
+    ///     guard let user else { return try await outbox.discardAll() }
+    ///     try await outbox.discardAll(of: user)
+    /// }
+    /// ```
+    ///
+    /// Prefer it for data that the next user may share: by the time the work runs, another process may have signed in
+    /// the next user.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the clean-up.
+    ///   - work: The work to do; it receives the reason for the sign-out and the ``identity`` of the user, or nil if
+    ///     that is unknown.
+    public func onSignOut(
+        _ name: String,
+        _ work: @escaping @Sendable (_ reason: SignOutReason, _ user: String?) async throws -> Void
     ) {
         cleanUps.withLock { $0.append(AuthCleanUp(name: name, run: work)) }
     }
@@ -33,12 +80,19 @@ extension AuthSession {
     ///   first failure.
     public func signOut() async throws(AuthenticationError) {
         let error = AuthenticationError(.signedOut)
-        let (flight, turn) = change { ledger in
+        let (flight, turn, user) = change { ledger in
             _ = ledger.nextOrder()
-            return (ledger.end(.requested, error), turns.reserve())
+            let user = ledger.held?.name
+            return (ledger.end(.requested, error), turns.reserve(), user)
         }
         flight?.abandon(error)
-        let failures = await cleanUp(.requested, in: turn)
+        let failures = await cleanUp(
+            .requested,
+            of: user,
+            in: turn,
+            clearing: .everything,
+            isRepeated: true
+        )
         guard let first = failures.first else { return }
         throw AuthenticationError(
             .cleanUpIncomplete,
@@ -51,27 +105,83 @@ extension AuthSession {
     /// Clears the store and runs the clean-ups in a turn that was reserved when the session ended.
     func cleanUp(
         _ reason: SignOutReason,
+        of user: String?,
         in turn: Int,
-        clearingStore: Bool = true
-    ) async -> [(name: String, error: any Error)] {
+        clearing: Clearing,
+        isRepeated: Bool = false
+    ) async -> [CleanUpFailure] {
         await turns.begin(turn)
         defer { turns.end() }
-        var failures: [(name: String, error: any Error)] = []
-        if clearingStore {
-            do {
-                try await store.clear()
-            } catch {
-                failures.append(("credential store", error))
+        var failures: [CleanUpFailure] = []
+        var next = Successor.nobody
+        do {
+            switch clearing {
+            case .everything: try await store.clear()
+            case .only(let old): if try await !store.replace(old, with: nil) { next = .unknown }
+            case .nothing: next = .unknown
             }
+        } catch {
+            failures.append(("credential store", error))
+            policy.onCleanUpFailure("credential store", error)
         }
+        failures += await runCleanUps(reason, of: user, next: next, isRepeated: isRepeated)
+        return failures
+    }
+
+    /// Runs the clean-ups of a user, and those that are still to be done for earlier users.
+    ///
+    /// Called in a turn.
+    ///
+    /// - Parameters:
+    ///   - reason: The reason for the clean-ups.
+    ///   - user: The user whose session ended in this process; nil if there is none.
+    ///   - next: The next user, whose data stays.
+    ///   - isRepeated: Whether a clean-up runs even if no user is known.
+    /// - Returns: The failures; the clean-up is then done again at the next opportunity.
+    func runCleanUps(
+        _ reason: SignOutReason,
+        of user: String?,
+        next: Successor,
+        isRepeated: Bool = false
+    ) async -> [CleanUpFailure] {
+        var failures: [CleanUpFailure] = []
         for work in cleanUps.withLock({ $0 }) {
             do {
-                try await work.run(reason)
+                let noted = try await store.user(ofCleanUp: work.name)
+                var users = [user]
+                // Where another process may have signed in a user, that user is noted.
+                if next != .unknown, noted != user { users.append(noted) }
+                let named = users.compactMap { $0 }.filter { next != .user($0) }
+                for user in named { try await run(work, reason, user) }
+                if named.isEmpty, isRepeated { try await run(work, reason, nil) }
+                if next != .unknown || noted == user {
+                    try await note(next, after: noted, for: work)
+                }
             } catch {
                 failures.append((work.name, error))
+                policy.onCleanUpFailure(work.name, error)
             }
         }
-        for failure in failures { policy.onCleanUpFailure(failure.name, failure.error) }
         return failures
+    }
+
+    private func run(
+        _ work: AuthCleanUp,
+        _ reason: SignOutReason,
+        _ user: String?
+    ) async throws {
+        if case .signedOut = state { return try await work.run(reason, user) }
+        // The session waits for the clean-up, so the clean-up must not wait for a token or for `restore()`.
+        let scope = RefreshScope.sessions.union([ObjectIdentifier(self)])
+        try await RefreshScope.$sessions.withValue(scope) { try await work.run(reason, user) }
+    }
+
+    private func note(
+        _ next: Successor,
+        after noted: String?,
+        for work: AuthCleanUp
+    ) async throws {
+        let name: String? = if case .user(let name) = next { name } else { nil }
+        if name != noted { try await store.setUser(name, ofCleanUp: work.name) }
     }
 }

@@ -111,9 +111,12 @@ extension AuthSession {
         // The session may have ended during the wait for the turn, and its clean-up with it.
         guard let held = ledger.withLock({ $0.held(for: flight) }) else { return true }
         do {
-            guard let stored = try await store.load() else { return false }
-            if takeOver(stored, from: flight, held) { return true }
-            try await store.save(held.credentials)
+            repeat {
+                guard let stored = try await store.load() else { return false }
+                if await takeOver(stored, from: flight, held) { return true }
+                // Otherwise another process has changed the store since: it is read again.
+                if try await store.replace(stored, with: held.credentials) { break }
+            } while ledger.withLock({ $0.held(for: flight) }) != nil
             change { $0.land(flight) }
             flight.end(.success(()))
         } catch {
@@ -136,7 +139,7 @@ extension AuthSession {
         case .renewed, .unreadable:
             // Another session may have renewed; the next call uses what the store has by then.
             return await settle(flight, AuthenticationError(.refreshFailed, cause: error))
-        case .unchanged: await end(flight, .denied, error, clearingStore: true)
+        case .unchanged: await end(flight, .denied, error, clearsStore: true)
         }
     }
 
@@ -144,22 +147,28 @@ extension AuthSession {
         _ flight: RefreshFlight,
         _ reason: SignOutReason,
         _ error: AuthenticationError,
-        clearingStore: Bool
+        clearsStore: Bool
     ) async {
-        let turn = change { ledger -> Int? in
-            guard ledger.held(for: flight) != nil else { return nil }
+        let ended = change { ledger -> (held: AuthLedger<Credentials>.Held, turn: Int)? in
+            guard let held = ledger.held(for: flight) else { return nil }
             _ = ledger.end(reason, error)
-            return turns.reserve()
+            return (held, turns.reserve())
         }
         flight.end(.failure(error))
-        if let turn { _ = await cleanUp(reason, in: turn, clearingStore: clearingStore) }
+        guard let (held, turn) = ended else { return }
+        _ = await cleanUp(
+            reason,
+            of: held.name,
+            in: turn,
+            clearing: clearsStore ? .only(held.credentials) : .nothing
+        )
     }
 
     /// Signs out because another session has signed out on the same store.
     ///
     /// The store is left alone: another user may have signed in since.
     private func followSignOut(_ flight: RefreshFlight) async {
-        await end(flight, .requested, AuthenticationError(.signedOut), clearingStore: false)
+        await end(flight, .requested, AuthenticationError(.signedOut), clearsStore: false)
     }
 }
 
@@ -196,7 +205,7 @@ extension AuthSession {
         }
         guard let held = ledger.withLock({ $0.held(for: flight) }) else { return .ended }
         guard let stored else { return .signedOut }
-        if takeOver(stored, from: flight, held) { return .ended }
+        if await takeOver(stored, from: flight, held) { return .ended }
         guard stored.sessionID == held.name, held.isSaved,
             stored.accessToken != held.credentials.accessToken
                 || stored.refreshToken != held.credentials.refreshToken
@@ -212,8 +221,10 @@ extension AuthSession {
         _ stored: Credentials,
         from flight: RefreshFlight,
         _ held: AuthLedger<Credentials>.Held
-    ) -> Bool {
+    ) async -> Bool {
         guard let name = stored.sessionID, name != held.name else { return false }
+        guard ledger.withLock({ $0.held(for: flight) }) != nil else { return true }
+        _ = await runCleanUps(.replaced, of: held.name, next: .user(name))
         let void = change { ledger in
             ledger.held(for: flight) == nil ? nil : ledger.begin(stored, named: name)
         }

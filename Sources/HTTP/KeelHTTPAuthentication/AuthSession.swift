@@ -64,10 +64,10 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     /// The credentials in use; nil if no user is signed in or the store has not been read yet.
     public var current: Credentials? { ledger.withLock { $0.held?.credentials } }
 
-    /// A random identifier of the sign-in, stored with the credentials; it is not the user's name.
+    /// The identifier of the sign-in, stored with the credentials; it is not the user's name.
     ///
-    /// It changes with each sign-in and survives renewals and restarts; see ``SessionCredentials/sessionID``. All
-    /// callers without a user share one identifier. If the store has not been read yet, it is read first; nil if that
+    /// It survives renewals and restarts; see ``SessionCredentials/sessionID``. A new sign-in changes it, unless
+    /// ``signIn(as:_:)`` names the same account again. All callers without a user share one identifier. If the store has not been read yet, it is read first; nil if that
     /// fails.
     public var identity: String? {
         get async {
@@ -83,20 +83,29 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
 
     /// Reads the store, unless it has already been read.
     ///
+    /// Runs the clean-ups first that a sign-out or a sign-in left undone, because the process was killed or it happened
+    /// in another process: see `onSignOut`.
+    ///
     /// - Returns: Whether a user is signed in.
     /// - Throws: `AuthenticationError` with the code `storeFailed`.
     @discardableResult
     public func restore() async throws(AuthenticationError) -> AuthState {
+        // A clean-up that asks for the state while `restore()` waits for it.
+        guard !RefreshScope.sessions.contains(ObjectIdentifier(self)) else { return state }
         let turn = turns.reserve()
         await turns.begin(turn)
         defer { turns.end() }
         guard state == .unknown else { return state }
+        let stored: Credentials?
         do {
-            let (credentials, name) = await named(try await store.load())
-            change { $0.restore(credentials, named: name) }
+            stored = try await store.load()
         } catch {
             throw AuthenticationError(.storeFailed, cause: error)
         }
+        let (credentials, name) = await named(stored)
+        let next = credentials == nil ? Successor.nobody : .user(name)
+        _ = await runCleanUps(credentials == nil ? .requested : .replaced, of: nil, next: next)
+        change { $0.restore(credentials, named: name) }
         return state
     }
 
@@ -114,18 +123,32 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
 
     /// Signs a user in, replacing any previous user.
     ///
-    /// The current session continues until `authenticate` has succeeded and the store has the new credentials. If
-    /// sign-ins and sign-outs overlap, the one begun last wins.
+    /// The current session continues until `authenticate` has succeeded and the store has the new credentials; the
+    /// clean-ups of its user run before the new one takes over. If sign-ins and sign-outs overlap, the one begun last
+    /// wins.
     ///
+    /// - Parameters:
+    ///   - account: The name of the account at the identity server, unique and never given to another user, such as a
+    ///     user id. The identity of the session is then the same after each sign-in to the account, so that unsent
+    ///     changes and stored responses still belong to the user. Only a hash of it is stored. If nil, each sign-in has
+    ///     an identity of its own.
+    ///   - authenticate: Asks the identity server for credentials.
     /// - Throws: The error of `authenticate`; `AuthenticationError` with the code `superseded` if a later sign-in or
     ///   sign-out intervened, or `storeFailed` if the store failed.
-    public func signIn(_ authenticate: () async throws -> Credentials) async throws {
+    public func signIn(
+        as account: String? = nil,
+        _ authenticate: () async throws -> Credentials
+    ) async throws {
         let order = ledger.withLock { $0.nextOrder() }
         var credentials = try await authenticate()
-        // Always a new identifier, because the credentials may be a copy of another user's.
-        let name = policy.makeSessionID()
+        // Never the identifier of the credentials, because they may be a copy of another user's.
+        let name = account.map(Self.identifier) ?? policy.makeSessionID()
         credentials.sessionID = name
         while try await commit(credentials, name, order) == false {}
+    }
+
+    private static func identifier(of account: String) -> String {
+        Hexadecimal.text(of: BLAKE2b.hash(Array("keel account \(account)".utf8), count: 16))
     }
 
     /// Saves the credentials and begins a session; returns false if another session ended in the meantime.
@@ -148,6 +171,8 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         } catch {
             throw AuthenticationError(.storeFailed, cause: error)
         }
+        let previous = ledger.withLock { $0.held?.name }
+        _ = await runCleanUps(.replaced, of: previous, next: .user(name))
         let (isDone, replaced) = change { ledger -> (Bool, RefreshFlight?) in
             guard ledger.endings == place.endings else { return (false, nil) }
             return (true, ledger.begin(credentials, named: name))
@@ -194,6 +219,8 @@ public enum SignOutReason: Sendable, Hashable {
     case requested
     /// The identity server refused to renew the credentials.
     case denied
+    /// Another user signed in; only clean-ups receive it.
+    case replaced
 }
 
 /// When and how often a session may renew its credentials.
@@ -215,13 +242,13 @@ public struct AuthSessionPolicy: Sendable {
     /// The clock that expiry is compared with.
     public var now: @Sendable () -> Date = { Date() }
 
-    /// A closure that creates the identifiers of sign-ins (see ``SessionCredentials/sessionID``), each new and
-    /// impossible to guess.
+    /// A closure that creates the identifiers of sign-ins without an account (see ``SessionCredentials/sessionID``),
+    /// each new and impossible to guess.
     public var makeSessionID: @Sendable () -> String = { UUID().uuidString }
 
     /// A closure that receives the name and the error of each failed clean-up.
     ///
-    /// ``AuthSession/signOut()`` also throws the error; after a denied refresh, only this closure receives it.
+    /// ``AuthSession/signOut()`` also throws the error; in all other cases, only this closure receives it.
     public var onCleanUpFailure: @Sendable (_ name: String, _ error: any Error) -> Void = { _, _ in
     }
 

@@ -17,6 +17,40 @@ public protocol CredentialStore<Credentials>: Sendable {
 
     /// Removes the credentials; succeeds if there are none.
     func clear() async throws
+
+    /// Replaces or removes the stored credentials, if they are still `old`.
+    ///
+    /// A session calls it where a session of another process may have changed the store since `old` was read. The
+    /// default implementation reads, compares and writes in separate steps; a store that several processes share should
+    /// do so in one.
+    ///
+    /// - Returns: Whether the stored credentials were `old`, with the same identifier and tokens; otherwise nothing
+    ///   changed.
+    func replace(_ old: Credentials, with new: Credentials?) async throws -> Bool
+
+    /// Returns the user whose data a clean-up has still to remove, as ``setUser(_:ofCleanUp:)`` stored it last.
+    ///
+    /// The default implementation returns nil.
+    func user(ofCleanUp name: String) async throws -> String?
+
+    /// Stores the user whose data a clean-up has to remove once the session ends; nil if there is none.
+    ///
+    /// It allows a session to make up for clean-ups that did not run, because the process was killed or the session
+    /// ended in another process. Stored separately from the credentials, and for each name, it is not affected by
+    /// ``clear()``. The default implementation does nothing.
+    func setUser(_ user: String?, ofCleanUp name: String) async throws
+}
+
+extension CredentialStore {
+    public func replace(_ old: Credentials, with new: Credentials?) async throws -> Bool {
+        guard let stored = try await load(), stored.matches(old) else { return false }
+        if let new { try await save(new) } else { try await clear() }
+        return true
+    }
+
+    public func user(ofCleanUp name: String) async throws -> String? { nil }
+
+    public func setUser(_ user: String?, ofCleanUp name: String) async throws {}
 }
 
 /// A store whose contents end with the process.
@@ -24,6 +58,7 @@ public final class InMemoryCredentialStore<Credentials: SessionCredentials>: Cre
     CustomReflectable
 {
     private let kept: Mutex<Credentials?>
+    private let users = Mutex<[String: String]>([:])
 
     /// Creates a store, empty by default.
     public init(_ credentials: Credentials? = nil) {
@@ -33,6 +68,20 @@ public final class InMemoryCredentialStore<Credentials: SessionCredentials>: Cre
     public func load() async -> Credentials? { kept.withLock { $0 } }
     public func save(_ credentials: Credentials) async { kept.withLock { $0 = credentials } }
     public func clear() async { kept.withLock { $0 = nil } }
+
+    public func replace(_ old: Credentials, with new: Credentials?) async -> Bool {
+        kept.withLock { kept in
+            guard kept?.matches(old) == true else { return false }
+            kept = new
+            return true
+        }
+    }
+
+    public func user(ofCleanUp name: String) async -> String? { users.withLock { $0[name] } }
+
+    public func setUser(_ user: String?, ofCleanUp name: String) async {
+        users.withLock { $0[name] = user }
+    }
 
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

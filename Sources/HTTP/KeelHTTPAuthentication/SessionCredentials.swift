@@ -21,10 +21,11 @@ public protocol SessionCredentials: Sendable {
     /// Whether the credentials can be renewed; by default true if there is a refresh token.
     var isRenewable: Bool { get }
 
-    /// A random identifier of the sign-in that these credentials come from; it is not a secret.
+    /// The identifier of the sign-in that these credentials come from; it is not a secret.
     ///
-    /// ``AuthSession`` sets it at each sign-in and keeps it across renewals. HTTP caches use it to keep users apart. If
-    /// your own type has this property and encodes it with the rest, a user's cached responses are found again after a
+    /// ``AuthSession`` sets it at each sign-in and keeps it across renewals: to a random one, or to a hash of the
+    /// account that ``AuthSession/signIn(as:_:)`` names. HTTP caches, repositories and outboxes use it to keep users
+    /// apart. If your own type has this property and encodes it with the rest, a user's cached responses are found again after a
     /// restart. The default implementation does not store the identifier, which then ends with the session object.
     var sessionID: String? { get set }
 }
@@ -35,6 +36,15 @@ extension SessionCredentials {
     public var sessionID: String? {
         get { nil }
         set {}
+    }
+
+    /// Whether these are the same credentials: with the same tokens, and of the same sign-in where both name it.
+    package func matches(_ other: Self) -> Bool {
+        guard accessToken == other.accessToken, refreshToken == other.refreshToken else {
+            return false
+        }
+        guard let sessionID, let otherID = other.sessionID else { return true }
+        return sessionID == otherID
     }
 }
 

@@ -37,6 +37,20 @@ struct SessionIdentityTests {
         #expect(await first.identity != name)
     }
 
+    @Test("All sign-ins to an account have one identity, from which the account cannot be read")
+    func namesAccounts() async throws {
+        func name(_ account: String?) async throws -> String {
+            let session = session(InMemoryCredentialStore<BearerCredentials>())
+            try await session.signIn(as: account) { BearerCredentials(accessToken: "a") }
+            return try #require(await session.identity)
+        }
+        let ann = try await name("ann@example.com")
+        #expect(try await name("ann@example.com") == ann)
+        #expect(try await name("ben@example.com") != ann)
+        #expect(try await name(nil) != ann)
+        #expect(!ann.contains("ann"))
+    }
+
     @Test("Stored credentials without an identity receive a permanent one")
     func namesOldCredentials() async throws {
         let text = #"{"accessToken": "a", "refreshToken": "r", "fields": {}}"#

@@ -134,6 +134,61 @@ struct SharedStoreTests {
         #expect(store.kept == nil)
     }
 
+    /// A store whose sessions wait before they replace credentials, as if another process were faster.
+    private struct SlowStore: CredentialStore {
+        let upstream: InMemoryCredentialStore<BearerCredentials>
+        let door: Door
+
+        func load() async -> BearerCredentials? { await upstream.load() }
+        func save(_ credentials: BearerCredentials) async { await upstream.save(credentials) }
+        func clear() async { await upstream.clear() }
+
+        func replace(_ old: BearerCredentials, with new: BearerCredentials?) async -> Bool {
+            await door.wait()
+            return await upstream.replace(old, with: new)
+        }
+    }
+
+    @Test("A sign-out between the read and the save of a renewal is not undone")
+    func keepsSignOuts() async throws {
+        let door = Door()
+        let identity = IdentityModel()
+        let store = InMemoryCredentialStore(identity.grant())
+        let app = AuthSession(server: identity, store: store)
+        let widget = AuthSession(server: identity, store: SlowStore(upstream: store, door: door))
+        try await app.restore()
+        try await widget.restore()
+        let late = Task { try await widget.refresh() }
+        await door.waitForArrival()
+        try await app.signOut()
+        door.open()
+        let error = await #expect(throws: AuthenticationError.self) { try await late.value }
+        #expect(error?.code == .signedOut)
+        #expect(widget.state == .signedOut(.requested))
+        #expect(await store.load() == nil)
+    }
+
+    @Test("A denial does not remove the credentials that another session saves meanwhile")
+    func keepsSignIns() async throws {
+        let door = Door()
+        let identity = IdentityModel { _ in throw AuthenticationError(.denied) }
+        let store = InMemoryCredentialStore(identity.grant())
+        let app = AuthSession(server: identity, store: store)
+        let widget = AuthSession(server: identity, store: SlowStore(upstream: store, door: door))
+        let isCleanedUp = Watched(false)
+        widget.onSignOut("end") { _ in isCleanedUp.change { $0 = true } }
+        try await app.restore()
+        try await widget.restore()
+        let late = Task { try await widget.refresh() }
+        await door.waitForArrival()
+        try await app.signIn { identity.grant() }
+        door.open()
+        await #expect(throws: AuthenticationError.self) { try await late.value }
+        try await waitUntil { isCleanedUp.value }
+        #expect(widget.state == .signedOut(.denied))
+        #expect(await store.load() == app.current)
+    }
+
     @Test("A denial is not final while the store cannot be read")
     func outlivesLockedStores() async throws {
         let identity = IdentityModel()

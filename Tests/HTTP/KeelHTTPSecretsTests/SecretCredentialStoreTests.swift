@@ -52,6 +52,32 @@ struct SecretCredentialStoreTests {
         #expect(third.current == renewed)
     }
 
+    @Test("Credentials are replaced only if they are those that were read")
+    func comparesBeforeReplacing() async throws {
+        let store = SecretCredentialStore<BearerCredentials>(try secrets())
+        let (first, second) = (BearerCredentials.sample(0), BearerCredentials.sample(1))
+        #expect(try await store.replace(first, with: second) == false)
+        try await store.save(first)
+        #expect(try await store.replace(second, with: nil) == false)
+        #expect(try await store.replace(first, with: second))
+        #expect(try await store.load() == second)
+        #expect(try await store.replace(second, with: nil))
+        #expect(try await store.load() == nil)
+    }
+
+    @Test("The users of clean-ups are kept apart from the credentials, for the next process")
+    func keepsUsers() async throws {
+        let store = SecretCredentialStore<BearerCredentials>(try secrets())
+        try await store.setUser("ann", ofCleanUp: "outbox")
+        try await store.setUser("ben", ofCleanUp: "caches")
+        try await store.clear()
+        let other = SecretCredentialStore<BearerCredentials>(try secrets())
+        #expect(try await other.user(ofCleanUp: "outbox") == "ann")
+        try await other.setUser(nil, ofCleanUp: "outbox")
+        #expect(try await store.user(ofCleanUp: "outbox") == nil)
+        #expect(try await store.user(ofCleanUp: "caches") == "ben")
+    }
+
     @Test("Signing out removes only its own secret")
     func signsOut() async throws {
         let secrets = try secrets()

@@ -1,0 +1,105 @@
+import KeelHTTP
+import KeelHTTPAuthentication
+import KeelTestKit
+import Testing
+
+@Suite("Clean-ups of ended sessions", .timeLimit(.minutes(1)))
+struct CleanUpTests {
+    private struct Killed: Error {}
+
+    private let identity = IdentityModel()
+    private let store = InMemoryCredentialStore<BearerCredentials>()
+    private let log = Watched<[String]>([])
+
+    /// Returns the session of a process whose clean-up removes a user's data.
+    private func app(isKilled: Bool = false) -> AuthSession<BearerCredentials> {
+        let session = AuthSession(server: identity, store: store)
+        session.onSignOut("outbox") { [log] reason, user in
+            if isKilled { throw Killed() }
+            log.change { $0.append("\(reason) \(user ?? "unknown")") }
+        }
+        return session
+    }
+
+    /// Returns the session of a process without data of its own.
+    private func widget() -> AuthSession<BearerCredentials> {
+        AuthSession(server: identity, store: store)
+    }
+
+    private func signIn(
+        _ account: String,
+        in session: AuthSession<BearerCredentials>
+    ) async throws -> String {
+        try await session.signIn(as: account) { identity.grant() }
+        return try #require(await session.identity)
+    }
+
+    @Test("A clean-up that a killed process left undone runs once at the next launch")
+    func makesUpForKills() async throws {
+        let killed = app(isKilled: true)
+        let ann = try await signIn("ann", in: killed)
+        await #expect(throws: AuthenticationError.self) { try await killed.signOut() }
+        #expect(await store.load() == nil)
+        for _ in 1...2 { #expect(try await app().restore() == .signedOut(.notSignedIn)) }
+        #expect(log.value == ["requested \(ann)"])
+    }
+
+    @Test("A clean-up runs at the next launch after a sign-out in another process")
+    func followsSignOuts() async throws {
+        let ann = try await signIn("ann", in: app())
+        try await widget().signOut()
+        for _ in 1...2 { #expect(try await app().restore() == .signedOut(.notSignedIn)) }
+        #expect(log.value == ["requested \(ann)"])
+    }
+
+    @Test("A clean-up runs at the next launch after another user signed in in another process")
+    func followsSignIns() async throws {
+        let ann = try await signIn("ann", in: app())
+        let ben = try await signIn("ben", in: widget())
+        for _ in 1...2 { #expect(await app().identity == ben) }
+        #expect(log.value == ["replaced \(ann)"])
+        try await app().signOut()
+        #expect(log.value == ["replaced \(ann)", "requested \(ben)"])
+    }
+
+    @Test("A session that continues as another process's user first cleans up after its own")
+    func cleansUpBeforeAdopting() async throws {
+        let session = app()
+        let ann = try await signIn("ann", in: session)
+        let ben = try await signIn("ben", in: widget())
+        await #expect(throws: AuthenticationError.self) { try await session.refresh() }
+        #expect(await session.identity == ben)
+        #expect(log.value == ["replaced \(ann)"])
+    }
+
+    @Test("Another user's sign-in runs the clean-ups before that user takes over")
+    func cleansUpBeforeReplacing() async throws {
+        let session = app()
+        let seen = Watched<[String?]>([])
+        session.onSignOut("look") { [weak session] _ in
+            let token = session?.current?.accessToken
+            seen.change { $0.append(token) }
+        }
+        let ann = try await signIn("ann", in: session)
+        let token = session.current?.accessToken
+        let ben = try await signIn("ben", in: session)
+        #expect(log.value == ["replaced \(ann)"])
+        #expect(seen.value == [token])
+        // The same user again keeps the data.
+        #expect(try await signIn("ben", in: session) == ben)
+        #expect(log.value == ["replaced \(ann)"])
+    }
+
+    @Test("A clean-up that asks the session for the user does not wait for itself")
+    func doesNotHang() async throws {
+        _ = try await signIn("ann", in: app())
+        let ben = try await signIn("ben", in: widget())
+        let session = app()
+        session.onSignOut("look") { [weak session] _ in
+            _ = await session?.identity
+            _ = try? await session?.token()
+        }
+        try await session.restore()
+        #expect(await session.identity == ben)
+    }
+}
