@@ -21,6 +21,8 @@ struct OutboxPlan {
         var isHeld: Bool
         /// Whether to ignore the retry delays of writes whose last attempt did not reach the server.
         var ignoresPausesOfUnreached: Bool
+        /// The keys for which to ignore these delays.
+        var unpausedKeys: Set<String>
     }
 
     private(set) var lanes: [Lane] = []
@@ -65,7 +67,10 @@ struct OutboxPlan {
         // If this runner holds the lease but is not sending, recording the lease was never confirmed.
         if let end = entry.claimEnd, entry.owner != situation.owner { return end }
         if let time = entry.notBefore, time > situation.now {
-            return entry.isUnreached && situation.ignoresPausesOfUnreached ? nil : time
+            let ignoresPause =
+                situation.ignoresPausesOfUnreached
+                || situation.unpausedKeys.contains(entry.write.key)
+            return entry.isUnreached && ignoresPause ? nil : time
         }
         return nil
     }

@@ -13,6 +13,8 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         var isOnline = true
         /// Whether to ignore the retry delays of writes that did not reach the server, because the connection is back.
         var ignoresPausesOfUnreached = false
+        /// The keys that were being sent at that time: an attempt that fails afterwards is repeated once without a delay.
+        var unpausedKeys: Set<String> = []
         /// The number of calls of ``Outbox/retryNow()`` that the runner has seen.
         var retryCount: Int
         /// Unexpired leases of other runners, and since when they have been seen unchanged.
@@ -142,6 +144,9 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
             defer { state.ignoresPausesOfUnreached = false }
             if state.retryCount != retryCount { state.ignoresPausesOfUnreached = true }
             state.retryCount = retryCount
+            let unpausedKeys = state.unpausedKeys.subtracting(state.activeKeys)
+            state.unpausedKeys.subtract(unpausedKeys)
+            if state.ignoresPausesOfUnreached { state.unpausedKeys.formUnion(state.activeKeys) }
             let now = timer.now
             // A stalled key is forgotten an hour after its delay, in case another runner has sent its writes.
             state.stalledKeys = state.stalledKeys.filter { now - $0.value.until < .seconds(3_600) }
@@ -152,7 +157,8 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
                 activeKeys: state.activeKeys,
                 heldKeys: heldKeys.union(stalled.keys),
                 isHeld: isHeld,
-                ignoresPausesOfUnreached: state.ignoresPausesOfUnreached
+                ignoresPausesOfUnreached: state.ignoresPausesOfUnreached,
+                unpausedKeys: unpausedKeys
             )
             let wait = stalled.values.map { $0.until - now }.min()
             return (situation, wait.map { situation.now.advanced(by: $0) })
