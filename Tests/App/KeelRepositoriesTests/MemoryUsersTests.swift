@@ -21,14 +21,17 @@ struct MemoryUsersTests {
     private func world(
         store: WatchedStore = WatchedStore(),
         memory: ResourceMemory? = ResourceMemory(),
+        session other: Session? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
         outbox: ((StorageClient) -> Outbox)? = nil
     ) -> PlaceWorld {
-        let session = session
+        let session = other ?? session
         return PlaceWorld(
             store: store,
             memory: memory,
             ledger: { CollectionFetchLedger($0) },
             identity: { session.identity },
+            clock: clock,
             outbox: outbox
         )
     }
@@ -158,7 +161,93 @@ struct MemoryUsersTests {
         #expect(try await places.all(.networkOnly).map(\.version) == [9])
         try await places.saveOffline(Place(id: "1", version: 10))
         #expect(try await places.entity("1", .networkOnly).version == 10)
-        #expect(try await Outbox(world.storage).pending().count == 2)
+        let outbox = Outbox(world.storage)
+        #expect(try await outbox.pending(of: "ann").count == 1)
+        #expect(try await outbox.pending(of: "ben").count == 1)
+    }
+
+    @Test("A user who signs in again finds unsent changes, which are sent in order")
+    func keepsChangesOfOne() async throws {
+        let world = world(outbox: { Outbox($0) })
+        try await world.places.saveOffline(Place(id: "1", version: 2))
+        // Signed out by a denied renewal, and in again.
+        session.signIn(nil)
+        session.signIn("ann")
+        #expect(try await world.places.entity("1", .cacheOnly).version == 2)
+        try await world.places.saveOffline(Place(id: "1", version: 3))
+        let pending = try await Outbox(world.storage).pending(of: "ann")
+        #expect(Set(pending.map(\.write.key)).count == 1 && pending.count == 2)
+    }
+
+    @Test(
+        "Two processes with different users on one store show each user only own values",
+        arguments: [true, false]
+    )
+    func separatesProcesses(withMemory: Bool) async throws {
+        let store = WatchedStore()
+        func process(_ user: String) -> PlaceWorld {
+            let session = Session()
+            session.signIn(user)
+            let memory = withMemory ? ResourceMemory() : nil
+            return world(store: store, memory: memory, session: session, outbox: { Outbox($0) })
+        }
+        let (ann, ben) = (process("ann"), process("ben"))
+        ann.service.set("1", 1)
+        ben.service.set("1", 7)
+        for (one, other) in [(ann, ben), (ben, ann), (ann, ben)] {
+            let mine = try #require(one.service.version(of: "1"))
+            #expect(try await one.places.all(.networkOnly).map(\.version) == [mine])
+            try await one.places.saveOffline(Place(id: "2", version: 2))
+            // Values of the other user, which its memory may still have, are no leak.
+            other.service.goOffline()
+            let seen = try? await other.places.all(.cacheFirst())
+            #expect(seen?.contains { $0.id == "2" || $0.version == mine } != true)
+            let predicate = #Predicate<PlaceDTO> { $0.version > 0 }
+            let found = try? await other.places.query(where: predicate, .cacheOnly)
+            #expect(found?.contains { $0.id == "2" || $0.version == mine } != true)
+            other.service.goOffline(false)
+            for entry in try await Outbox(one.storage).pending() {
+                try await Outbox(one.storage).discard(entry.id)
+            }
+        }
+    }
+
+    @Test("An observer notices that another user has signed in, although nobody else asks")
+    func noticesUsers() async throws {
+        let world = world()
+        world.service.set("1", 1)
+        var states = world.places.observeAll(.cacheFirst()).makeAsyncIterator()
+        while let state = await states.next() {
+            if case .loaded = state { break }
+        }
+        session.signIn("ben")
+        world.service.set("1", 7)
+        world.loader.userChanged()
+        #expect(await states.next() == .loading(last: nil))
+        #expect(await states.next()?.value?.map(\.version) == [7])
+        // Any other call for the next user tells it, too.
+        session.signIn("ann")
+        _ = try await world.places.search("1")
+        #expect(await states.next() == .loading(last: nil))
+    }
+
+    @Test("An observer tries again while the user is unknown")
+    func retriesUnknown() async throws {
+        let clock = TestClock()
+        let world = world(clock: clock)
+        world.service.set("1", 1)
+        session.signIn(nil)
+        let states = world.places.observeAll(.cacheFirst())
+        let reader = Task {
+            for await state in states {
+                if case .loaded(let places, _) = state { return places.count }
+            }
+            return 0
+        }
+        await clock.waitForSleepers()
+        session.signIn("ann")
+        await clock.advance(by: .seconds(1))
+        #expect(await reader.value == 1)
     }
 
     @Test("An observer does not see what was shown to another user")

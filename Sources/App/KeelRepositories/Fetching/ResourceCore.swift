@@ -19,6 +19,7 @@ final class ResourceCore: Sendable {
 
     let memory: ResourceMemory?
     let now: @Sendable () -> Date
+    let clock: any Clock<Duration>
     let signal = Signal()
     let owners: ResourceOwners
     let ledger: any FetchLedger
@@ -29,16 +30,19 @@ final class ResourceCore: Sendable {
     private let turns = SerialQueue()
     /// The number of invalidations of each tag.
     private let epochs = Mutex<[String: Int]>([:])
+    private let userChanges = Mutex(0)
 
     init(
         _ ledger: any FetchLedger,
         _ memory: ResourceMemory?,
         _ identity: (@Sendable () async -> String?)?,
         _ observer: (@Sendable (ResourceObservation) -> Void)?,
+        clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Date
     ) {
         self.ledger = ledger
         self.memory = memory
+        self.clock = clock
         self.now = now
         reporter = ResourceReporter(observer: observer)
         owners = ResourceOwners(identity)
@@ -131,7 +135,10 @@ final class ResourceCore: Sendable {
             return found
         }
         let noting = (ledger(of: resource) as? any FollowedLedger)?.scope(of: resource.place)
-        let scopes = [noting, resource.scope].compactMap(\.self)
+        let owning = resource.ownerMark.flatMap {
+            (self.ledger as? any FollowedLedger)?.scope(of: $0)
+        }
+        let scopes = [noting, resource.scope, owning].compactMap(\.self)
         return try await memory.load(resource, following: scopes) {
             () async throws(DataSourceError) in try await self.read(resource)
         }
@@ -151,9 +158,25 @@ final class ResourceCore: Sendable {
         }
     }
 
+    /// Reads the copy of the resource's user.
     private func stored<Value>(
         _ resource: Resource<Value>
     ) async throws(DataSourceError) -> Remembered<Value> {
+        for _ in 0..<3 {
+            let (found, isOwned) = try await storedByAnyone(resource)
+            try owners.check(resource.owner, in: resource.home)
+            guard !isOwned, let home = resource.home else { return found }
+            // Another process has emptied the home for another user: this user takes it back.
+            owners.unsettle(home)
+            guard try await owner(for: home) == resource.owner else { break }
+        }
+        throw .somebodyElse
+    }
+
+    /// Reads the copy, and whether it belongs to the resource's user.
+    private func storedByAnyone<Value>(
+        _ resource: Resource<Value>
+    ) async throws(DataSourceError) -> (Remembered<Value>, isOwned: Bool) {
         var marks: [StoreMark] = []
         var isLasting = true
         func mark<Part>(_ copy: KeptCopy<Part>, in scope: StoreScope?) {
@@ -185,14 +208,25 @@ final class ResourceCore: Sendable {
             )
             mark(copy, in: resource.scope)
         }
-        try owners.check(resource.owner, in: resource.home)
-        return Remembered(
+        var isOwned = true
+        // After the copy: the mark of a user is removed before the copies of the next one arrive.
+        if let key = resource.ownerMark {
+            if memory != nil, let ledger = self.ledger as? any FollowedLedger {
+                let noted = try await ledger.copy(of: key)
+                mark(noted, in: ledger.scope(of: key))
+                isOwned = noted.value != nil
+            } else {
+                isOwned = try await self.ledger.time(of: key) != nil
+            }
+        }
+        let found = Remembered(
             value: copy.value,
             time: time,
             marks: marks,
             isLasting: isLasting && copy.value != nil,
             bytes: copy.bytes
         )
+        return (found, isOwned)
     }
 
     // MARK: Fetching
@@ -233,7 +267,7 @@ final class ResourceCore: Sendable {
                 if error.code == .notFound {
                     try await write(changing: resource.forgets) {
                         () async throws(DataSourceError) in
-                        try await self.owners.confirm(resource.owner, in: resource.home)
+                        try await self.confirm(resource.owner, in: resource.home)
                         try await resource.remove()
                     }
                 }
@@ -243,7 +277,7 @@ final class ResourceCore: Sendable {
             let isKept = try await write(changing: arrival.changes) {
                 () async throws(DataSourceError) in
                 // The user may have signed out since the request.
-                try await self.owners.confirm(resource.owner, in: resource.home)
+                try await self.confirm(resource.owner, in: resource.home)
                 // A change in the meantime is newer than the response.
                 guard epoch == self.epoch(of: resource.tags) else { return false }
                 try await store()
@@ -273,20 +307,58 @@ final class ResourceCore: Sendable {
     /// Returns the signed-in user, after removing other users' values from the home.
     func owner(for home: ResourceHome?) async throws(DataSourceError) -> String? {
         guard let owner = try await owners.current() else { return nil }
-        if owners.isNew(owner) { await memory?.removeAll() }
+        if owners.isNew(owner) {
+            await memory?.removeAll()
+            userChanged()
+        }
         guard let home, !owners.isSettled(owner, in: home) else { return owner }
         try await write { () async throws(DataSourceError) in
             guard !owners.isSettled(owner, in: home) else { return }
-            let mark = ResourceOwners.mark(of: owner, in: home)
-            if try await ledger.time(of: mark) == nil {
-                owners.unsettle(home)
-                try await home.empty()
-                try await invalidate([home.name, ResourceOwners.tag(of: home)])
-                try await ledger.record(mark, at: now(), tags: [ResourceOwners.tag(of: home)])
-            }
-            owners.settle(owner, in: home)
+            try await settle(owner, in: home)
         }
         return owner
+    }
+
+    /// Empties a home, unless it holds this user's values.
+    ///
+    /// Called in a turn.
+    private func settle(_ owner: String, in home: ResourceHome) async throws(DataSourceError) {
+        let mark = ResourceOwners.mark(of: owner, in: home)
+        if try await ledger.time(of: mark) == nil {
+            owners.unsettle(home)
+            try await home.empty()
+            try await invalidate([home.name, ResourceOwners.tag(of: home)])
+            try await ledger.record(mark, at: now(), tags: [ResourceOwners.tag(of: home)])
+        }
+        owners.settle(owner, in: home)
+    }
+
+    /// Throws if the user is no longer signed in.
+    ///
+    /// Called in a turn, before a change to the home. It takes the home back if another process has emptied it for
+    /// another user.
+    func confirm(_ owner: String?, in home: ResourceHome?) async throws(DataSourceError) {
+        try await owners.confirm(owner, in: home)
+        if let owner, let home { try await settle(owner, in: home) }
+    }
+
+    /// Throws if the home no longer holds the user's values.
+    func check(_ owner: String?, in home: ResourceHome?) async throws(DataSourceError) {
+        try owners.check(owner, in: home)
+        guard let owner, let home else { return }
+        let mark = ResourceOwners.mark(of: owner, in: home)
+        guard try await ledger.time(of: mark) == nil else { return }
+        owners.unsettle(home)
+        throw .somebodyElse
+    }
+
+    /// The number of times that the user may have changed.
+    var userChangeCount: Int { userChanges.withLock { $0 } }
+
+    /// Wakes observers, which compare the user with theirs.
+    func userChanged() {
+        userChanges.withLock { $0 += 1 }
+        signal.raise()
     }
 
     /// Makes the resource for the signed-in user.

@@ -43,19 +43,24 @@ public struct ResourceLoader: Sendable {
     /// - Parameters:
     ///   - ledger: Stores fetch times.
     ///   - memory: A cache of copies; nil reads the store each time.
-    ///   - identity: Returns a name for the signed-in user, such as that of an `AuthSession`, which
-    ///     is different for each user and for no user; nil if unknown, in which case calls fail.
-    ///     Omit it if the data is the same for all users.
+    ///   - identity: Returns a name for the signed-in user, which is different for each user and for
+    ///     no user; nil if unknown, in which case calls fail. It has to be the identity by which the
+    ///     client signs calls, that of its `AuthSession`: what a repository sends and what it puts
+    ///     into an outbox is sent only for this name. Sign in with `AuthSession.signIn(as:_:)`, so
+    ///     that the name is the same after the next sign-in. Omit it if the data is the same for all
+    ///     users.
+    ///   - clock: The clock for the delays of observers, which wait while the user is unknown.
     ///   - observer: Called with each step of a load, in its task; it must return immediately.
     ///   - now: Returns the time of day, for ages across launches.
     public init(
         ledger: any FetchLedger = InMemoryFetchLedger(),
         memory: ResourceMemory? = nil,
         identity: (@Sendable () async -> String?)? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
         observer: (@Sendable (ResourceObservation) -> Void)? = nil,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        core = ResourceCore(ledger, memory, identity, observer, now: now)
+        core = ResourceCore(ledger, memory, identity, observer, clock: clock, now: now)
         refreshes = Refreshes()
     }
 
@@ -113,6 +118,16 @@ public struct ResourceLoader: Sendable {
     ) -> ResourceStates<Value> {
         ResourceStates(loader: self, recipe: recipe, policy: policy)
     }
+
+    /// Notifies observers that another user may be signed in.
+    ///
+    /// ```swift
+    /// for await _ in session.states { loader.userChanged() }
+    /// ```
+    ///
+    /// Observers of another user's values drop them and load again. Without this call, they do so once anything is
+    /// loaded through the loader for the new user.
+    public func userChanged() { core.userChanged() }
 
     /// Invalidates all resources with one of the tags; observers load them again.
     ///

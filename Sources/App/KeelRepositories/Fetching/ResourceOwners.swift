@@ -63,6 +63,12 @@ final class ResourceOwners: Sendable {
 }
 
 extension Resource {
+    /// The ledger's key for the owner of the home; nil if users are not separated or share no home.
+    var ownerMark: String? {
+        guard let owner, let home else { return nil }
+        return ResourceOwners.mark(of: owner, in: home)
+    }
+
     /// The ledger's entry that a resource was once kept, until its home is emptied.
     var keepingMark: (key: String, tags: Set<String>)? {
         guard outlastsInvalidation else { return nil }

@@ -64,6 +64,9 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
         private var step = Step.announce
         private var last: Value?
         private var epoch = 0
+        private var userChanges = 0
+        /// The number of consecutive failures to find the signed-in user.
+        private var ownerFailures = 0
         /// The copy, for when the source is unreachable.
         private var kept: Fetched<Value>?
 
@@ -83,6 +86,7 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
                 case .announce:
                     // Read first, so that later invalidations cause another load.
                     epoch = loader.core.epoch(of: resource.tags)
+                    userChanges = loader.core.userChangeCount
                     if let failure = await findOwner() { return ended(failure) }
                     step = .readKept
                     return .loading(last: last)
@@ -92,7 +96,7 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
                     step = .wait
                     return ended(await fetch())
                 case .wait:
-                    await waitForInvalidation()
+                    if ownerFailures > 0 { await waitForOwner() } else { await waitForChange() }
                     step = .announce
                 }
             }
@@ -111,11 +115,13 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
         private mutating func findOwner() async -> ResourceState<Value>? {
             do throws(RepositoryError) {
                 let owner = resource.owner
+                ownerFailures += 1
                 resource = try await loader.resource(recipe)
                 if resource.owner != owner {
                     last = nil
                     kept = nil
                 }
+                ownerFailures = 0
                 return nil
             } catch {
                 last = nil
@@ -168,12 +174,42 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
             }
         }
 
-        private func waitForInvalidation() async {
+        /// Waits for an invalidation or another user.
+        private mutating func waitForChange() async {
             let core = loader.core
             while !Task.isCancelled {
                 let generation = core.signal.generation
                 guard core.epoch(of: resource.tags) == epoch else { return }
+                let changes = core.userChangeCount
+                if changes != userChanges {
+                    guard await isSignedIn() else { return }
+                    userChanges = changes
+                }
                 await core.signal.wait(since: generation)
+            }
+        }
+
+        private func isSignedIn() async -> Bool {
+            do throws(DataSourceError) {
+                return try await loader.core.owners.current() == resource.owner
+            } catch {
+                return false
+            }
+        }
+
+        /// Waits until the user is known, for example because the store of the credentials can be read again.
+        private mutating func waitForOwner() async {
+            let core = loader.core
+            while !Task.isCancelled {
+                let generation = core.signal.generation
+                let pause = Duration.seconds(1 << min(ownerFailures - 1, 6))
+                await core.signal.wait(since: generation, upTo: pause, on: core.clock)
+                do throws(DataSourceError) {
+                    _ = try await core.owners.current()
+                    return
+                } catch {
+                    ownerFailures += 1
+                }
             }
         }
     }

@@ -17,9 +17,14 @@ public import KeelSync
 /// | status 200 to 299; 404 and 410 to `DELETE` | accepted |
 /// | 408, 425, 429, 500, 502, 503, 504 | failed, with the delay of `Retry-After` |
 /// | 401, or unavailable credentials | unreachable: waits for the user to sign in |
+/// | another user than the write's owner is signed in | unreachable: waits for the owner |
 /// | no connection, or a failure before the server can have acted | unreachable |
 /// | a broken connection, or a timeout | failed |
 /// | any other status, or an invalid request | rejected |
+///
+/// A write with an owner is sent only in the owner's name, which the client's authentication checks
+/// for each attempt: see `HTTPCallOptions.owner`. Call `Outbox.retryNow()` when a user has signed
+/// in.
 public struct HTTPOutboxSender: OutboxSender {
     private let client: NetworkClient
     private let options: HTTPCallOptions
@@ -39,6 +44,8 @@ public struct HTTPOutboxSender: OutboxSender {
             return .rejected(reason: "This is not a request that the app can send.")
         }
         let endpoint = KeptEndpoint(request: request, key: delivery.idempotencyKey)
+        var options = options
+        if let owner = delivery.write.owner { options.owner = owner }
         switch await client.response(to: endpoint, options: options) {
         case .success(let response): return Self.verdict(on: response, to: request.method)
         case .failure(let error): return Self.verdict(on: error)

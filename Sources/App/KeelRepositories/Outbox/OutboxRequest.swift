@@ -8,8 +8,9 @@ public import KeelSync
 /// let write = try OutboxRequest(PutFavourite(dto)).write(key: "favourites/42")
 /// ```
 ///
-/// Fields with credentials are omitted: the client signs the request on sending, for the user
-/// signed in at that time. A streamed body cannot be stored.
+/// Fields with credentials are omitted: the client signs the request on sending, for the owner of
+/// the write; without an owner, for the user signed in at that time. A streamed body cannot be
+/// stored.
 public struct OutboxRequest: Sendable, Hashable {
     static let kind = "http"
 
@@ -76,9 +77,15 @@ public struct OutboxRequest: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - key: The subject of the request: requests with the same key keep their order.
+    ///   - owner: The only user as whom the request may be sent, such as the identity of an
+    ///     `AuthSession`; nil for whoever is signed in.
     ///   - id: A unique id.
     /// - Returns: The write.
-    public func write(key: String, id: String = OutboxWrite.randomID()) -> OutboxWrite {
+    public func write(
+        key: String,
+        owner: String? = nil,
+        id: String = OutboxWrite.randomID()
+    ) -> OutboxWrite {
         var attributes = ["method": method.rawValue, "path": path, "query": query]
         for field in headers { attributes["header:\(field.name.rawName)"] = field.value }
         return OutboxWrite(
@@ -86,11 +93,12 @@ public struct OutboxRequest: Sendable, Hashable {
             kind: Self.kind,
             attributes: attributes,
             body: body,
+            owner: owner,
             id: id
         )
     }
 
-    /// Decodes the result of ``write(key:id:)``; nil for other writes.
+    /// Decodes the result of ``write(key:owner:id:)``; nil for other writes.
     init?(_ write: OutboxWrite) {
         guard write.kind == Self.kind, let path = write.attributes["path"],
             let method = write.attributes["method"].flatMap(HTTPRequest.Method.init(rawValue:))

@@ -16,11 +16,12 @@ struct EntityOperations<Entity: Sendable>: Sendable {
     let find: @Sendable (_ predicate: any Sendable) async throws(DataSourceError) -> [Entity]
     let id: @Sendable (Entity) -> String
     /// Sends an entity to the service, and returns a closure that keeps the response.
-    let send: @Sendable (Entity) async throws(DataSourceError) -> (Entity, Keep)
-    let sendDeletion: @Sendable (String) async throws(DataSourceError) -> Void
+    let send: @Sendable (Entity, _ owner: String?) async throws(DataSourceError) -> (Entity, Keep)
+    let sendDeletion: @Sendable (String, _ owner: String?) async throws(DataSourceError) -> Void
     let deleteHere: @Sendable (String) async throws(DataSourceError) -> Void
-    let enqueue: @Sendable (Entity, String) async throws(DataSourceError) -> OutboxReceipt
-    let enqueueDeletion: @Sendable (String, String) async throws(DataSourceError) -> OutboxReceipt
+    let enqueue: @Sendable (Entity, _ owner: String?) async throws(DataSourceError) -> OutboxReceipt
+    let enqueueDeletion:
+        @Sendable (String, _ owner: String?) async throws(DataSourceError) -> OutboxReceipt
 }
 
 /// A marker that all entities have been loaded.

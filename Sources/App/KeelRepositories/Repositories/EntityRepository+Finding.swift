@@ -65,7 +65,7 @@ extension EntityRepository {
         let freshness = try await loader.load(recipe(operations.presence), policy).freshness
         return try await RepositoryError.mapping {
             let found = try await operations.find(predicate)
-            try loader.core.owners.check(owner, in: operations.home)
+            try await loader.core.check(owner, in: operations.home)
             return Fetched(found, freshness)
         }
     }

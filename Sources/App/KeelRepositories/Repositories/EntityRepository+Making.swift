@@ -41,8 +41,8 @@ extension EntityRepository {
         self.init(
             name,
             loader,
-            sources.operations { change, key async throws(DataSourceError) in
-                try await sources.commit(change, key)
+            sources.operations { change, owner async throws(DataSourceError) in
+                try await sources.commit(change, owner)
             }
         )
     }
@@ -81,8 +81,8 @@ extension EntityRepository {
         self.init(
             name,
             loader,
-            sources.operations { change, key async throws(DataSourceError) in
-                let (write, offline) = try sources.write(for: change, key)
+            sources.operations { change, owner async throws(DataSourceError) in
+                let (write, offline) = try sources.write(for: change, owner)
                 do {
                     return try await offline.outbox.enqueue(write) { batch in
                         switch change {

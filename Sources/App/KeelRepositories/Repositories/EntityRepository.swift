@@ -116,7 +116,8 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
 
     /// Sends an entity to the service, then keeps it.
     ///
-    /// If another user signs in during the call, the device does not keep the entity.
+    /// The call of an endpoint is sent only for the user who is signed in when this method is
+    /// called. If another user signs in during the call, the device does not keep the entity.
     ///
     /// - Returns: The entity from the service's response, or the given one.
     /// - Throws: ``RepositoryError``; the device's copy is then unchanged.
@@ -124,7 +125,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     public func save(_ entity: Entity) async throws(RepositoryError) -> Entity {
         let owner = try await owner()
         let (saved, keep) = try await RepositoryError.mapping {
-            try await operations.send(entity)
+            try await operations.send(entity, owner)
         }
         try await change(operations.id(entity)) { () async throws(DataSourceError) in
             if try await isHere(owner) { try await keep() }
@@ -140,7 +141,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     public func delete(_ id: String) async throws(RepositoryError) {
         let owner = try await owner()
         do throws(DataSourceError) {
-            try await operations.sendDeletion(id)
+            try await operations.sendDeletion(id, owner)
         } catch {
             guard error.code == .notFound else { throw RepositoryError(error) }
         }
@@ -159,8 +160,8 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         let owner = try await owner()
         let id = operations.id(entity)
         return try await change(id) { () async throws(DataSourceError) in
-            try await loader.core.owners.confirm(owner, in: operations.home)
-            return try await operations.enqueue(entity, names.outboxKey(id, owner))
+            try await loader.core.confirm(owner, in: operations.home)
+            return try await operations.enqueue(entity, owner)
         }
     }
 
@@ -172,8 +173,8 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     public func deleteOffline(_ id: String) async throws(RepositoryError) -> OutboxReceipt {
         let owner = try await owner()
         return try await change(id) { () async throws(DataSourceError) in
-            try await loader.core.owners.confirm(owner, in: operations.home)
-            return try await operations.enqueueDeletion(id, names.outboxKey(id, owner))
+            try await loader.core.confirm(owner, in: operations.home)
+            return try await operations.enqueueDeletion(id, owner)
         }
     }
 
@@ -200,7 +201,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     /// Whether the kept entities still belong to the user.
     private func isHere(_ owner: String?) async throws(DataSourceError) -> Bool {
         do throws(DataSourceError) {
-            try await loader.core.owners.confirm(owner, in: operations.home)
+            try await loader.core.confirm(owner, in: operations.home)
             return true
         } catch {
             guard error.code == .unauthenticated else { throw error }

@@ -3,20 +3,25 @@ internal import KeelSync
 extension EntitySources {
     func write(
         for change: OfflineWrites<DTO>.Change,
-        _ key: String
+        _ owner: String?
     ) throws(DataSourceError) -> (OutboxWrite, OfflineWrites<DTO>) {
         guard let offline else {
             throw DataSourceError(.unsupported, "The repository was created without OfflineWrites.")
         }
-        return (try offline.request(change).write(key: key), offline)
+        let key =
+            switch change {
+            case .save(let dto): names.outboxKey(id(dto), owner)
+            case .delete(let id): names.outboxKey(id, owner)
+            }
+        return (try offline.request(change).write(key: key, owner: owner), offline)
     }
 
     /// For stores outside of the batch: the outbox first, so that no change remains unsent.
     func commit(
         _ change: OfflineWrites<DTO>.Change,
-        _ key: String
+        _ owner: String?
     ) async throws(DataSourceError) -> OutboxReceipt {
-        let (write, offline) = try write(for: change, key)
+        let (write, offline) = try write(for: change, owner)
         let receipt: OutboxReceipt
         do throws(OutboxError) {
             receipt = try await offline.outbox.enqueue(write)
@@ -33,7 +38,7 @@ extension EntitySources {
 
 extension EntitySources where Local.Element: DomainRepresentable {
     typealias CommitChange =
-        @Sendable (OfflineWrites<DTO>.Change, String) async throws(DataSourceError) ->
+        @Sendable (OfflineWrites<DTO>.Change, String?) async throws(DataSourceError) ->
         OutboxReceipt
 
     /// Returns a repository's operations, with a given way to commit offline changes.
@@ -46,21 +51,23 @@ extension EntitySources where Local.Element: DomainRepresentable {
             presence: { presence($0) },
             find: { predicate async throws(DataSourceError) in try await find(predicate) },
             id: { id(DTO(domain: $0)) },
-            send: { entity async throws(DataSourceError) in
+            send: { entity, owner async throws(DataSourceError) in
                 let dto = DTO(domain: entity)
-                let saved = try await remote.save(dto) ?? dto
+                let saved = try await remote.save(dto, owner) ?? dto
                 let domain = try DataSourceError.mapping {
                     try saved.toDomain()
                 }
                 return (domain, { () async throws(DataSourceError) in try await local.save(saved) })
             },
-            sendDeletion: { id async throws(DataSourceError) in try await remote.delete(id) },
-            deleteHere: { id async throws(DataSourceError) in try await local.delete(id) },
-            enqueue: { entity, key async throws(DataSourceError) in
-                try await commit(.save(DTO(domain: entity)), key)
+            sendDeletion: { id, owner async throws(DataSourceError) in
+                try await remote.delete(id, owner)
             },
-            enqueueDeletion: { id, key async throws(DataSourceError) in
-                try await commit(.delete(id: id), key)
+            deleteHere: { id async throws(DataSourceError) in try await local.delete(id) },
+            enqueue: { entity, owner async throws(DataSourceError) in
+                try await commit(.save(DTO(domain: entity)), owner)
+            },
+            enqueueDeletion: { id, owner async throws(DataSourceError) in
+                try await commit(.delete(id: id), owner)
             }
         )
     }

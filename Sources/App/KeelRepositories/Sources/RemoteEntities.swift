@@ -15,15 +15,18 @@ public import KeelHTTP
 public struct RemoteEntities<DTO: Sendable>: Sendable {
     typealias Find = @Sendable (String) async throws(DataSourceError) -> DTO
     typealias All = @Sendable () async throws(DataSourceError) -> [DTO]
-    typealias Save = @Sendable (DTO) async throws(DataSourceError) -> DTO?
+    /// Sends only as the owner, if there is one.
+    typealias Save = @Sendable (DTO, _ owner: String?) async throws(DataSourceError) -> DTO?
     typealias Search = @Sendable (String) async throws(DataSourceError) -> FoundEntities<DTO>
-    typealias Delete = @Sendable (String) async throws(DataSourceError) -> Void
+    typealias Delete = @Sendable (String, _ owner: String?) async throws(DataSourceError) -> Void
 
     private let source: RemoteDataSource?
     private(set) var find: Find = { _ throws(DataSourceError) in throw .notOffered("find") }
     private(set) var all: All = { () throws(DataSourceError) in throw .notOffered("all") }
-    private(set) var save: Save = { _ throws(DataSourceError) in throw .notOffered("save") }
-    private(set) var delete: Delete = { _ throws(DataSourceError) in throw .notOffered("delete") }
+    private(set) var save: Save = { _, _ throws(DataSourceError) in throw .notOffered("save") }
+    private(set) var delete: Delete = { _, _ throws(DataSourceError) in
+        throw .notOffered("delete")
+    }
     private(set) var search: Search = { _ throws(DataSourceError) in throw .notOffered("search") }
 
     /// Creates a description without operations.
@@ -59,8 +62,10 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         _ endpoint: @escaping @Sendable (DTO) -> E
     ) -> RemoteEntities {
         let source = source
-        return saving { dto throws(DataSourceError) in
-            try await source.required.request(endpoint(dto)) as? DTO
+        return with {
+            $0.save = { dto, owner throws(DataSourceError) in
+                try await source.required.request(endpoint(dto), options: .owned(by: owner)) as? DTO
+            }
         }
     }
 
@@ -69,8 +74,10 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         _ endpoint: @escaping @Sendable (String) -> E
     ) -> RemoteEntities {
         let source = source
-        return deleting { id throws(DataSourceError) in
-            _ = try await source.required.request(endpoint(id))
+        return with {
+            $0.delete = { id, owner throws(DataSourceError) in
+                _ = try await source.required.request(endpoint(id), options: .owned(by: owner))
+            }
         }
     }
 
@@ -128,7 +135,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         _ operation: @escaping @Sendable (DTO) async throws -> DTO?
     ) -> RemoteEntities {
         with {
-            $0.save = { dto async throws(DataSourceError) in
+            $0.save = { dto, _ async throws(DataSourceError) in
                 try await DataSourceError.remote { try await operation(dto) }
             }
         }
@@ -139,7 +146,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         _ operation: @escaping @Sendable (String) async throws -> Void
     ) -> RemoteEntities {
         with {
-            $0.delete = { id async throws(DataSourceError) in
+            $0.delete = { id, _ async throws(DataSourceError) in
                 try await DataSourceError.remote { try await operation(id) }
             }
         }
@@ -168,6 +175,14 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
 struct FoundEntities<DTO: Sendable>: Sendable {
     let elements: [DTO]
     let dropped: [DroppedElement]
+}
+
+extension HTTPCallOptions {
+    fileprivate static func owned(by owner: String?) -> HTTPCallOptions {
+        var options = HTTPCallOptions()
+        if let owner { options.owner = owner }
+        return options
+    }
 }
 
 extension RemoteDataSource? {

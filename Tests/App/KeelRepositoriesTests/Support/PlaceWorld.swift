@@ -164,6 +164,7 @@ struct PlaceWorld: Sendable {
         memory: ResourceMemory? = ResourceMemory(),
         ledger: ((StorageClient) -> any FetchLedger)? = nil,
         identity: (@Sendable () async -> String?)? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
         outbox: ((StorageClient) -> Outbox)? = nil
     ) {
         self.store = store
@@ -175,6 +176,7 @@ struct PlaceWorld: Sendable {
             ledger: ledger?(storage) ?? InMemoryFetchLedger(),
             memory: memory,
             identity: identity,
+            clock: clock,
             now: { wall.now }
         )
         places = EntityRepository<Place>(

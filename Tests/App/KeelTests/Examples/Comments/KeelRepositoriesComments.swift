@@ -53,7 +53,7 @@ extension CommentExamples {
             identity: { await session.identity }
         )
         session.onSignOut("memory") { _ in await memory.removeAll() }
-        _ = loader
+        for await _ in session.states { loader.userChanged() }
     }
 
     static func resourceObservation(_ memory: ResourceMemory) {
