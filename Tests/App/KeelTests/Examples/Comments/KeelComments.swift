@@ -50,6 +50,21 @@ extension CommentExamples {
         _ = storage
     }
 
+    static func users(
+        _ session: AuthSession<BearerCredentials>,
+        _ outbox: Outbox,
+        _ caches: CacheStore,
+        _ memory: ResourceMemory,
+        _ loader: ResourceLoader,
+        _ analytics: AnalyticsService
+    ) async throws {
+        session.clearAtSignOut(outbox: outbox, caches: caches, memory: memory, analytics: analytics)
+        try await session.restore()
+        var work = BackgroundWork()
+        work.add(session, notifying: loader, retrying: outbox)
+        _ = work
+    }
+
     static func keelConfiguration(_ apiAddress: URL, _ schema: StorageSchema) async throws {
         let keel = KeelConfiguration.production("Notes", api: apiAddress, schema: schema)
         let storage = try keel.makeStorage()

@@ -22,6 +22,13 @@ extension CommentExamples {
         _ = receipt
     }
 
+    static func outboxAtSignOut(_ session: AuthSession<BearerCredentials>, _ outbox: Outbox) {
+        session.onSignOut("outbox") { _, user in
+            guard let user else { return try await outbox.discardAll() }
+            try await outbox.discardAll(of: user)
+        }
+    }
+
     static func outboxReceipt(_ outbox: Outbox, _ write: OutboxWrite) async throws {
         let receipt = try await outbox.enqueue(write)  // on disk: the user may go on
         let reply = try await receipt.server()  // taken by the server

@@ -1,0 +1,65 @@
+public import KeelAnalytics
+public import KeelCache
+public import KeelHTTPAuthentication
+public import KeelHTTPCaching
+public import KeelRepositories
+public import KeelSync
+
+extension AuthSession {
+    /// Removes what belongs to a user whenever the session ends or another user signs in.
+    ///
+    /// ```swift
+    /// session.clearAtSignOut(outbox: outbox, caches: caches, memory: memory, analytics: analytics)
+    /// try await session.restore()
+    /// ```
+    ///
+    /// Call it before the session is used, so that it makes up for a clean-up that did not run: see
+    /// `onSignOut`. Documents of the store belong to the app, which adds a clean-up of its own.
+    ///
+    /// - Parameters:
+    ///   - outbox: The outbox, which loses the user's unsent writes and those without an owner.
+    ///   - caches: The caches, which lose all values.
+    ///   - responses: The HTTP cache, which loses all responses.
+    ///   - memory: The memory of repositories, which loses all values.
+    ///   - analytics: The service, which forgets the user.
+    public func clearAtSignOut(
+        outbox: Outbox? = nil,
+        caches: CacheStore? = nil,
+        responses: HTTPCache? = nil,
+        memory: ResourceMemory? = nil,
+        analytics: AnalyticsService? = nil
+    ) {
+        if let outbox {
+            onSignOut("keel.outbox") { _, user in
+                guard let user else { return try await outbox.discardAll() }
+                try await outbox.discardAll(of: user)
+                try await outbox.discardAll(of: nil)
+            }
+        }
+        if let caches { onSignOut("keel.caches") { _ in try await caches.removeAll() } }
+        if let responses { onSignOut("keel.responses") { _ in try await responses.removeAll() } }
+        if let memory { onSignOut("keel.memory") { _ in await memory.removeAll() } }
+        if let analytics { onSignOut("keel.analytics") { _ in analytics.reset() } }
+    }
+}
+
+extension BackgroundWork {
+    /// Adds the observation of a session, which tells other parts that a user has signed in or out.
+    ///
+    /// - Parameters:
+    ///   - session: The session.
+    ///   - loader: The loader whose observers load again for another user.
+    ///   - outbox: The outbox that then sends what waits for its user.
+    public mutating func add<Credentials>(
+        _ session: AuthSession<Credentials>,
+        notifying loader: ResourceLoader? = nil,
+        retrying outbox: Outbox? = nil
+    ) {
+        add("users") {
+            for await state in session.states {
+                loader?.userChanged()
+                if case .signedIn = state { outbox?.retryNow() }
+            }
+        }
+    }
+}

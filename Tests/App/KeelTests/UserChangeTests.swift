@@ -1,0 +1,158 @@
+import Foundation
+import HTTPTypes
+import Keel
+import KeelTestKit
+import Testing
+
+@Suite("A change of user", .timeLimit(.minutes(1)))
+struct UserChangeTests {
+    private struct Note: Sendable {
+        var id: String
+    }
+
+    private struct NoteDTO: Codable, Sendable, Identifiable, DomainMappable {
+        var id: String
+        init(domain: Note) { id = domain.id }
+        func toDomain() throws(MappingError) -> Note { Note(id: id) }
+    }
+
+    private struct PutNote: Endpoint {
+        typealias Response = EmptyResponse
+        let id: String
+        var method: HTTPRequest.Method { .put }
+        var path: EndpointPath { "/notes/\(id)" }
+    }
+
+    private struct NoRenewal: IdentityServer {
+        func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
+            credentials
+        }
+    }
+
+    private let transport = ScriptedHTTPTransport(then: .status(.noContent))
+    private let session = AuthSession<BearerCredentials>(server: NoRenewal())
+    private let memory = ResourceMemory()
+    /// An identity that the loader has read before the user changed.
+    private let staleIdentity = Watched<String?>(nil)
+    private let sender: HTTPOutboxSender
+    private let outbox: Outbox
+    private let loader: ResourceLoader
+    private let notes: EntityRepository<Note>
+
+    init() throws {
+        let (session, staleIdentity) = (self.session, self.staleIdentity)
+        let url = try #require(URL(string: "https://api.example.com/v1"))
+        var configuration = NetworkClient.Configuration(baseURL: url)
+        configuration.retry = .never
+        configuration.authorize(with: session)
+        let client = NetworkClient(configuration, transport: transport)
+        sender = HTTPOutboxSender(client)
+        let storage = StorageClient(InMemoryStorageAdapter())
+        // A clock that stands still: no delay ends by itself.
+        var settings = Outbox.Configuration()
+        settings.clock = TestClock()
+        let outbox = Outbox(storage, configuration: settings)
+        self.outbox = outbox
+        loader = ResourceLoader(
+            ledger: CollectionFetchLedger(storage),
+            memory: memory,
+            identity: {
+                if let name = staleIdentity.value { return name }
+                return await session.identity
+            }
+        )
+        notes = EntityRepository<Note>(
+            "notes",
+            remote: RemoteEntities<NoteDTO>(RemoteDataSource(client))
+                .save { PutNote(id: $0.id) }
+                .delete { PutNote(id: $0) },
+            local: CollectionDataSource(storage.collection("notes", as: NoteDTO.self)),
+            loader: loader,
+            offline: OfflineWrites<NoteDTO>(outbox) { change in
+                switch change {
+                case .save(let dto): try OutboxRequest(PutNote(id: dto.id))
+                case .delete(let id): try OutboxRequest(PutNote(id: id))
+                }
+            },
+            id: { $0.id }
+        )
+    }
+
+    /// Signs in with the account as the token.
+    private func signIn(_ account: String) async throws {
+        try await session.signIn(as: account) { BearerCredentials(accessToken: account) }
+    }
+
+    private var tokens: [String?] {
+        transport.calls.map { $0.head.headerFields[.authorization] }
+    }
+
+    @Test("An unsent change waits for the user who made it, and is sent once that user is back")
+    func waitsForItsUser() async throws {
+        try await signIn("ann")
+        try await notes.saveOffline(Note(id: "1"))
+        try await signIn("ben")
+        var work = BackgroundWork()
+        work.add("outbox") { [outbox, sender] in try await outbox.run(sending: sender) }
+        work.add(session, notifying: loader, retrying: outbox)
+        try await work.run { [outbox, transport, session] in
+            try await waitUntil { try await outbox.pending().first?.lastFailure != nil }
+            #expect(transport.calls.isEmpty)
+            try await session.signIn(as: "ann") { BearerCredentials(accessToken: "ann") }
+            try await waitUntil { try await outbox.pending().isEmpty }
+        }
+        #expect(tokens == ["Bearer ann"])
+    }
+
+    @Test("Changes that are sent at once and later carry the token of one user")
+    func sendsForOne() async throws {
+        try await signIn("ann")
+        _ = try await notes.save(Note(id: "1"))
+        try await notes.saveOffline(Note(id: "2"))
+        #expect(try await outbox.flush(sending: sender))
+        #expect(tokens == ["Bearer ann", "Bearer ann"])
+    }
+
+    @Test("A change that began for one user is not sent for the next one")
+    func refusesTheNext() async throws {
+        try await signIn("ann")
+        let ann = await session.identity
+        staleIdentity.change { $0 = ann }
+        try await signIn("ben")
+        let saving = await #expect(throws: RepositoryError.self) {
+            try await notes.save(Note(id: "1"))
+        }
+        #expect(saving?.code == .signInRequired)
+        let deleting = await #expect(throws: RepositoryError.self) { try await notes.delete("1") }
+        #expect(deleting?.code == .signInRequired)
+        #expect(transport.calls.isEmpty)
+    }
+
+    @Test("Signing out clears the outbox, the caches, the memory and the user of analytics")
+    func clears() async throws {
+        let keel = KeelConfiguration.test()
+        let caches = try keel.makeCaches()
+        let analytics = try keel.makeAnalytics()
+        session.clearAtSignOut(
+            outbox: outbox,
+            caches: caches,
+            memory: memory,
+            analytics: analytics
+        )
+        try await signIn("ann")
+        let names = caches.cache("names", key: String.self, value: String.self)
+        await names.set("Ann", for: "1")
+        try await notes.saveOffline(Note(id: "1"))
+        for owner in ["ben", nil] {
+            try await outbox.enqueue(OutboxWrite(key: "x", kind: "http", owner: owner))
+        }
+        _ = try await notes.entity("1", .cacheOnly)
+        #expect(memory.count > 0)
+        let anonymousID = analytics.anonymousID
+        try await session.signOut()
+        #expect(try await outbox.pending().map(\.write.owner) == ["ben"])
+        #expect(names.peek("1") == nil)
+        #expect(memory.count == 0)
+        #expect(analytics.anonymousID != anonymousID)
+    }
+}
