@@ -67,8 +67,8 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     /// The identifier of the sign-in, stored with the credentials; it is not the user's name.
     ///
     /// It survives renewals and restarts; see ``SessionCredentials/sessionID``. A new sign-in changes it, unless
-    /// ``signIn(as:_:)`` names the same account again. All callers without a user share one identifier. If the store has not been read yet, it is read first; nil if that
-    /// fails.
+    /// ``signIn(as:_:)`` names the same account again. All callers without a user share one identifier. If the store
+    /// has not been read yet, it is read first; nil if that fails.
     public var identity: String? {
         get async {
             if state == .unknown { _ = try? await restore() }

@@ -25,8 +25,9 @@ public protocol SessionCredentials: Sendable {
     ///
     /// ``AuthSession`` sets it at each sign-in and keeps it across renewals: to a random one, or to a hash of the
     /// account that ``AuthSession/signIn(as:_:)`` names. HTTP caches, repositories and outboxes use it to keep users
-    /// apart. If your own type has this property and encodes it with the rest, a user's cached responses are found again after a
-    /// restart. The default implementation does not store the identifier, which then ends with the session object.
+    /// apart. If your own type has this property and encodes it with the rest, a user's cached responses are found
+    /// again after a restart. The default implementation does not store the identifier, which then ends with the
+    /// session object.
     var sessionID: String? { get set }
 }
 

@@ -42,7 +42,8 @@ struct OutboxTests {
     @Test("The writes of a user can be read and dropped without those of other users")
     func separatesUsers() async throws {
         let outbox = makeOutbox()
-        for (id, owner) in [("a", "ann"), ("b", "ben"), ("c", nil), ("d", "ann")] {
+        let owners: [(String, String?)] = [("a", "ann"), ("b", "ben"), ("c", nil), ("d", "ann")]
+        for (id, owner) in owners {
             let write = OutboxWrite(key: "notes/\(id)", kind: "PUT", owner: owner, id: id)
             try await outbox.enqueue(write)
         }

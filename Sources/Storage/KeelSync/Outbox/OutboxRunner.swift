@@ -13,7 +13,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         var isOnline = true
         /// Whether to ignore the retry delays of writes that did not reach the server, because the connection is back.
         var ignoresPausesOfUnreached = false
-        /// The keys that were being sent at that time: an attempt that fails afterwards is repeated once without a delay.
+        /// The keys that were being sent at that time: an attempt that fails afterwards is repeated once at once.
         var unpausedKeys: Set<String> = []
         /// The number of calls of ``Outbox/retryNow()`` that the runner has seen.
         var retryCount: Int
