@@ -16,14 +16,8 @@ extension PostgreSQLStorageAdapter {
                 let result = try await held.read(
                     at: time,
                     holdingFor: request.holdDuration,
-                    waiting: {
-                        state throws(StorageError) in
-                        try await state.run { [self] connection in
-                            // The state is lost with its connection; a new one would read the present.
-                            guard connection.isOpen else { throw StorageError.snapshotTooOld(time) }
-                            let snapshot = TableSnapshot(connection, store, remembers: false)
-                            return try answer(request, snapshot, snapshot.tail(), isHeld: true)
-                        }
+                    waiting: { state throws(StorageError) in
+                        try await answer(request, at: time, holding: state)
                     }
                 )
                 if let result { return result }
@@ -48,6 +42,29 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
+    /// Answers from the state that the transaction of a connection holds.
+    ///
+    /// - Throws: `StorageError/Code/snapshotTooOld` if the transaction has ended.
+    private func answer(
+        _ request: ReadRequest,
+        at time: Timestamp,
+        holding thread: ConnectionThread
+    ) async throws(StorageError) -> ReadResult {
+        do throws(StorageError) {
+            return try await thread.run { [self] connection in
+                // The state is lost with its connection, and with a read that was stopped: a new transaction would read
+                // the present.
+                guard connection.isInTransaction else { throw StorageError.snapshotTooOld(time) }
+                let snapshot = TableSnapshot(connection, store, remembers: false)
+                return try answer(request, snapshot, snapshot.tail(), isHeld: true)
+            }
+        } catch {
+            // The next request that holds this time needs a transaction of its own.
+            if error.code == .snapshotTooOld { held.drop(at: time) { $0 === thread } }
+            throw error
+        }
+    }
+
     /// Answers on a connection of its own, whose transaction stays open for a while.
     ///
     /// Only a store without a history holds transactions, because the server cannot remove what they might still read.
@@ -58,21 +75,29 @@ extension PostgreSQLStorageAdapter {
         var request = request
         request.needsTime = true
         if held.hasRoom {
-            let thread = try StorageError.mapping {
-                try ConnectionThread(
-                    "keel.postgresql.held",
-                    pool.settings,
-                    answerLimit: configuration.answerTimeout
-                )
+            do throws(StorageError) {
+                let thread = try StorageError.mapping {
+                    try ConnectionThread(
+                        "keel.postgresql.held",
+                        pool.settings,
+                        answerLimit: configuration.answerTimeout
+                    )
+                }
+                let result = try await thread.run { [self, request] connection in
+                    let tail = try connection.begin(
+                        reading: store,
+                        heldFor: HeldStates<ConnectionThread>.longest * 2
+                    )
+                    let snapshot = TableSnapshot(connection, store, remembers: false)
+                    return try answer(request, snapshot, tail)
+                }
+                if let time = result.time, held.hold(thread, at: time, for: duration) {
+                    return result
+                }
+            } catch {
+                // Without a further connection, there is no room for another state.
+                guard error.isLackOfConnections else { throw error }
             }
-            let result = try await thread.run { [self, request] connection in
-                let tail = try connection.begin(
-                    reading: store,
-                    heldFor: HeldStates<ConnectionThread>.longest * 2
-                )
-                return try answer(request, TableSnapshot(connection, store, remembers: false), tail)
-            }
-            if let time = result.time, held.hold(thread, at: time, for: duration) { return result }
         }
         var result = try await reading { [self, request] in try answer(request, $0, $1) }
         result.time = nil

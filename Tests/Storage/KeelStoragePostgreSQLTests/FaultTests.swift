@@ -122,6 +122,81 @@ struct FaultTests {
         await adapter.close()
     }
 
+    /// The ways in which a read of a held state is stopped.
+    enum Stop: CaseIterable {
+        case cancellation
+        case deadline
+        case failure
+    }
+
+    @Test("A held state ends with a read that was stopped", arguments: Stop.allCases)
+    func losesStoppedStates(_ stop: Stop) async throws {
+        try await PostgreSQLServer.withStore {
+            if case .deadline = stop { $0.answerTimeout = .milliseconds(500) }
+        } _: { adapter in
+            _ = try await adapter.commit([batch("1")])
+            var hold = ReadRequest(.documents([]))
+            hold.holdDuration = .seconds(30)
+            let time = try #require(try await adapter.read(hold).time)
+            // The second request shares the state of the first.
+            #expect(try await adapter.read(hold).time == time)
+            let state = adapter.held.read(at: time) { $0 }
+            let held = try #require(state)
+            let pid = try await run("SELECT pg_backend_pid()", on: held)
+            let sql = stop == .failure ? "SELECT 1/0" : "SELECT pg_sleep(60)"
+            let stopped = Task { try await run(sql, on: held) }
+            if case .cancellation = stop {
+                let stranger = try thread(try await PostgreSQLServer.shared.value.url())
+                let sleeping =
+                    "SELECT count(*) FROM pg_stat_activity WHERE pid = \(pid) AND wait_event = 'PgSleep'"
+                while try await run(sleeping, on: stranger) == 0 {}
+                stopped.cancel()
+                await stranger.close()
+            }
+            await #expect(throws: StorageError.self) { try await stopped.value }
+            var past = ReadRequest(.documents(["notes/2"]))
+            past.asOf = time
+            for _ in 0..<2 {
+                let error = await #expect(throws: StorageError.self) {
+                    try await adapter.read(past)
+                }
+                #expect(error?.code == .snapshotTooOld)
+            }
+            // Another request can hold the same time.
+            #expect(try await adapter.read(hold).time == time)
+            _ = try await adapter.commit([batch("2")])
+            guard case .documents(let found) = try await adapter.read(past).payload else {
+                Issue.record("documents were answered with something else")
+                return
+            }
+            #expect(found == [nil])
+        }
+    }
+
+    @Test("A held state that finds no connection is answered without a hold")
+    func answersWithoutAHold() async throws {
+        let server = try await PostgreSQLServer(
+            options: ["max_connections=3", "superuser_reserved_connections=0"]
+        )
+        defer { server.stop() }
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
+        _ = try await adapter.commit([batch("1")])
+        #expect(try await adapter.reading { _, _ in true })
+        let stranger = try thread(server.url())
+        _ = try await run("SELECT 1", on: stranger)
+        var hold = ReadRequest(.documents(["notes/1"]))
+        hold.holdDuration = .seconds(30)
+        let result = try await adapter.read(hold)
+        #expect(result.time == nil)
+        guard case .documents(let found) = result.payload else {
+            Issue.record("documents were answered with something else")
+            return
+        }
+        #expect(found.map { $0?.id } == ["1"])
+        await stranger.close()
+        await adapter.close()
+    }
+
     // MARK: Keys
 
     @Test("Resealing makes a former key unnecessary")

@@ -98,6 +98,22 @@ package final class HeldStates<State: Sendable>: Sendable {
         }
     }
 
+    /// Ends all holds of a state that can no longer be read.
+    ///
+    /// - Parameters:
+    ///   - time: The time of the state.
+    ///   - isLost: Returns whether the state that is held is the one that was lost, and not a later one of this time.
+    package func drop(at time: Timestamp, where isLost: (State) -> Bool) {
+        // A state may be a connection that closes when released, so it is released outside the lock.
+        let last = content.withLock { content -> State? in
+            guard let held = content.held[time], isLost(held.state) else { return nil }
+            held.ending?.cancel()
+            Self.remove(time, from: &content)
+            return held.state
+        }
+        _ = last
+    }
+
     private func extend(at time: Timestamp, for duration: Duration) {
         content.withLock { content in
             guard var held = content.held[time] else { return }

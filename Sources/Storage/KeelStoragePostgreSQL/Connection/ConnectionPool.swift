@@ -104,7 +104,8 @@ final class ConnectionPool: Sendable {
 }
 
 extension StorageError {
-    fileprivate var isLackOfConnections: Bool {
+    /// Whether the server allows no further connections, or the process no further file descriptors.
+    var isLackOfConnections: Bool {
         (cause as? DatabaseFailure)?.state == "53300"
     }
 }

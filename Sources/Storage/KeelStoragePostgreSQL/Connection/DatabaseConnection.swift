@@ -63,6 +63,11 @@ final class DatabaseConnection {
 
     var isOpen: Bool { handle != nil }
 
+    /// Whether a transaction is open in which no statement has failed.
+    var isInTransaction: Bool {
+        handle.map { PQtransactionStatus($0) == PQTRANS_INTRANS } ?? false
+    }
+
     func close() {
         if let handle { PQfinish(handle) }
         handle = nil
