@@ -197,6 +197,46 @@ struct ConnectionTests {
         await other.close()
     }
 
+    @Test("A connection whose opening was canceled is opened anew by the next call")
+    func cancelsOpenings() async throws {
+        let thread = try thread(try await PostgreSQLServer.shared.value.url())
+        let isOpen = try await Task {
+            try await thread.run { connection -> Bool in
+                _ = withUnsafeCurrentTask { $0?.cancel() }
+                #expect(throws: WaitingEnd.self) { try connection.openIfNeeded() }
+                return connection.isOpen
+            }
+        }.value
+        #expect(!isOpen)
+        let (isDirect, timeline) = try await thread.run { connection in
+            try connection.openIfNeeded()
+            return (connection.isDirect, connection.timeline)
+        }
+        #expect(isDirect)
+        #expect(timeline != nil)
+        await thread.close()
+    }
+
+    @Test("A wait whose deadline has passed ends at once")
+    func waitsForNothing() throws {
+        let isReady = try WakePipe().wait(-1, 0, upTo: .seconds(-1))
+        #expect(!isReady)
+    }
+
+    @Test("A notification that arrives with the answer of a statement is received at once")
+    func receivesEarlyNotifications() async throws {
+        let thread = try thread(try await PostgreSQLServer.shared.value.url())
+        let start = ContinuousClock.now
+        let payloads = try await thread.run { connection in
+            try connection.run(DatabaseStatement("LISTEN early"))
+            try connection.run(DatabaseStatement("SELECT pg_notify('early', '1')"))
+            return try connection.notifications(upTo: .seconds(60))
+        }
+        #expect(payloads == ["1"])
+        #expect(ContinuousClock.now - start < .seconds(30))
+        await thread.close()
+    }
+
     // MARK: Refusals
 
     @Test("A role with a password needs the right one, by SCRAM")

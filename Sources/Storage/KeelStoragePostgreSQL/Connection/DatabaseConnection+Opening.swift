@@ -12,6 +12,8 @@ extension DatabaseConnection {
                 try open(parameters)
                 return
             } catch let end as WaitingEnd where end == .cancelled {
+                // The next caller would take it for an open connection.
+                close()
                 throw end
             } catch {
                 close()

@@ -322,6 +322,9 @@ final class DatabaseConnection {
     /// - Returns: The payloads that arrived; empty if none did, or the thread was woken.
     func notifications(upTo limit: Duration) throws -> [String] {
         guard let handle else { throw DatabaseFailure.lost("the connection is closed") }
+        // Those that came with the answer of a statement are no longer in the socket.
+        let early = received(by: handle)
+        guard early.isEmpty else { return early }
         if try pipe.wait(PQsocket(handle), Int16(POLLIN), upTo: limit) {
             guard PQconsumeInput(handle) == 1 else {
                 let failure = lost(handle)
@@ -329,6 +332,11 @@ final class DatabaseConnection {
                 throw failure
             }
         }
+        return received(by: handle)
+    }
+
+    /// Returns the payloads of the notifications that libpq has read.
+    private func received(by handle: OpaquePointer) -> [String] {
         var payloads: [String] = []
         while let notification = PQnotifies(handle) {
             payloads.append(String(cString: notification.pointee.extra))

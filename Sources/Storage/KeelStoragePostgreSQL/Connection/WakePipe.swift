@@ -33,7 +33,7 @@ final class WakePipe: Sendable {
         _ = write(writing, &byte, 1)
     }
 
-    /// Waits for a socket, or for none if it is negative, and for ``wake()``.
+    /// Waits for a socket, or for none if it is negative, and for ``wake()``; not at all if the limit is negative.
     ///
     /// - Returns: Whether the socket is ready.
     func wait(_ socket: Int32, _ events: Int16, upTo limit: Duration) throws -> Bool {
@@ -44,7 +44,8 @@ final class WakePipe: Sendable {
         let (seconds, attoseconds) = limit.components
         // Rounded up, so that a wait does not end just before its deadline and begin again.
         let milliseconds = min(seconds, 3600) * 1000 + attoseconds / 1_000_000_000_000_000 + 1
-        let count = poll(&watched, nfds_t(watched.count), Int32(milliseconds))
+        // A negative time has no end, and a deadline may have passed.
+        let count = poll(&watched, nfds_t(watched.count), Int32(max(0, milliseconds)))
         guard count >= 0 else {
             guard errno == EINTR else { throw DatabaseFailure.lost("the socket cannot be watched") }
             return false
