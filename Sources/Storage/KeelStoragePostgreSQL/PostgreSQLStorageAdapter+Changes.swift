@@ -39,7 +39,7 @@ extension PostgreSQLStorageAdapter {
     private func page(
         _ request: ChangeRequest
     ) async throws(StorageError) -> (page: ChangePage, sequence: Int64) {
-        try await reading { [store] snapshot, tail in
+        try await reading(isQuick: true) { [store] snapshot, tail in
             let pages = try ChangePageReader(request, in: snapshot, tail.log, epoch: store.epoch)
             return (try pages.page(), tail.sequence)
         }

@@ -26,8 +26,10 @@ extension PostgreSQLStorageAdapter {
         public var allowsUnverifiedServers = false
         /// The number of concurrent reads, each with a connection of its own; at least 1.
         ///
-        /// A server that allows fewer connections reduces it. The adapter has two more: one writes, and one waits for
-        /// changes.
+        /// From three on, queries leave two of the connections to reads by path, pages of changes and statistics, which
+        /// slow queries then do not hold up. A server that allows fewer connections reduces the number for at least 30
+        /// seconds. The adapter has two more connections: one writes, and one waits for changes. In a store without a
+        /// history, each held state has one too, and there are at most eight.
         public var readerCount = 8
         /// How long the adapter waits for an answer of the server.
         ///

@@ -5,7 +5,7 @@ extension PostgreSQLStorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         do throws(StorageError) {
             if request.isOneStatement {
-                return try await pool.reading { [store] connection in
+                return try await pool.reading(isQuick: true) { [store] connection in
                     try TableSnapshot(connection, store).answer(request, past: nil) {
                         IndexSet(generation: -1, all: [])
                     }
@@ -27,17 +27,22 @@ extension PostgreSQLStorageAdapter {
             }
             var request = request
             if request.holdDuration != nil { request.needsTime = true }
-            return try await reading { [self, request] in try answer(request, $0, $1) }
+            return try await reading(isQuick: request.isQuick) { [self, request] in
+                try answer(request, $0, $1)
+            }
         } catch {
             throw error.during("read")
         }
     }
 
     /// Runs a read in a transaction of its own.
+    ///
+    /// A quick one, which is done soon however large the store is, does not wait until queries end.
     func reading<Value: Sendable>(
+        isQuick: Bool = false,
         _ read: @escaping @Sendable (TableSnapshot, StoreTail) throws -> Value
     ) async throws(StorageError) -> Value {
-        try await pool.reading { [store] connection in
+        try await pool.reading(isQuick: isQuick) { [store] connection in
             try connection.transaction(reading: store, TableSnapshot(connection, store), read)
         }
     }
@@ -99,7 +104,9 @@ extension PostgreSQLStorageAdapter {
                 guard error.isLackOfConnections else { throw error }
             }
         }
-        var result = try await reading { [self, request] in try answer(request, $0, $1) }
+        var result = try await reading(isQuick: request.isQuick) { [self, request] in
+            try answer(request, $0, $1)
+        }
         result.time = nil
         return result
     }
@@ -137,6 +144,12 @@ extension PostgreSQLStorageAdapter {
 }
 
 extension ReadRequest {
+    /// Whether the request looks documents up by their paths, and runs no query.
+    fileprivate var isQuick: Bool {
+        guard case .documents = operation else { return false }
+        return reads == nil
+    }
+
     /// Whether one statement answers the request, which is consistent without a transaction.
     fileprivate var isOneStatement: Bool {
         guard case .documents(let paths) = operation,

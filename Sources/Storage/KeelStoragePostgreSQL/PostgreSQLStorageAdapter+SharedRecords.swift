@@ -129,7 +129,7 @@ extension PostgreSQLStorageAdapter: SharedRecords {
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
     ) async throws(StorageError) -> Value {
         do throws(StorageError) {
-            return try await pool.reading(work)
+            return try await pool.reading(isQuick: true, work)
         } catch {
             throw error.during("shared record")
         }

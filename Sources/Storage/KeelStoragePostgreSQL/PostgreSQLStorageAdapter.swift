@@ -65,7 +65,8 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
             let pool = try ConnectionPool(
                 settings,
                 readerCount: configuration.readerCount,
-                answerLimit: configuration.answerTimeout
+                answerLimit: configuration.answerTimeout,
+                clock: configuration.clock
             )
             let store = try await pool.writer.run { try OpenStore(configuration, on: $0) }
             watch = try StorageError.mapping { [signal] in

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 import KeelTestSupport
 import Testing
 
@@ -90,6 +91,101 @@ struct FaultTests {
         }
         #expect(count == 30)
         await adapter.close()
+    }
+
+    @Test("Connections that the server refused for a moment are opened later")
+    func opensRefusedConnections() async throws {
+        let server = try await PostgreSQLServer(
+            options: ["max_connections=3", "superuser_reserved_connections=0"]
+        )
+        defer { server.stop() }
+        let clock = TestClock()
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.readerCount = 2
+        configuration.clock = clock
+        let adapter = try await PostgreSQLStorageAdapter(
+            at: .url(server.url()),
+            configuration: configuration
+        )
+        let pool = adapter.pool
+        @Sendable func read(_ sql: String) async throws -> Int {
+            try await pool.reading(isQuick: true) { try $0.run(DatabaseStatement(sql)).count }
+        }
+        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        // With the writer and a stranger, there is one connection left for two reads.
+        let stranger = try thread(server.url())
+        _ = try await run("SELECT pg_advisory_lock(7)", on: stranger)
+        let first = Task { try await read("SELECT pg_advisory_xact_lock(7)") }
+        while try await run(waiting, on: stranger) == 0 {}
+        let second = Task { try await read("SELECT 1") }
+        while pool.refusedCount == 0 { await Task.yield() }
+        _ = try await run("SELECT pg_advisory_unlock(7)::integer", on: stranger)
+        #expect(try await first.value == 1)
+        #expect(try await second.value == 1)
+        // Then the stranger leaves.
+        await stranger.close()
+        let used = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+        while try await run(used, on: pool.writer) > 2 {}
+        await clock.advance(by: .seconds(30))
+        _ = try await run("SELECT pg_advisory_lock(7)", on: pool.writer)
+        let third = Task { try await read("SELECT pg_advisory_xact_lock(7)") }
+        while try await run(waiting, on: pool.writer) == 0 {}
+        #expect(try await read("SELECT 1") == 1)
+        _ = try await run("SELECT pg_advisory_unlock(7)::integer", on: pool.writer)
+        #expect(try await third.value == 1)
+        #expect(pool.refusedCount == 0)
+        await adapter.close()
+    }
+
+    @Test("Slow queries hold up neither listeners nor reads by path nor statistics")
+    func leavesRoomForQuickWork() async throws {
+        try await PostgreSQLServer.withStore {
+            $0.readerCount = 3
+        } _: { adapter in
+            let other = try await PostgreSQLStorageAdapter(
+                at: adapter.location,
+                configuration: adapter.configuration
+            )
+            let cursor = try await adapter.changes(ChangeRequest()).next
+            let stranger = try thread(try await PostgreSQLServer.shared.value.url())
+            let key = adapter.store.number
+            _ = try await run("SELECT pg_advisory_lock(\(key))", on: stranger)
+            let queries = (0..<8).map { _ -> Task<Int, any Error> in
+                Task {
+                    try await adapter.reading { snapshot, _ in
+                        try snapshot.connection.run(
+                            DatabaseStatement("SELECT pg_advisory_xact_lock(\(key))")
+                        ).count
+                    }
+                }
+            }
+            let waiting = """
+                SELECT count(*) FROM pg_locks
+                WHERE locktype = 'advisory' AND NOT granted AND objid = \(key)
+                """
+            while try await run(waiting, on: stranger) == 0 {}
+            async let page = adapter.changes(
+                ChangeRequest(after: cursor, waitTimeout: .seconds(20))
+            )
+            _ = try await other.commit([batch("1")])
+            #expect(try await page.changes.map(\.path) == ["notes/1"])
+            guard
+                case .documents(let found) = try await adapter.read(
+                    ReadRequest(.documents(["notes/1"]))
+                ).payload
+            else {
+                Issue.record("documents were answered with something else")
+                return
+            }
+            #expect(found.map { $0?.id } == ["1"])
+            _ = try await adapter.statistics()
+            // The queries have waited all the while.
+            #expect(try await run(waiting, on: stranger) == 1)
+            _ = try await run("SELECT pg_advisory_unlock(\(key))::integer", on: stranger)
+            for query in queries { #expect(try await query.value == 1) }
+            await stranger.close()
+            await other.close()
+        }
     }
 
     @Test("A held state ends with its connection, and a later read never answers from the present")

@@ -9,32 +9,62 @@ final class ConnectionPool: Sendable {
         var idle: [ConnectionThread] = []
         /// The number of reading connections, idle or not.
         var count = 0
+        /// The number of places whose connections the server refused, and when they are given back.
+        var refusedCount = 0
+        var recovery = Duration.zero
         var isClosed = false
     }
+
+    /// The number of connections that queries leave to quick work, if there are as many.
+    private static let reserve = 2
+    /// How long the pool goes on with fewer connections than it may have.
+    private static let recoveryPause = Duration.seconds(30)
 
     let settings: ConnectionSettings
     let answerLimit: Duration
     let writer: ConnectionThread
     private let state = Mutex(State())
+    private let timeline: Timeline
     private let reads: TaskQueue
+    /// The reads that may take long; they wait here before they wait in ``reads``, which they cannot fill.
+    private let queries: TaskQueue
 
     init(
         _ settings: ConnectionSettings,
         readerCount: Int,
-        answerLimit: Duration
+        answerLimit: Duration,
+        clock: any Clock<Duration>
     ) throws(StorageError) {
         self.settings = settings
         self.answerLimit = answerLimit
+        timeline = Timeline(clock)
         reads = TaskQueue(admitting: max(1, readerCount))
+        queries = TaskQueue(admitting: max(1, readerCount - Self.reserve))
         writer = try StorageError.mapping {
             try ConnectionThread("keel.postgresql.writer", settings, answerLimit: answerLimit)
         }
     }
 
+    /// The number of connections that the pool does without, because the server refused them a short time ago.
+    var refusedCount: Int { state.withLock { $0.refusedCount } }
+
     /// Runs work on a reading connection, when one is free.
+    ///
+    /// Quick work, which is done soon however large the store is, does not wait until queries end.
     func reading<Value: Sendable>(
+        isQuick: Bool = false,
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
     ) async throws(StorageError) -> Value {
+        guard !isQuick else { return try await admitted(work) }
+        guard await queries.enter() else { throw .cancellation }
+        defer { queries.leave() }
+        return try await admitted(work)
+    }
+
+    private func admitted<Value: Sendable>(
+        _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
+    ) async throws(StorageError) -> Value {
+        recover()
         while true {
             guard await reads.enter() else { throw .cancellation }
             let thread: ConnectionThread
@@ -53,7 +83,7 @@ final class ConnectionPool: Sendable {
                     reads.leave()
                     throw error
                 }
-                // The server allows fewer connections: the pool keeps what it has, and this place stays taken.
+                // The server allows fewer connections: the pool keeps what it has, and this place stays taken for now.
             }
         }
     }
@@ -93,13 +123,27 @@ final class ConnectionPool: Sendable {
         state.withLock { if !$0.isClosed { $0.idle.append(thread) } }
     }
 
-    /// Gives a connection up for good, unless it is the only one.
+    /// Gives a connection and its place up for a while, unless it is the only one.
     private func drop(_ thread: ConnectionThread) -> Bool {
-        state.withLock { state in
+        let recovery = timeline.now + Self.recoveryPause
+        return state.withLock { state in
             guard state.count > 1 else { return false }
             state.count -= 1
+            state.refusedCount += 1
+            state.recovery = recovery
             return true
         }
+    }
+
+    /// Gives back the places of refused connections, once the server may allow them again.
+    private func recover() {
+        let now = timeline.now
+        let count = state.withLock { state -> Int in
+            guard now >= state.recovery else { return 0 }
+            defer { state.refusedCount = 0 }
+            return state.refusedCount
+        }
+        for _ in 0..<count { reads.leave() }
     }
 }
 

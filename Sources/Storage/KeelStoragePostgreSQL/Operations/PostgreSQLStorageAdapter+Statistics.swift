@@ -65,7 +65,7 @@ extension PostgreSQLStorageAdapter {
             statistics.longestTailWait = longestWait
             statistics.waitingCallCount = line.count
             let followed = watch.followed
-            return try await pool.reading { [store, statistics] connection in
+            return try await pool.reading(isQuick: true) { [store, statistics] connection in
                 try statistics.completed(of: store, after: followed, on: connection)
             }
         } catch {
