@@ -63,6 +63,13 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var unverifiedDatabase = false
 
+    @Option(
+        help: """
+            The most reads of a PostgreSQL database at a time, each with a connection of its own.
+            """
+    )
+    var databaseReaders = 8
+
     @Option(help: "The loopback address to listen on.")
     var host = "127.0.0.1"
 
@@ -186,6 +193,9 @@ struct ServeCommand: AsyncParsableCommand {
         guard (1...1_000_000).contains(maxConnections) else {
             throw ValidationError("--max-connections is 1 to 1000000.")
         }
+        guard (1...1000).contains(databaseReaders) else {
+            throw ValidationError("--database-readers is 1 to 1000.")
+        }
         for name in [logs, analytics] { _ = try Parsed.collection(name) }
         guard (0...3600).contains(grace) else {
             throw ValidationError("--grace is 0 to 3600 seconds.")
@@ -218,7 +228,8 @@ struct ServeCommand: AsyncParsableCommand {
             history: history,
             log: log,
             durability: durability,
-            allowsUnverifiedDatabase: unverifiedDatabase
+            allowsUnverifiedDatabase: unverifiedDatabase,
+            databaseReaders: databaseReaders
         )
         var configuration = StorageServer.Configuration()
         configuration.maximumBodyBytes = maxBody << 20

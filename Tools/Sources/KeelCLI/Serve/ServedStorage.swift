@@ -77,7 +77,8 @@ struct ServedStore {
         history: ServedHistory?,
         log: RetentionOptions,
         durability: ServedDurability,
-        allowsUnverifiedDatabase: Bool
+        allowsUnverifiedDatabase: Bool,
+        databaseReaders: Int
     ) async throws {
         switch storage {
         case .memory:
@@ -99,13 +100,14 @@ struct ServedStore {
                 $0.history = history?.age
                 $0.retention = log.retention
                 if allowsUnverifiedDatabase { $0.allowsUnverifiedServers = true }
+                $0.readerCount = databaseReaders
             }
             // The database may restart while the server runs.
             adapter = opened.retrying(.attempts(4))
             metrics = { await opened.metricsText(label: "default") }
             close = { await opened.close() }
             #else
-            _ = (url, allowsUnverifiedDatabase)
+            _ = (url, allowsUnverifiedDatabase, databaseReaders)
             throw ToolError.lacksPostgreSQL
             #endif
         }
