@@ -317,5 +317,64 @@ struct ConnectionTests {
         #expect(try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count } == 1)
         await thread.close()
     }
+
+    @Test("A host that does not answer delays the first connection, and later ones hardly")
+    func passesSilentHosts() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let free = try await PostgreSQLServer.freePort()
+        for (port, isThere) in [(server.port, true), (free, false)] {
+            // The system accepts connections to it, and nobody reads from them.
+            let silent = try FileDescriptor.listening()
+            defer { silent.end() }
+            let hosts = "127.0.0.1:\(silent.port),127.0.0.1:\(port)"
+            let shared = try settings("postgres://keel@\(hosts)/postgres?connect_timeout=3")
+            var times: [Duration] = []
+            for _ in 0..<2 {
+                let thread = try ConnectionThread("test", shared, answerLimit: .seconds(10))
+                let start = ContinuousClock.now
+                let count = try? await thread.run {
+                    try $0.run(DatabaseStatement("SELECT 1")).count
+                }
+                times.append(ContinuousClock.now - start)
+                #expect(count == (isThere ? 1 : nil))
+                await thread.close()
+            }
+            #expect(times[0] >= .seconds(3))
+            #expect(times[1] < .seconds(3))
+        }
+    }
+
+    @Test("Every address of a host’s name is tried")
+    func triesAllAddresses() async throws {
+        let host = ["host": "db.example.com", "port": "5433"]
+        let several = ConnectionSettings.addresses(of: host) { _ in ["10.0.0.1", "fe80::1"] }
+        #expect(several.map { $0["hostaddr"] } == ["10.0.0.1", "fe80::1"])
+        #expect(several.allSatisfy { $0["host"] == "db.example.com" && $0["port"] == "5433" })
+        let unknown = ConnectionSettings.addresses(of: host) { _ in [] }
+        #expect(unknown.isEmpty)
+        let known: [[String: String]] = [
+            ["host": "/run/postgresql"], ["host": "127.0.0.1"], [:],
+            ["host": "db.example.com", "hostaddr": "10.0.0.1"],
+        ]
+        for host in known { #expect(ConnectionSettings.addresses(of: host) == [host]) }
+        let port = try await PostgreSQLServer.shared.value.port
+        let thread = try thread("postgres://keel@localhost:\(port)/postgres")
+        #expect(try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count } == 1)
+        await thread.close()
+    }
+
+    @Test("The reason of a server that refuses is reported before a host that is down")
+    func reportsTheReason() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let port = try await PostgreSQLServer.freePort()
+        let thread = try thread(
+            "postgres://keel@127.0.0.1:\(server.port),127.0.0.1:\(port)/missing"
+        )
+        let error = await #expect(throws: StorageError.self) {
+            try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count }
+        }
+        #expect(error?.code == .invalidArgument)
+        await thread.close()
+    }
 }
 #endif

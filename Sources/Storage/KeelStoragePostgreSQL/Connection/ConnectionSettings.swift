@@ -12,6 +12,8 @@ struct ConnectionSettings: Sendable {
     let hosts: [Parameters]
     /// Shared by all connections with these settings.
     let lineage = ServerLineage()
+    /// Shared by all connections with these settings.
+    let silent = SilentHosts()
     /// The time limit of an attempt to connect to one host.
     let attemptLimit: Duration
 

@@ -4,26 +4,50 @@ internal import Foundation
 
 extension DatabaseConnection {
     /// Connects to the first host that accepts writes, unless the connection is open.
+    ///
+    /// - Throws: The failure of the last host, or the one that says why a server refuses the connection.
     func openIfNeeded() throws {
         guard handle == nil else { return }
-        var last: (any Error)?
-        for parameters in settings.hosts {
-            do {
-                try open(parameters)
-                return
-            } catch let end as WaitingEnd where end == .cancelled {
-                // The next caller would take it for an open connection.
-                close()
-                throw end
-            } catch {
-                close()
-                last = error
+        let silent = settings.silent
+        var failures: [any Error] = []
+        for host in silent.ordered(settings.hosts) {
+            let addresses = ConnectionSettings.addresses(of: host)
+            if addresses.isEmpty {
+                failures.append(DatabaseFailure.ofConnecting("the host’s name has no address"))
+            }
+            let isOnly = settings.hosts.count == 1 && addresses.count == 1
+            for address in silent.ordered(addresses) {
+                let whole = settings.attemptLimit
+                let limit = isOnly ? whole : silent.limit(of: address, from: whole)
+                let start = ContinuousClock.now
+                do {
+                    try open(address, within: limit)
+                    silent.remove(host, address)
+                    return
+                } catch let end as WaitingEnd where end == .cancelled {
+                    // The next caller would take it for an open connection.
+                    close()
+                    throw end
+                } catch {
+                    close()
+                    // The system itself gives up some hosts after a while.
+                    if ContinuousClock.now - start > limit / 2 {
+                        silent.insert(host, address)
+                    } else {
+                        silent.remove(host, address)
+                    }
+                    failures.append(error)
+                }
             }
         }
-        throw last ?? DatabaseFailure.lost("the URL names no host")
+        let refusal = failures.first { ($0 as? DatabaseFailure)?.isRefusal == true }
+        throw refusal ?? failures.last ?? DatabaseFailure.lost("the URL names no host")
     }
 
-    private func open(_ parameters: ConnectionSettings.Parameters) throws {
+    private func open(
+        _ parameters: ConnectionSettings.Parameters,
+        within limit: Duration
+    ) throws {
         let ordered = parameters.sorted { $0.key < $1.key }
         let names = ordered.map { strdup($0.key) }
         let values = ordered.map { strdup($0.value) }
@@ -45,7 +69,7 @@ extension DatabaseConnection {
             },
             Unmanaged.passUnretained(self).toOpaque()
         )
-        let deadline = ContinuousClock.now + settings.attemptLimit
+        let deadline = ContinuousClock.now + limit
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
             guard PQstatus(handle) != CONNECTION_BAD, state != PGRES_POLLING_FAILED else {
@@ -60,7 +84,7 @@ extension DatabaseConnection {
             } catch let end as WaitingEnd where end == .timeout {
                 throw DatabaseFailure(
                     state: "08001",
-                    "the server did not answer within \(settings.attemptLimit)",
+                    "the server did not answer within \(limit)",
                     isConnectionLost: true
                 )
             }

@@ -45,6 +45,11 @@ struct DatabaseFailure: Error, CustomStringConvertible {
         )
     }
 
+    /// Whether a server was reached and has a reason of its own to refuse the connection, such as a wrong password.
+    ///
+    /// That a host is down, is starting or is a standby is no such reason.
+    var isRefusal: Bool { !["08", "57"].contains(state.prefix(2)) }
+
     var description: String { state.isEmpty ? message : "\(message) (SQLSTATE \(state))" }
 
     /// Returns a field of a server's message, by the letter that PostgreSQL's protocol gives it.

@@ -88,7 +88,7 @@ final class CuttingRelay: Sendable {
 }
 
 /// A socket, which is closed with its last reference.
-private final class FileDescriptor: Sendable {
+final class FileDescriptor: Sendable {
     private let number: Int32
 
     private init(_ number: Int32) { self.number = number }

@@ -1,0 +1,54 @@
+#if PostgreSQL
+internal import Foundation
+
+extension ConnectionSettings {
+    /// Returns a host once for each address of its name; nothing if the name is unknown.
+    ///
+    /// While libpq connects without blocking, it goes to the next address of a name only after an error, and not if an
+    /// address does not answer.
+    static func addresses(
+        of host: Parameters,
+        resolving resolve: (String) -> [String] = ConnectionSettings.numericAddresses(of:)
+    ) -> [Parameters] {
+        guard let name = host["host"], !name.isEmpty, !name.hasPrefix("/"), !name.hasPrefix("@"),
+            host["hostaddr"] == nil
+        else { return [host] }
+        let addresses = resolve(name)
+        guard addresses.count > 1 else { return addresses.isEmpty ? [] : [host] }
+        return addresses.map { host.merging(["hostaddr": $0]) { $1 } }
+    }
+
+    /// Returns the addresses of a name, in numbers; nothing if the name is unknown.
+    static func numericAddresses(of name: String) -> [String] {
+        var hints = addrinfo()
+        #if canImport(Glibc)
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #else
+        hints.ai_socktype = SOCK_STREAM
+        #endif
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(name, nil, &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        var addresses: [String] = []
+        var next = list
+        while let entry = next?.pointee {
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            let status = getnameinfo(
+                entry.ai_addr,
+                entry.ai_addrlen,
+                &text,
+                socklen_t(text.count),
+                nil,
+                0,
+                NI_NUMERICHOST
+            )
+            if status == 0 {
+                let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+                addresses.append(String(decoding: bytes, as: UTF8.self))
+            }
+            next = entry.ai_next
+        }
+        return addresses
+    }
+}
+#endif
