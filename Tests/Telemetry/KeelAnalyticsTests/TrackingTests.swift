@@ -299,16 +299,6 @@ struct TrackingTests {
             try bench.service { $0.add(vendor, rules: DestinationRules(hashing: ["mail"])) }
         }
     }
-
-    @Test("A folder belongs to one service at a time")
-    func oneService() throws {
-        var first: AnalyticsService? = try bench.service(vendor)
-        let error = #expect(throws: AnalyticsError.self) { try bench.service(vendor) }
-        #expect(error?.code == .inUse)
-        #expect(first != nil)
-        first = nil
-        _ = try bench.service(vendor)
-    }
 }
 
 extension [UInt8] {

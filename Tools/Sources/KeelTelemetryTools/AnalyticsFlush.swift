@@ -51,6 +51,9 @@ package struct AnalyticsFlush: Sendable {
         var configuration = AnalyticsConfiguration()
         configuration.add(destination, rules: rules)
         let service = try AnalyticsService(at: folder, configuration: configuration)
+        guard service.isDelivering else {
+            throw AnalyticsError(.inUse, "The app delivers the events itself")
+        }
         let isDrained = await service.flush(upTo: limit)
         let status = service.status.destinations[name]
         let ledger = try service.ledgers()[name] ?? before

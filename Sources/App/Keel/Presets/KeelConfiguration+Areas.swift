@@ -52,8 +52,9 @@ extension KeelConfiguration {
 extension KeelConfiguration {
     /// Opens the analytics service, in the ``analytics`` folder or in memory.
     ///
-    /// Only one program at a time can use a folder. Run the service with ``BackgroundWork`` or its
-    /// own `run()`: events wait until then, and until the user consents.
+    /// Run the service with ``BackgroundWork`` or its own `run()`: events wait until then, and until
+    /// the user consents. One program at a time delivers the events of a folder; another one, such as
+    /// an extension of the app, tracks for the same user and under the same decisions.
     ///
     /// - Parameter configuration: The destinations and behavior.
     /// - Returns: The service.

@@ -26,6 +26,10 @@ final class ConsentBook: Sendable {
         state.withLock { $0.fallback == .granted || $0.consents.values.contains(.granted) }
     }
 
+    func replace(_ consents: [ConsentPurpose: AnalyticsConsent], fallback: AnalyticsConsent) {
+        state.withLock { $0 = State(consents: consents, fallback: fallback) }
+    }
+
     func set(_ consent: AnalyticsConsent, for purpose: ConsentPurpose) {
         state.withLock { $0.consents[purpose] = consent }
     }

@@ -39,9 +39,9 @@ extension AnalyticsError.Code {
     public static var invalidArgument: Self {
         .permanent("Correct the call as the message says; repeating it unchanged fails again.")
     }
-    /// Another service, in this process or another, is using the folder.
+    /// Another service, in this process or another, delivers the events of the folder.
     public static var inUse: Self {
-        .transient("Share one AnalyticsService, or give each instance a separate folder.")
+        .transient("Do it with the service that delivers the events, or wait for its end.")
     }
     /// There is no analytics data in the folder, or no destination of the name.
     public static var notFound: Self {

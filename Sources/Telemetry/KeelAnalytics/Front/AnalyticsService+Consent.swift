@@ -7,7 +7,7 @@ extension AnalyticsService {
     /// - Parameter purpose: The purpose.
     /// - Returns: The consent in force.
     public func consent(for purpose: ConsentPurpose) -> AnalyticsConsent {
-        tracker.consents[purpose]
+        tracker.consent(for: purpose)
     }
 
     /// Grants consent to a purpose, so that its held and future events are sent.

@@ -13,17 +13,41 @@ extension AnalyticsService {
     /// ```
     ///
     /// Events are collected for the configured interval. After failures the delays grow, per
-    /// destination. Canceling at any point loses nothing.
+    /// destination. Canceling at any point loses nothing. While another service delivers the events
+    /// of the folder, the call waits for its end.
     @concurrent
     public func run() async {
+        let (interval, clock) = (
+            tracker.configuration.deliveryInterval, tracker.configuration.clock
+        )
+        while (try? takeRight()) != true {
+            do { try await clock.sleep(for: Self.patience) } catch { return }
+        }
+        let patience = tracker.isShared ? Self.patience : nil
         await withTaskGroup(of: Void.self) { group in
-            let interval = tracker.configuration.deliveryInterval
             for lane in lanes {
                 group.addTask {
-                    await lane.run(collectingFor: interval, until: tracker.hurry)
+                    await lane.run(
+                        collectingFor: interval,
+                        until: tracker.hurry,
+                        patience: patience
+                    )
                 }
             }
         }
+    }
+
+    /// The longest delay before the end of another service, or its events, are noticed.
+    private static var patience: Duration { .seconds(30) }
+
+    /// Takes the right to deliver if no other service has it.
+    ///
+    /// - Returns: Whether this service has it.
+    private func takeRight() throws(AnalyticsError) -> Bool {
+        guard !right.isHeld else { return true }
+        guard try right.take() else { return false }
+        if !tracker.settings.unfinishedDenials.isEmpty { try? finishDenials() }
+        return true
     }
 
     /// Delivers what may be sent now, for example before the app moves to the background.
@@ -32,10 +56,11 @@ extension AnalyticsService {
     /// ``run()``.
     ///
     /// - Parameter limit: The time limit.
-    /// - Returns: Whether no deliverable events are left.
+    /// - Returns: Whether no deliverable events are left; false while another service delivers them.
     @concurrent
     @discardableResult
     public func flush(upTo limit: Duration = .seconds(10)) async -> Bool {
+        guard (try? takeRight()) == true else { return false }
         let clock = tracker.configuration.clock
         return await withTaskGroup(of: Bool?.self) { group in
             group.addTask { await deliverAll() }
@@ -68,7 +93,7 @@ extension AnalyticsService {
     /// - Returns: The names, in order.
     /// - Throws: ``AnalyticsError``.
     public func unconfiguredDestinations() throws(AnalyticsError) -> [String] {
-        let known = Set(lanes.map(\.name))
+        let known = Set(tracker.configuration.destinations.map { $0.destination.name })
         return try AnalyticsError.mapped("Looking for destinations") { () throws(JournalError) in
             try tracker.journal.consumerNames().filter { !known.contains($0) }
         }

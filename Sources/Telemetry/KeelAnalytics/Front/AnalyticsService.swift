@@ -24,15 +24,19 @@ public import Foundation
 /// - Each event has one id, by which destinations deduplicate.
 /// - Every event is accounted for: see ``ledgers()`` and ``status``.
 ///
-/// Only one service at a time can use a folder. Events are delivered by ``run()``, which runs for
-/// the lifetime of the app, or by ``flush(upTo:)``.
+/// Events are delivered by ``run()``, which runs for the lifetime of the app, or by ``flush(upTo:)``.
+///
+/// One service at a time delivers the events of a folder. Another one, such as that of an extension
+/// of the app, tracks into the same folder, for the same user and under the same decisions, and
+/// delivers once the first has ended; see ``isDelivering``.
 ///
 /// Tests use a service as the app does, with `ScriptedAnalyticsDestination` of KeelTestKit.
 public struct AnalyticsService: Sendable {
     let tracker: Tracker
-    let lanes: [DestinationLane]
-    /// Held as long as a copy of the service exists.
-    private let lock: any FileLock
+    let right: DeliveryRight
+
+    /// The lanes of the destinations; none while another service delivers.
+    var lanes: [DestinationLane] { right.lanes }
 
     /// Opens a service, creating its folder if needed.
     ///
@@ -41,7 +45,7 @@ public struct AnalyticsService: Sendable {
     /// - Parameters:
     ///   - folder: A folder used by the service only.
     ///   - configuration: The destinations and behavior.
-    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/inUse`` if it is in use.
+    /// - Throws: ``AnalyticsError``.
     public init(
         at folder: URL,
         configuration: AnalyticsConfiguration
@@ -81,10 +85,14 @@ public struct AnalyticsService: Sendable {
         let file = SettingsFile(in: folder, files: files)
         let board = StateBroadcast(AnalyticsStatus())
         let settings: AnalyticsSettings
+        let lock: (any FileLock)?
         do throws(FileSystemError) {
             try files.makeFolder(folder)
-            lock = try files.lock("\(folder)/analytics.lock")
-            settings = try Self.settings(in: file, configuration, board)
+            lock = try DeliveryRight.lock(folder, files)
+            settings =
+                try lock == nil
+                ? Self.settings(following: file, configuration)
+                : Self.settings(in: file, configuration, board)
         } catch {
             throw AnalyticsError(error, "Opening analytics in \(folder)")
         }
@@ -101,14 +109,11 @@ public struct AnalyticsService: Sendable {
                 in: file,
                 journal: journal,
                 board: board,
-                configuration: configuration
+                configuration: configuration,
+                isFollowing: lock == nil
             )
-            var lanes: [DestinationLane] = []
-            for entry in configuration.observedDestinations {
-                lanes.append(try DestinationLane(entry, of: tracker))
-            }
             self.tracker = tracker
-            self.lanes = lanes
+            right = try DeliveryRight(lock, of: tracker, in: folder, files)
             board.change { status in
                 status.consents = settings.consents
                 status.hasPersonalUserID = configuration.isPersonal(settings.userID)
@@ -118,7 +123,7 @@ public struct AnalyticsService: Sendable {
         }
         // The previous process may have ended between a denial and the removal of its records. A failure is in the
         // status: nothing of them is sent anyway, and an app must be able to open its analytics.
-        if !settings.unfinishedDenials.isEmpty { try? finishDenials() }
+        if right.isHeld, !settings.unfinishedDenials.isEmpty { try? finishDenials() }
     }
 
     /// Reads the settings, or creates new ones.
@@ -144,6 +149,26 @@ public struct AnalyticsService: Sendable {
         return fresh
     }
 
+    /// Reads the settings that another service stores.
+    private static func settings(
+        following file: SettingsFile,
+        _ configuration: AnalyticsConfiguration
+    ) throws(FileSystemError) -> AnalyticsSettings {
+        if let settings = try file.peek() { return settings }
+        // The other service has not stored any yet, or they are damaged: nothing is known of the decisions.
+        var unknown = AnalyticsSettings(anonymousID: RecordID.random(configuration.random).text)
+        unknown.hasLostConsents = true
+        return unknown
+    }
+
+    /// Whether this service delivers the events of the folder.
+    ///
+    /// It is false while another service does, usually of another process. Then ``setUserID(_:)``,
+    /// ``reset()`` and the super properties have no effect, and decisions about consent throw
+    /// ``AnalyticsError/Code/inUse``; a denial applies in this process nevertheless. ``run()`` and
+    /// ``flush(upTo:)`` take over once the other service has ended.
+    public var isDelivering: Bool { right.isHeld }
+
     // MARK: Status
 
     /// The current status: refused calls, and the activity of each destination.
@@ -162,7 +187,8 @@ public struct AnalyticsService: Sendable {
     /// Returns the fate of every event, per destination, counted on disk.
     ///
     /// Scans all pending records. ``AnalyticsLedger/isBalanced`` tells whether the records on disk
-    /// agree with the counters.
+    /// agree with the counters. There are none while another service delivers. In a folder that
+    /// several services track into, the accepted events are the sum of the others.
     ///
     /// - Returns: The ledgers by destination name.
     /// - Throws: ``AnalyticsError``.
@@ -181,10 +207,11 @@ public struct AnalyticsService: Sendable {
 
     private func countedLedgers() throws(JournalError) -> [String: AnalyticsLedger] {
         var ledgers: [String: AnalyticsLedger] = [:]
+        let isShared = tracker.isShared
         for lane in lanes {
             let status = try lane.counted()
             var ledger = AnalyticsLedger(status.note, status.losses)
-            ledger.accepted = (status.base ?? 0) + status.appended
+            if !isShared { ledger.accepted = (status.base ?? 0) + status.appended }
             ledgers[lane.name] = ledger
         }
         return ledgers

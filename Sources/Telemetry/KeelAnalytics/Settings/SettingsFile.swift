@@ -1,12 +1,16 @@
 internal import KeelCore
+internal import Synchronization
 
 /// The settings file, replaced atomically.
-struct SettingsFile: Sendable {
+final class SettingsFile: Sendable {
     private static let name = "analytics.settings"
     private static let damagedName = "analytics.settings.damaged"
+    private static let sharedName = "analytics.shared"
 
     private let folder: String
     private let files: any FileSystem
+    /// The file that was read last, open so that its identity is not given to another one.
+    private let known = Mutex<(any OpenFile)?>(nil)
 
     init(in folder: String, files: any FileSystem) {
         self.folder = folder
@@ -36,7 +40,21 @@ struct SettingsFile: Sendable {
         let path = "\(folder)/\(Self.name)"
         guard try files.size(of: path) != nil else { return nil }
         let file = try files.open(path, for: .reading)
+        known.withLock { $0 = file }
         return try file.read(at: 0, count: try file.size())
+    }
+
+    /// Whether the file is not the one that was read last.
+    var hasChanged: Bool {
+        known.withLock { $0 }?.isStill(at: "\(folder)/\(Self.name)") != true
+    }
+
+    /// Whether services other than the one that delivers have tracked into the folder.
+    var isShared: Bool { (try? files.size(of: "\(folder)/\(Self.sharedName)")) != nil }
+
+    /// Notes that another service than the one that delivers tracks into the folder.
+    func share() throws(FileSystemError) {
+        _ = try files.open("\(folder)/\(Self.sharedName)", for: .appending)
     }
 
     /// Replaces the settings.

@@ -19,6 +19,12 @@ final class Tracker: Sendable {
         var timings: [String: Duration] = [:]
         /// The last event of the session as stored, in milliseconds since 1970.
         var writtenLastSeen: Int64 = 0
+        /// Whether another service of the folder stores the settings, which are read again when they change.
+        var isFollowing = false
+        /// Whether the folder is marked as one that several services track into.
+        var isShared = false
+        /// The purposes denied here while another service stores the settings.
+        var ownDenials: Set<ConsentPurpose> = []
     }
 
     let journal: Journal
@@ -28,7 +34,7 @@ final class Tracker: Sendable {
     let hurry = Signal()
 
     let configuration: AnalyticsConfiguration
-    private let file: SettingsFile
+    let file: SettingsFile
     private let timeline: Timeline
     private let sessionMilliseconds: Int64?
     let state: Mutex<State>
@@ -38,7 +44,8 @@ final class Tracker: Sendable {
         in file: SettingsFile,
         journal: Journal,
         board: StateBroadcast<AnalyticsStatus>,
-        configuration: AnalyticsConfiguration
+        configuration: AnalyticsConfiguration,
+        isFollowing: Bool
     ) {
         self.journal = journal
         self.board = board
@@ -54,6 +61,7 @@ final class Tracker: Sendable {
             writer: PropertyWriter(redactor: configuration.redactor)
         )
         state.writtenLastSeen = settings.session?.lastSeen ?? 0
+        state.isFollowing = isFollowing
         state.encodeCircumstances(configuration.context, hasSessions: sessionMilliseconds != nil)
         self.state = Mutex(state)
     }
@@ -63,7 +71,23 @@ final class Tracker: Sendable {
     /// Under the lock, none is being appended.
     var appendedCount: Int { journal.statistics.appended }
 
-    var settings: AnalyticsSettings { state.withLock { $0.settings } }
+    var hasSessions: Bool { sessionMilliseconds != nil }
+
+    var settings: AnalyticsSettings {
+        state.withLock { state in
+            update(&state)
+            return state.settings
+        }
+    }
+
+    /// The consent in force for a purpose.
+    func consent(for purpose: ConsentPurpose) -> AnalyticsConsent {
+        state.withLock { update(&$0) }
+        return consents[purpose]
+    }
+
+    /// Whether services that do not deliver have tracked into the folder.
+    var isShared: Bool { file.isShared }
 
     // MARK: Tracking
 
@@ -97,6 +121,7 @@ final class Tracker: Sendable {
         _ draft: TrackedDraft,
         _ state: inout State
     ) throws(AnalyticsError) -> RecordID {
+        update(&state)
         guard consents[draft.purpose] != .denied else {
             throw AnalyticsError(
                 .denied,
@@ -128,6 +153,15 @@ final class Tracker: Sendable {
         )
         state.writer.write(draft.properties, and: timing, to: &writer)
         state.writer.write(userProperties(draft, &state), to: &writer)
+        if state.isFollowing, !state.isShared {
+            // Before the record, which the service that delivers does not count itself.
+            do throws(FileSystemError) {
+                try file.share()
+            } catch {
+                throw AnalyticsError(error, "Tracking")
+            }
+            state.isShared = true
+        }
         _ = try AnalyticsError.mapped("Tracking") { () throws(JournalError) in
             try journal.append(writer.bytes)
         }
@@ -175,7 +209,7 @@ final class Tracker: Sendable {
             )
             state.encodeCircumstances(configuration.context, hasSessions: true)
         }
-        try? write(&state, isSynced: false)
+        if !state.isFollowing { try? write(&state, isSynced: false) }
     }
 
     // MARK: Settings
@@ -195,6 +229,12 @@ final class Tracker: Sendable {
         _ change: (inout AnalyticsSettings, inout PropertyWriter) -> Bool
     ) throws(AnalyticsError) -> RecordID? {
         let (id, refusal) = try state.withLock { state throws(AnalyticsError) in
+            if state.isFollowing {
+                update(&state)
+                var settings = state.settings
+                if change(&settings, &state.writer) { throw refusedChange() }
+                return (RecordID?.none, AnalyticsError?.none)
+            }
             guard change(&state.settings, &state.writer) else {
                 return (RecordID?.none, AnalyticsError?.none)
             }
@@ -227,6 +267,16 @@ final class Tracker: Sendable {
         for purpose: ConsentPurpose
     ) throws(AnalyticsError) {
         try state.withLock { state throws(AnalyticsError) in
+            if state.isFollowing {
+                update(&state)
+                guard consents[purpose] != consent else { return }
+                // A denial applies here, and is stored once this service stores the settings.
+                if consent == .denied {
+                    state.ownDenials.insert(purpose)
+                    consents.set(.denied, for: purpose)
+                }
+                throw refusedChange()
+            }
             if consent != .granted { consents.set(consent, for: purpose) }
             let before = state.settings
             state.settings.consents[purpose] = consent
@@ -250,7 +300,7 @@ final class Tracker: Sendable {
     /// Stores that the records of all denied purposes are removed.
     func finishDenials() throws(AnalyticsError) {
         try state.withLock { state throws(AnalyticsError) in
-            guard !state.settings.unfinishedDenials.isEmpty else { return }
+            guard !state.isFollowing, !state.settings.unfinishedDenials.isEmpty else { return }
             state.settings.unfinishedDenials = []
             try write(&state, isSynced: false)
         }
@@ -259,6 +309,7 @@ final class Tracker: Sendable {
     /// Forgets the user and the running timings.
     func forgetUser() throws(AnalyticsError) {
         try state.withLock { state throws(AnalyticsError) in
+            guard !state.isFollowing else { throw refusedChange() }
             forgetUser(&state)
             try write(&state, isSynced: true)
         }
@@ -281,7 +332,7 @@ final class Tracker: Sendable {
         try state.withLock { _ throws(Failure) in try body() }
     }
 
-    private func write(_ state: inout State, isSynced: Bool) throws(AnalyticsError) {
+    func write(_ state: inout State, isSynced: Bool) throws(AnalyticsError) {
         do throws(FileSystemError) {
             try file.write(state.settings, isSynced: isSynced)
             state.writtenLastSeen = state.settings.session?.lastSeen ?? 0

@@ -1,0 +1,61 @@
+internal import KeelCore
+internal import KeelJournal
+internal import Synchronization
+
+/// A tracker follows while another service of the folder stores the settings.
+extension Tracker {
+    /// Makes this tracker the one that stores the settings; call it with the folder's lock.
+    func lead() {
+        state.withLock { state in
+            guard state.isFollowing else { return }
+            update(&state)
+            state.isFollowing = false
+            for purpose in state.ownDenials {
+                state.settings.consents[purpose] = .denied
+                state.settings.unfinishedDenials.insert(purpose)
+            }
+            // A failure is in the status; what is not stored applies until the process ends.
+            try? write(&state, isSynced: true)
+        }
+    }
+
+    /// Leaves the settings to another service of the folder.
+    func follow() { state.withLock { $0.isFollowing = true } }
+
+    /// Takes over what the service that stores the settings has changed since the last look.
+    func update(_ state: inout State) {
+        guard state.isFollowing, file.hasChanged, let settings = try? file.peek() else { return }
+        var decided = settings.consents
+        for purpose in state.ownDenials { decided[purpose] = .denied }
+        let isDeniedAnew = decided.contains { decision in
+            decision.value == .denied && consents[decision.key] != .denied
+        }
+        state.settings = settings
+        state.writtenLastSeen = settings.session?.lastSeen ?? 0
+        state.encodeCircumstances(configuration.context, hasSessions: hasSessions)
+        consents.replace(
+            decided,
+            fallback: settings.hasLostConsents ? .unknown : configuration.defaultConsent
+        )
+        board.change { $0.consents = decided }
+        if isDeniedAnew { eraseDenied() }
+    }
+
+    /// Removes the records of denied purposes that this process has written, and that no other may change.
+    private func eraseDenied() {
+        try? journal.close()
+        try? journal.erase { record in
+            guard let purpose = try? RecordCoding.purpose(of: record.bytes) else { return false }
+            return consents[purpose] == .denied
+        }
+    }
+
+    /// Notes that a change was refused.
+    func refusedChange() -> AnalyticsError {
+        board.change { $0.settingsProblem = .inUse }
+        return AnalyticsError(
+            .inUse,
+            "Another service delivers the folder’s events, and stores the user and the decisions"
+        )
+    }
+}

@@ -1,0 +1,98 @@
+import KeelCore
+import KeelTestKit
+import KeelTestSupport
+import Testing
+
+@testable import KeelAnalytics
+
+@Suite("Two services on one folder", .timeLimit(.minutes(1)))
+struct SharedFolderTests {
+    let bench = Bench()
+    let vendor = ScriptedAnalyticsDestination()
+
+    private func service() throws -> AnalyticsService { try bench.service(vendor) }
+
+    private func track(_ number: Int64, on service: AnalyticsService?) -> String? {
+        service?.trackEvent("seen", parameters: ["number": .integer(number)])
+    }
+
+    @Test("Both track for one user, and the one that delivers sends all events once")
+    func both() async throws {
+        let first = try service()
+        let second = try service()
+        #expect(first.isDelivering && !second.isDelivering)
+        for number in 0..<1_000 as Range<Int64> {
+            #expect(track(number, on: number % 2 == 0 ? first : second) != nil)
+        }
+        #expect(await !second.flush())
+        #expect(await first.flush())
+        #expect(vendor.received.map(\.number).sorted() == Array(0..<1_000))
+        #expect(first.anonymousID == second.anonymousID)
+        let ledger = try #require(try first.ledgers()["scripted"])
+        #expect(ledger.delivered == 1_000 && ledger.pending == 0 && ledger.isBalanced)
+        #expect(try second.unconfiguredDestinations().isEmpty)
+    }
+
+    @Test("A flush of the second service delivers once the first has ended")
+    func takesOver() async throws {
+        var first: AnalyticsService? = try service()
+        let second = try service()
+        #expect(track(0, on: first) != nil)
+        #expect(track(1, on: second) != nil)
+        first = nil
+        #expect(await second.flush())
+        #expect(Set(vendor.received.map(\.number)) == [0, 1])
+        #expect(second.isDelivering)
+        second.setUserID("u-1")
+        #expect(second.userID == "u-1")
+    }
+
+    @Test("A second service that runs waits for the end of the first")
+    func waits() async throws {
+        var first: AnalyticsService? = try service()
+        let second = try service()
+        let running = Task { await second.run() }
+        #expect(track(0, on: first) != nil)
+        await bench.clock.waitForSleepers()
+        #expect(vendor.callCount == 0)
+        first = nil
+        await bench.clock.advance(by: .seconds(30))
+        try await waitUntil { vendor.received.count == 1 }
+        running.cancel()
+        await running.value
+    }
+
+    @Test("The user and the decisions of the first service hold in the second at once")
+    func follows() throws {
+        let first = try service()
+        let second = try service()
+        first.setUserID("u-1")
+        #expect(second.userID == "u-1")
+        try first.denyConsent(for: .analytics)
+        #expect(track(0, on: second) == nil)
+        #expect(second.consent(for: .analytics) == .denied)
+        try first.grantConsent(for: .analytics)
+        #expect(track(1, on: second) != nil)
+        second.setUserID("u-2")
+        #expect(second.userID == "u-1")
+        #expect(second.status.settingsProblem == .inUse)
+    }
+
+    @Test("A denial in the second service applies there, and everywhere once it takes over")
+    func denies() async throws {
+        var first: AnalyticsService? = try service()
+        let second = try service()
+        #expect(track(0, on: second) != nil)
+        let error = #expect(throws: AnalyticsError.self) {
+            try second.denyConsent(for: .analytics)
+        }
+        #expect(error?.code == .inUse)
+        #expect(track(1, on: second) == nil)
+        #expect(track(2, on: first) != nil)
+        first = nil
+        #expect(await second.flush())
+        #expect(vendor.callCount == 0)
+        let inspection = try AnalyticsInspection(of: "/a", sealing: nil, files: bench.files)
+        #expect(inspection.consents == [.analytics: .denied])
+    }
+}
