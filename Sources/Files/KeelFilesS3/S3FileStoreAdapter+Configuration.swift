@@ -66,7 +66,7 @@ extension S3FileStoreAdapter {
         ///
         /// With a folder, an upload that failed or was killed resumes when the same file is written to the same path
         /// again: parts with the same bytes are not sent again. Without one, a failed upload removes the parts that
-        /// were sent.
+        /// were sent. An encrypted file differs each time, so it does not resume.
         public var uploadFolder: String?
         /// The retry policy of requests.
         public var retry = RetryPolicy(attempts: 4)
