@@ -36,7 +36,7 @@ extension StorageServer {
         package var firstPageBytes = 16 << 20
         /// The approximate size of the following pages, in bytes of documents.
         package var pageBytes = 4 << 20
-        /// The maximum size of a reply that cannot be read in pages, in bytes of documents.
+        /// The maximum size of a reply that cannot be read in pages, and of a listener's documents, in bytes.
         package var mostBytesAtOnce = 64 << 20
         /// The maximum number of document names held in memory to divide a collection group.
         package var mostNames = 100_000

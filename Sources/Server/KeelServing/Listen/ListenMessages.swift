@@ -97,6 +97,19 @@ struct StreamFailure: Error {
 
     init(_ error: StorageError) { self.init(FirestoreStatus(error), error.message) }
 
+    /// Creates the failure of a target that cannot be read, or of its stream if the status is `UNAVAILABLE`.
+    ///
+    /// Only what concerns the query fails a target for good. The state of the store does not: it may be damaged, or
+    /// refuse its server; clients then come back with their tokens. PostgreSQL's `.invalidArgument` is of this kind,
+    /// because queries have been validated.
+    init(listening error: StorageError) {
+        switch error.code {
+        case .unsupported, .indexRequired, .snapshotTooOld: self.init(error)
+        case .tooLarge: self.init(.resourceExhausted, error.message)
+        default: self.init(.unavailable, error.message)
+        }
+    }
+
     /// The failure as a `google.rpc.Status`.
     var json: FirestoreJSON {
         ["code": .integer(status.number), "message": .string(message)]

@@ -20,12 +20,12 @@ extension ListenSession {
             return
         }
         guard result.position <= max(position, check.shown) else { return }
-        guard keptAfter.map({ $0 <= check.shown }) ?? false else {
+        guard kept.start.map({ $0 <= check.shown }) ?? false else {
             return repeatRead(of: id, &effects)
         }
         var verdict: ResultCheck.Verdict?
         var isMissed = result.position < check.shown
-        for page in kept {
+        for page in kept.pages {
             guard let shown = targets[id]?.check?.shown, shown < page.next else { continue }
             if result.position <= shown, verdict == nil, !isMissed {
                 verdict = judge(id, result, &effects)
@@ -69,7 +69,7 @@ extension ListenSession {
     /// Goes on without a comparison whose read has failed.
     mutating func abandonCheck(_ id: Int32, _ effects: inout [Effect]) {
         guard let shown = targets[id]?.check?.shown else { return }
-        guard keptAfter.map({ $0 <= shown }) ?? false else { return repeatRead(of: id, &effects) }
+        guard kept.start.map({ $0 <= shown }) ?? false else { return repeatRead(of: id, &effects) }
         endCheck(id, &effects)
     }
 

@@ -20,8 +20,8 @@ struct ListenSession {
 
     enum Event {
         case request(ListenRequest)
-        /// A complete read, in a snapshot at a position.
-        case loaded(ReadID, [Document], at: Point)
+        /// A complete read, in a snapshot at a position, and the documents that exist and cannot be read.
+        case loaded(ReadID, [Document], unreadable: [DocumentPath] = [], at: Point)
         /// The number of documents in a target's result, in a snapshot at a position.
         case counted(ReadID, Int, at: Point)
         /// All changes in a target's scope after the position of its token.
@@ -74,32 +74,32 @@ struct ListenSession {
         var isCurrent = false
         /// The comparison with the target's result, while it lasts.
         var check: ResultCheck?
+        /// The names of a resumed target's documents, until the view knows them.
+        var naming: Naming?
+        /// How often the current read was repeated.
+        var repetitions = 0
     }
 
     /// The maximum number of targets of a stream.
     static let mostTargets = 1_000
 
-    /// The maximum number of changes that are kept for a read; a slower one is repeated.
-    private let mostKeptChanges: Int
-
     var targets: [Int32: Target] = [:]
-    private var nextRead: ReadID = 0
+    var nextRead: ReadID = 0
     /// The position up to which the stream has followed the log; nil before the first read.
     private(set) var position: ChangeCursor?
     /// The state at ``position``, if it is consistent.
-    private var point: Point?
+    private(set) var point: Point?
     /// The position of the newest read whose documents were sent.
     ///
     /// They stay with the client, which shows them for other targets, too, also when their own target is removed.
-    private var reach: ChangeCursor?
-    /// The pages since a read began, and the position before them.
-    private(set) var kept: [ChangePage] = []
-    private(set) var keptAfter: ChangeCursor?
-    private var keptCount = 0
+    private(set) var reach: ChangeCursor?
+    /// The pages since a read began.
+    private(set) var kept: KeptPages
     /// Whether documents have been sent since the last point that was published.
-    private var hasNews = false
+    var hasNews = false
 
-    init(mostKeptChanges: Int = 10_000) { self.mostKeptChanges = mostKeptChanges }
+    /// Creates a session that keeps about so many changes for a read; a slower one is repeated.
+    init(mostKeptChanges: Int = 10_000) { kept = KeptPages(mostChanges: mostKeptChanges) }
 
     // MARK: Events
 
@@ -112,7 +112,11 @@ struct ListenSession {
             // The server may have removed the target first; its message is on the way.
             guard targets.removeValue(forKey: id) != nil else { return [] }
             effects.append(Self.change(.remove, [id]))
-        case .loaded(let read, let documents, let point):
+        case .loaded(let read, let documents, let unreadable, let point):
+            if let id = target(naming: read) {
+                answer(id, documents.map(\.path) + unreadable, at: point.position)
+                break
+            }
             guard let id = target(of: read) else { break }
             guard accepts(point, &effects) else {
                 repeatRead(of: id, &effects)
@@ -127,7 +131,7 @@ struct ListenSession {
                 )
                 compare(id, &effects)
             } else {
-                load(id, documents, at: point, &effects)
+                load(id, documents, unreadable, at: point, &effects)
             }
         case .counted(let read, let count, let point):
             guard let id = target(of: read) else { break }
@@ -149,6 +153,10 @@ struct ListenSession {
             targets[id]?.needsReset = true
             self.read(id, &effects)
         case .failed(let read, let error):
+            if let id = target(naming: read) {
+                answer(id, nil, at: nil)
+                break
+            }
             guard let id = target(of: read) else { break }
             fail(id, error, &effects)
         case .denied(let id, let failure):
@@ -170,7 +178,9 @@ struct ListenSession {
         guard position != nil else { return false }
         guard let point, reach.map({ $0 <= point.position }) ?? true else { return true }
         return targets.values.contains { target in
-            if case .ahead = target.phase { true } else { target.check?.result != nil }
+            if case .ahead = target.phase { return true }
+            if case .answered? = target.naming { return true }
+            return target.check?.result != nil
         }
     }
 
@@ -230,12 +240,13 @@ struct ListenSession {
     mutating func read(_ id: Int32, _ effects: inout [Effect]) {
         guard let operation = targets[id]?.view.read else { return }
         targets[id]?.check = nil
+        targets[id]?.naming = nil
         effects.append(.read(begin(id), operation))
     }
 
     mutating func begin(_ id: Int32) -> ReadID {
         nextRead += 1
-        if keptAfter == nil { keptAfter = position }
+        kept.begin(after: position)
         targets[id]?.phase = .reading(nextRead)
         return nextRead
     }
@@ -248,16 +259,26 @@ struct ListenSession {
     private mutating func accepts(_ point: Point, _ effects: inout [Effect]) -> Bool {
         guard position != nil else {
             (position, self.point) = (point.position, point)
-            keptAfter = point.position
+            kept.restart(after: point.position)
             effects.append(.follow(point.position))
             return true
         }
-        return keptAfter.map { $0 <= point.position } ?? false
+        return kept.start.map { $0 <= point.position } ?? false
     }
 
     /// Starts a read again that the kept pages do not continue.
+    ///
+    /// The target ends if its collection changes so fast that not even the largest room for pages is enough.
     mutating func repeatRead(of id: Int32, _ effects: inout [Effect]) {
+        targets[id]?.repetitions += 1
         guard let target = targets[id] else { return }
+        guard kept.drops <= KeptPages.mostDrops || target.repetitions < 2 else {
+            targets[id] = nil
+            let message =
+                "the collection changes faster than it can be read; listen to a smaller part of it"
+            let failure = StreamFailure(.resourceExhausted, message)
+            return effects.append(Self.change(.remove, [id], cause: failure))
+        }
         guard !target.isCurrent, !target.needsReset, let token = target.target.resumption else {
             return self.read(id, &effects)
         }
@@ -267,6 +288,7 @@ struct ListenSession {
     private mutating func load(
         _ id: Int32,
         _ documents: [Document],
+        _ unreadable: [DocumentPath],
         at point: Point,
         _ effects: inout [Effect]
     ) {
@@ -275,7 +297,7 @@ struct ListenSession {
             effects.append(Self.change(.reset, [id]))
             (target.needsReset, target.isCurrent, hasNews) = (false, false, true)
         }
-        let steps = target.view.load(documents)
+        let steps = target.view.load(documents, unreadable: unreadable)
         targets[id] = target
         send([id: steps], at: point.time, &effects)
         follow(id, from: point, &effects)
@@ -289,7 +311,10 @@ struct ListenSession {
     ) {
         guard let steps = targets[id]?.view.apply(changes) else { return read(id, &effects) }
         send([id: steps], at: point.time, &effects)
-        guard let expected = targets[id]?.target.expectedCount else {
+        // A comparison would be repeated, too.
+        let isHurried = kept.drops >= KeptPages.mostDrops
+        guard !isHurried, let expected = targets[id]?.target.expectedCount else {
+            targets[id]?.check = nil
             return follow(id, from: point, &effects)
         }
         reach = max(reach ?? point.position, point.position)
@@ -308,7 +333,7 @@ struct ListenSession {
 
     /// Applies the pages behind the position that a target shows.
     mutating func settle(_ id: Int32, from shown: ChangeCursor, _ effects: inout [Effect]) {
-        for page in kept where shown < page.next {
+        for page in kept.pages where shown < page.next {
             guard let steps = targets[id]?.view.apply(page.changes) else {
                 return read(id, &effects)
             }
@@ -316,6 +341,7 @@ struct ListenSession {
         }
         let isAhead = position.map { $0 < shown } ?? true
         targets[id]?.phase = isAhead ? .ahead(shown) : .settled
+        targets[id]?.repetitions = 0
     }
 
     private mutating func fail(
@@ -325,23 +351,18 @@ struct ListenSession {
     ) {
         // A failed comparison does not end its target.
         guard targets[id]?.check == nil else { return abandonCheck(id, &effects) }
+        let failure = StreamFailure(listening: error)
         // Clients resume a stream that ends, but not a target that fails.
-        guard !error.code.isTransient else { return effects.append(.end(StreamFailure(error))) }
+        guard failure.status != .unavailable else { return effects.append(.end(failure)) }
         targets[id] = nil
-        effects.append(Self.change(.remove, [id], cause: StreamFailure(error)))
+        effects.append(Self.change(.remove, [id], cause: failure))
     }
 
     // MARK: The log
 
     private mutating func apply(_ page: ChangePage, _ effects: inout [Effect]) {
         guard position.map({ $0 <= page.next }) ?? false else { return }
-        if keptAfter != nil {
-            kept.append(page)
-            keptCount += page.changes.count
-            if keptCount > mostKeptChanges {
-                (kept, keptAfter, keptCount) = ([], page.next, 0)
-            }
-        }
+        kept.append(page)
         position = page.next
         point = page.time.flatMap { time in
             page.isCaughtUp ? Point(position: page.next, time: time) : nil
@@ -371,7 +392,7 @@ struct ListenSession {
     /// Reads all targets again; the log is followed from the first read on.
     private mutating func restart(_ effects: inout [Effect]) {
         (position, point, reach) = (nil, nil, nil)
-        (kept, keptAfter, keptCount) = ([], nil, 0)
+        kept.clear()
         for id in targets.keys.sorted() { read(id, &effects) }
     }
 
@@ -380,116 +401,6 @@ struct ListenSession {
         let isReading = targets.values.contains {
             if case .reading = $0.phase { true } else { false }
         }
-        if !isReading { (kept, keptAfter, keptCount) = ([], nil, 0) }
-    }
-
-    // MARK: Messages
-
-    /// Sends the steps of some targets, one message for each document.
-    mutating func send(
-        _ steps: [Int32: [TargetView.Step]],
-        at time: Timestamp?,
-        _ effects: inout [Effect]
-    ) {
-        struct Combined {
-            var document: Document?
-            var targets: [Int32] = []
-            var removed: [Int32] = []
-            var isDeleted = true
-        }
-        var order: [DocumentPath] = []
-        var combined: [DocumentPath: Combined] = [:]
-        for id in steps.keys.sorted() where steps[id]?.isEmpty == false {
-            // Of the steps of one document, the last one counts.
-            var last: [DocumentPath: Int] = [:]
-            for (place, step) in (steps[id] ?? []).enumerated() { last[step.path] = place }
-            for (place, step) in (steps[id] ?? []).enumerated() where last[step.path] == place {
-                if combined[step.path] == nil { order.append(step.path) }
-                switch step {
-                case .has(let document):
-                    combined[step.path, default: Combined()].document = document
-                    combined[step.path, default: Combined()].targets.append(id)
-                case .drops(_, let isDeleted):
-                    combined[step.path, default: Combined()].removed.append(id)
-                    if !isDeleted { combined[step.path]?.isDeleted = false }
-                }
-            }
-        }
-        for path in order {
-            guard let all = combined[path] else { continue }
-            hasNews = true
-            let message: ListenResponse =
-                if let document = all.document {
-                    .document(
-                        .init(document: document, targets: all.targets, removed: all.removed)
-                    )
-                } else {
-                    .departure(
-                        .init(
-                            path: path,
-                            isDeleted: all.isDeleted,
-                            targets: all.removed,
-                            readTime: time
-                        )
-                    )
-                }
-            effects.append(.send(message))
-        }
-    }
-
-    /// Whether all documents that the client has belong to the stream's consistent point.
-    private var isShowable: Bool {
-        guard let point, reach.map({ $0 <= point.position }) ?? true else { return false }
-        return targets.values.allSatisfy { target in
-            // A target that is read for the first time shows nothing yet.
-            if case .reading = target.phase { !target.isCurrent } else { true }
-        }
-    }
-
-    /// Tells the client that what it has is consistent, if it is and there are news.
-    private mutating func publish(_ effects: inout [Effect]) {
-        guard isShowable, let point else { return }
-        let complete = targets.keys.sorted().filter { id in
-            guard let target = targets[id], !target.isCurrent, case .settled = target.phase else {
-                return false
-            }
-            return true
-        }
-        guard hasNews || !complete.isEmpty else { return }
-        for id in complete { targets[id]?.isCurrent = true }
-        // The message that follows has the token of all targets, unless one is incomplete.
-        let isComplete = targets.values.allSatisfy(\.isCurrent)
-        let (token, time) = isComplete ? (nil, nil) : (ResumeToken(point.position), point.time)
-        effects += complete.map { Self.change(.current, [$0], token: token, readTime: time) }
-        hasNews = false
-        effects.append(noChange(at: point))
-    }
-
-    /// Returns the message that makes a client show a consistent point.
-    ///
-    /// Clients keep its token for all targets of the stream, so it has none while a target is incomplete: such a target
-    /// would never be loaded after the next resumption.
-    private func noChange(at point: Point) -> Effect {
-        let isComplete = targets.values.allSatisfy(\.isCurrent)
-        return Self.change(
-            .noChange,
-            [],
-            token: isComplete ? ResumeToken(point.position) : nil,
-            readTime: point.time
-        )
-    }
-
-    private static func change(
-        _ kind: ListenResponse.TargetChange.Kind,
-        _ targets: [Int32],
-        cause: StreamFailure? = nil,
-        token: ResumeToken? = nil,
-        readTime: Timestamp? = nil
-    ) -> Effect {
-        .send(
-            .target(
-                .init(kind: kind, targets: targets, cause: cause, token: token, readTime: readTime)
-            )
-        )
+        if !isReading { kept.clear() }
     }
 }

@@ -17,6 +17,10 @@ final class ListenStream: Sendable {
         var heartbeat = Duration.seconds(30)
         /// The maximum number of changes that a resumption repeats; with more, a target is read again.
         var mostRepeatedChanges = 10_000
+        /// The approximate maximum size of the documents of a target, and of those that a resumption repeats, in bytes.
+        var mostBytesAtOnce = 64 << 20
+        /// The maximum duration of a read of a query, or of ten or more documents.
+        var readTimeout = Duration.seconds(60)
         var clock: any Clock<Duration> = ContinuousClock()
         /// Throws an error if a query is refused because it has no index.
         var checkIndexes: (@Sendable (ReadOperation) throws(StorageError) -> Void)?
@@ -295,16 +299,23 @@ final class ListenStream: Sendable {
         var request = ReadRequest(operation)
         (request.needsPosition, request.needsTime) = (true, true)
         request.reportsUnreadable = true
+        request.maximumBytes = configuration.mostBytesAtOnce
+        guard await hub.reads.enter() else { return .failed(id, .cancellation) }
+        defer { hub.reads.leave() }
         do throws(StorageError) {
-            let result = try await adapter.read(request)
+            let result = try await answer(request)
+            guard !result.isPartial else { return .failed(id, isTooLarge) }
             guard let position = result.position, let time = result.time else {
                 return .failed(id, Self.lacksTimes)
             }
             let point = ListenSession.Point(position: position, time: time)
+            let unreadable = result.unreadable.map(\.path)
             switch result.payload {
-            case .found(let documents): return .loaded(id, documents, at: point)
+            case .found(let documents):
+                return .loaded(id, documents, unreadable: unreadable, at: point)
             case .documents(let documents):
-                return .loaded(id, documents.compactMap { $0 }, at: point)
+                let found = documents.compactMap { $0 }
+                return .loaded(id, found, unreadable: unreadable, at: point)
             case .values(let values):
                 return .counted(id, Int(values.first?.integerValue ?? 0), at: point)
             case .names: return .loaded(id, [], at: point)
@@ -314,6 +325,27 @@ final class ListenStream: Sendable {
         }
     }
 
+    /// Performs a read with its time limit.
+    private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        // A timer would cost more than reading a few documents.
+        if case .documents(let paths) = request.operation, paths.count < 10 {
+            return try await adapter.read(request)
+        }
+        let limit = configuration.readTimeout
+        let context = StorageContext().limited(to: limit, on: configuration.clock)
+        return try await context.run { [adapter] () async throws(StorageError) in
+            try await adapter.read(request)
+        }
+    }
+
+    private var isTooLarge: StorageError {
+        let size = "\(configuration.mostBytesAtOnce) bytes"
+        return StorageError(
+            .tooLarge,
+            "the documents have more than \(size); narrow the query, or limit it"
+        )
+    }
+
     private func catchUp(
         _ id: ListenSession.ReadID,
         _ cursor: ChangeCursor,
@@ -321,11 +353,13 @@ final class ListenStream: Sendable {
     ) async -> ListenSession.Event {
         var request = ChangeRequest(after: cursor, scope: scope)
         var changes: [ChangePage.Change] = []
+        var size = AnswerSize(most: configuration.mostBytesAtOnce)
         do throws(StorageError) {
             while true {
                 let page = try await adapter.changes(request)
                 changes += page.changes
-                guard changes.count <= configuration.mostRepeatedChanges else {
+                for change in page.changes { size.add(change) }
+                guard changes.count <= configuration.mostRepeatedChanges, !size.isFull else {
                     return .cannotResume(id)
                 }
                 request.after = page.next
@@ -380,7 +414,7 @@ final class ListenStream: Sendable {
                 guard error.code != .cursorExpired else {
                     return await handle(.restarted, of: follower)
                 }
-                guard error.isTransient else { return end(StreamFailure(error)) }
+                guard error.isTransient else { return end(StreamFailure(listening: error)) }
                 failures += 1
                 let pause = RetryPolicy.listening.delay(before: failures, using: &generator)
                 try? await configuration.clock.sleep(for: pause)

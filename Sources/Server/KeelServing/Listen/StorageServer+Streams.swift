@@ -62,6 +62,8 @@ extension StorageServer {
         let coding = Mutex(database.map { ListenCoding(database: $0) })
         var settings = ListenStream.Configuration()
         settings.clock = configuration.clock
+        settings.mostBytesAtOnce = configuration.mostBytesAtOnce
+        settings.readTimeout = configuration.readTimeout
         settings.checkIndexes = { [configuration] operation throws(StorageError) in
             try configuration.checkIndexes(of: operation)
         }

@@ -5,7 +5,8 @@ internal import KeelStorageAdapting
 ///
 /// - Single documents need nothing.
 /// - A query without a limit needs the paths of its documents, to tell a document that leaves the result from one that
-///   was never in it. After a resumption they are unknown, and any document may have been in the result.
+///   was never in it. After a resumption they are unknown, and any document may have been in the result, until the
+///   store has told their names.
 /// - A query with a limit or an offset needs the documents within it and some behind them (`QueryView`).
 struct TargetView {
     /// A change of the client's documents.
@@ -22,12 +23,17 @@ struct TargetView {
         }
     }
 
+    /// The maximum number of documents of a resumed target whose names are read, and of those that it does not have.
+    static let mostNames = 10_000
+
     private let documents: Set<DocumentPath>
     private let query: PreparedQuery?
     private var window: QueryView?
     /// The documents that the client has; if that is not known, those that it certainly does not have.
     private var paths: Set<DocumentPath> = []
     private var isKnown = true
+    /// The documents that have come to the result since the store was asked for names; nil if it was not asked.
+    private var arrived: Set<DocumentPath>?
 
     /// Creates the view of a client that has nothing.
     init(_ content: ListenTarget.Content) {
@@ -56,12 +62,29 @@ struct TargetView {
         return .query(query.query.with { $0.projection = nil })
     }
 
-    /// The query for the documents of the result; nil for single documents.
-    var result: ReadOperation? { (query?.query).map { .query($0.with { $0.projection = nil }) } }
+    /// The query for the names of the documents in the result; nil for single documents.
+    var result: ReadOperation? { (query?.query).map { .query($0.with { $0.projection = [] }) } }
 
     /// The query for the number of documents in the result; nil for single documents.
     var count: ReadOperation? {
         (query?.query).map { .aggregate($0.with { $0.projection = nil }, [.count()]) }
+    }
+
+    /// The query for the names of the client's documents; nil if they are known, or would not spare a message.
+    ///
+    /// It finds one more than ``mostNames``, by which a larger result is recognized.
+    var names: ReadOperation? {
+        guard !isKnown, window == nil, let query = query?.query else { return nil }
+        // Of a whole collection, every document matches while it exists.
+        let isWhole =
+            query.filter == nil && query.orders.isEmpty && query.start == nil && query.end == nil
+        guard !isWhole else { return nil }
+        return .query(
+            query.with { query in
+                query.projection = []
+                query.limit = .first(Self.mostNames + 1)
+            }
+        )
     }
 
     /// Whether the client must forget its documents before a complete read, because they are not known here.
@@ -70,12 +93,30 @@ struct TargetView {
     /// Continues with a client that has an unknown former result.
     mutating func resume() { isKnown = false }
 
+    /// Remembers the documents that come to the result, until ``learn(_:)``.
+    mutating func awaitNames() { arrived = [] }
+
+    /// Learns the names of the client's documents, at a consistent point behind the read that found them.
+    ///
+    /// - Parameter names: The paths; nil if they cannot be read.
+    mutating func learn(_ names: [DocumentPath]?) {
+        defer { arrived = nil }
+        guard !isKnown, let names, names.count <= Self.mostNames, let arrived else { return }
+        (paths, isKnown) = (arrived.union(names), true)
+    }
+
     /// Loads a complete read, and returns the steps from what the client has; after a reset, it has nothing.
-    mutating func load(_ found: [Document]) -> [Step] {
-        defer { isKnown = true }
+    ///
+    /// - Parameters:
+    ///   - found: The documents.
+    ///   - unreadable: The documents that exist, and cannot be read.
+    mutating func load(_ found: [Document], unreadable: [DocumentPath] = []) -> [Step] {
+        defer { (isKnown, arrived) = (true, nil) }
         guard let query else {
             let missing = documents.subtracting(found.map(\.path))
-            return found.map(Step.has) + missing.sorted().map { .drops($0, isDeleted: true) }
+            let damaged = Set(unreadable)
+            return found.map(Step.has)
+                + missing.sorted().map { .drops($0, isDeleted: !damaged.contains($0)) }
         }
         if window != nil {
             if !isKnown { window = QueryView(query.query) }
@@ -109,13 +150,25 @@ struct TargetView {
         let path = change.path
         guard query.covers(path.collection) else { return nil }
         if case .current(let document) = change, query.place(of: document) != nil {
-            if isKnown { paths.insert(path) } else { paths.remove(path) }
+            if isKnown {
+                paths.insert(path)
+            } else {
+                paths.remove(path)
+                arrived?.insert(path)
+            }
             return .has(document)
         }
-        let mayHaveIt = isKnown ? paths.remove(path) != nil : paths.insert(path).inserted
+        let mayHaveIt = isKnown ? paths.remove(path) != nil : noteAbsence(of: path)
         guard mayHaveIt else { return nil }
         if case .removed = change { return .drops(path, isDeleted: true) }
         return .drops(path, isDeleted: false)
+    }
+
+    /// Notes that the client does not have a document from now on, and returns whether it may have had it.
+    private mutating func noteAbsence(of path: DocumentPath) -> Bool {
+        // Clients ignore to be told again that a document is gone.
+        if paths.count >= Self.mostNames { paths = [] }
+        return paths.insert(path).inserted
     }
 
     private static func step(_ change: ChangePage.Change) -> Step {

@@ -172,16 +172,25 @@ struct ListenSessionTests {
         )
     }
 
-    @Test("A target fails for good, or the stream ends so that the client resumes it")
-    func failures() {
+    @Test(
+        "What concerns its query ends a target; the state of the store ends the stream",
+        arguments: StorageError.Code.known
+    )
+    func failures(code: StorageError.Code) {
         var session = ListenSession()
         _ = session.handle(Self.target(2))
-        let away = StorageError(.unavailable, "the store is away")
-        #expect(Self.words(session.handle(.failed(1, away))) == ["end UNAVAILABLE"])
-        let refused = StorageError(.permissionDenied, "the store refuses")
-        #expect(
-            Self.words(session.handle(.failed(1, refused))) == ["remove [2] PERMISSION_DENIED"]
-        )
+        let error = StorageError(code, "the store fails")
+        let words = Self.words(session.handle(.failed(1, error)))
+        let statuses: [StorageError.Code: String] = [
+            .unsupported: "UNIMPLEMENTED", .indexRequired: "FAILED_PRECONDITION",
+            .snapshotTooOld: "FAILED_PRECONDITION", .tooLarge: "RESOURCE_EXHAUSTED",
+        ]
+        // Clients resume a stream that ends.
+        guard let status = statuses[code] else {
+            #expect(words == ["end UNAVAILABLE"])
+            return
+        }
+        #expect(words == ["remove [2] \(status)"])
         #expect(session.handle(.request(.remove(2))).isEmpty, "the server has removed it first")
     }
 
@@ -198,6 +207,145 @@ struct ListenSessionTests {
             Self.words(session.handle(.loaded(2, [], at: Self.point(1))))
                 == ["current [4]", "noChange [] token"]
         )
+    }
+
+    // MARK: Documents
+
+    private static func document(_ path: DocumentPath, color: String = "red") -> Document {
+        let time = Timestamp(microseconds: 1)
+        return Document(
+            path: path,
+            body: DocumentBody(["color": .string(color)]),
+            revision: Revision(number: 1),
+            createTime: time,
+            updateTime: time
+        )
+    }
+
+    private static func page(_ number: UInt8, _ changes: [ChangePage.Change]) -> ChangePage {
+        let point = point(number)
+        return ChangePage(
+            changes: changes,
+            next: point.position,
+            isCaughtUp: true,
+            time: point.time
+        )
+    }
+
+    /// Returns a page with a change of each of some documents.
+    private static func page(_ number: UInt8, of count: Int) -> ListenSession.Event {
+        .page(page(number, (0..<count).map { .current(document(DocumentPath("notes/\($0)"))) }))
+    }
+
+    /// Returns the documents of the messages among effects.
+    private static func paths(_ effects: [ListenSession.Effect]) -> [DocumentPath] {
+        effects.compactMap { effect in
+            switch effect {
+            case .send(.document(let change)): change.document.path
+            case .send(.departure(let departure)): departure.path
+            default: nil
+            }
+        }
+    }
+
+    /// Returns a session whose target of red notes has been resumed at the second point, and whose names are read.
+    private static func resumed() -> ListenSession {
+        let red = DocumentQuery("notes").where(.equal("color", "red"))
+        var target = ListenTarget(id: 2, content: .query(red))
+        (target.resumption, target.isResumed) = (ResumeToken(point(1).position), true)
+        var session = ListenSession()
+        _ = session.handle(.request(.add(target)))
+        let words = words(session.handle(.caughtUp(1, [], at: point(2))))
+        #expect(words == ["read 2", "current [2]", "noChange [] token"])
+        return session
+    }
+
+    @Test("A client that has resumed is not told of the documents that others add")
+    func names() {
+        var session = Self.resumed()
+        #expect(session.equalities.isEmpty)
+        _ = session.handle(.loaded(2, [Self.document("notes/a")], at: Self.point(2)))
+        #expect(session.equalities[2]?.1 == ["notes/a"])
+        for number: UInt8 in 3..<100 {
+            let blue = Self.document(DocumentPath("notes/\(number)"), color: "blue")
+            #expect(session.handle(.page(Self.page(number, [.current(blue)]))).isEmpty)
+        }
+        #expect(session.equalities[2]?.1 == ["notes/a"])
+        let blue = Self.document("notes/a", color: "blue")
+        let effects = session.handle(.page(Self.page(100, [.current(blue)])))
+        #expect(Self.paths(effects) == ["notes/a"])
+    }
+
+    @Test("Names that are newer than the stream are used once the stream has reached them")
+    func newerNames() {
+        var session = Self.resumed()
+        // Another document has left the result before they were read, and one has come to it.
+        _ = session.handle(.loaded(2, [Self.document("notes/b")], at: Self.point(4)))
+        #expect(session.equalities.isEmpty && session.needsEveryPage)
+        let blue = Self.document("notes/a", color: "blue")
+        let changes: [ChangePage.Change] = [.current(blue), .current(Self.document("notes/b"))]
+        let effects = session.handle(.page(Self.page(3, changes)))
+        #expect(Self.paths(effects) == ["notes/a", "notes/b"])
+        #expect(session.equalities.isEmpty)
+        _ = session.handle(.page(Self.page(4, [])))
+        #expect(session.equalities[2]?.1 == ["notes/b"])
+        #expect(!session.needsEveryPage)
+    }
+
+    @Test("A client goes on without names that are too many, or cannot be read")
+    func missingNames() {
+        let many = (0...TargetView.mostNames).map { Self.document(DocumentPath("notes/\($0)")) }
+        let away = StorageError(.unavailable, "the store is away")
+        for event: ListenSession.Event in [.loaded(2, many, at: Self.point(2)), .failed(2, away)] {
+            var session = Self.resumed()
+            #expect(session.handle(event).isEmpty)
+            #expect(session.equalities.isEmpty && !session.needsEveryPage)
+            let gone = ChangePage.Change.removed("notes/a", Revision(number: 2))
+            #expect(Self.paths(session.handle(.page(Self.page(3, [gone])))) == ["notes/a"])
+        }
+    }
+
+    @Test("A target becomes complete although its collection changes during each read")
+    func busyCollection() {
+        var session = ListenSession(mostKeptChanges: 1)
+        _ = session.handle(Self.target(2))
+        _ = session.handle(.loaded(1, [], at: Self.point(1)))
+        _ = session.handle(Self.target(4))
+        _ = session.handle(Self.page(2, of: 2))
+        #expect(Self.words(session.handle(.loaded(2, [], at: Self.point(1)))) == ["read 3"])
+        _ = session.handle(Self.page(3, of: 2))
+        let words = Self.words(session.handle(.loaded(3, [], at: Self.point(2))))
+        #expect(words == ["current [4]", "noChange [] token"])
+    }
+
+    @Test("A target ends if its collection always changes faster than it is read")
+    func restlessCollection() {
+        var session = ListenSession(mostKeptChanges: 1)
+        _ = session.handle(Self.target(2))
+        _ = session.handle(.loaded(1, [], at: Self.point(1)))
+        _ = session.handle(Self.target(4))
+        var words: [String] = []
+        for round: UInt8 in 0..<4 {
+            _ = session.handle(Self.page(round + 2, of: 50))
+            let read = ListenSession.ReadID(round) + 2
+            words += Self.words(session.handle(.loaded(read, [], at: Self.point(round + 1))))
+        }
+        #expect(words == ["read 3", "read 4", "read 5", "remove [4] RESOURCE_EXHAUSTED"])
+    }
+
+    @Test("Of the changes during a read, only the last one of each document is kept")
+    func keptPages() {
+        var kept = KeptPages(mostChanges: 2)
+        kept.begin(after: Self.point(1).position)
+        for number: UInt8 in 2..<50 {
+            let change = ChangePage.Change.current(Self.document("notes/a", color: "\(number)"))
+            kept.append(Self.page(number, [change]))
+        }
+        #expect(kept.drops == 0 && kept.start == Self.point(1).position)
+        let changes = kept.pages.flatMap(\.changes)
+        #expect(changes.count <= 2)
+        #expect(changes.last == .current(Self.document("notes/a", color: "49")))
+        #expect(kept.pages.last?.next == Self.point(49).position)
     }
 
     /// Reports the shortest run of a seed that fails.

@@ -38,7 +38,12 @@ struct ListenSimulation {
     init(seed: UInt64, drifts: Bool = false) {
         self.drifts = drifts
         random = SeededRandom(seed: seed)
-        session = ListenSession(mostKeptChanges: Int.random(in: 1...12, using: &random))
+        session = Self.session(&random)
+    }
+
+    /// Returns a session without room for all changes at first; doubled often enough, it has room for all documents.
+    private static func session(_ random: inout SeededRandom) -> ListenSession {
+        ListenSession(mostKeptChanges: Int.random(in: 3...12, using: &random))
     }
 
     // MARK: Running
@@ -163,7 +168,7 @@ struct ListenSimulation {
     }
 
     private mutating func reconnect() {
-        session = ListenSession(mostKeptChanges: Int.random(in: 1...12, using: &random))
+        session = Self.session(&random)
         (pending, events, pages, feed) = ([], [], [], nil)
         requests = client.reconnect()
         resumptions += requests.count
@@ -295,7 +300,7 @@ struct ListenSimulation {
             "add \(target.id) \(target.content)\(target.resumption == nil ? "" : " with a token")"
         case .request(.reject(let id, _)): "reject \(id)"
         case .request(.remove(let id)): "remove \(id)"
-        case .loaded(let id, let documents, _): "loaded \(id) \(documents.map(words))"
+        case .loaded(let id, let documents, _, _): "loaded \(id) \(documents.map(words))"
         case .counted(let id, let count, _): "counted \(id) \(count)"
         case .caughtUp(let id, let changes, _): "caught up \(id) \(changes.map(\.path.string))"
         case .cannotResume(let id): "cannot resume \(id)"

@@ -356,4 +356,84 @@ struct ListenStreamTests {
         #expect(await stream.run(requests.stream) == nil)
         #expect(kinds.all == [.add, .reset, .current, .noChange])
     }
+
+    @Test("A document that exists and cannot be read is not told as deleted")
+    func unreadable() async throws {
+        let store = InMemoryStorageAdapter()
+        _ = try await store.commit([WriteBatch([Self.write(1, color: "red")])])
+        let damaged = DamagedStore(upstream: store, damaged: ["notes/1"], fillsUp: true)
+        let departures = Mutex<[DocumentPath: Bool]>([:])
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(hub: ListenHub(adapter: damaged)) { response in
+            switch response {
+            case .departure(let departure):
+                departures.withLock { $0[departure.path] = departure.isDeleted }
+            case .target(let change) where change.kind == .noChange:
+                requests.continuation.finish()
+            default: break
+            }
+        }
+        let content = ListenTarget.Content.documents(["notes/1", "notes/2"])
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: content)))
+        #expect(await stream.run(requests.stream) == nil)
+        #expect(departures.withLock { $0 } == ["notes/1": false, "notes/2": true])
+    }
+
+    @Test("A target that is larger than the server reads at once ends with a status of its own")
+    func largeTarget() async throws {
+        let store = WatchedStore(InMemoryStorageAdapter())
+        try await commits(40, to: store)
+        var configuration = ListenStream.Configuration()
+        configuration.mostBytesAtOnce = 1_000
+        let causes = Mutex<[FirestoreStatus?]>([])
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(
+            hub: ListenHub(adapter: store),
+            configuration: configuration
+        ) { response in
+            guard case .target(let change) = response, change.kind == .remove else { return }
+            causes.withLock { $0.append(change.cause?.status) }
+            requests.continuation.finish()
+        }
+        let content = ListenTarget.Content.query(DocumentQuery("notes"))
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: content)))
+        #expect(await stream.run(requests.stream) == nil)
+        #expect(causes.withLock { $0 } == [.resourceExhausted])
+        #expect(store.reads.map(\.maximumBytes) == [1_000])
+        #expect(store.mostFoundBytes <= 1_000)
+    }
+
+    @Test("A read that takes too long ends the stream, so that the client comes back")
+    func slowRead() async throws {
+        let clock = TestClock()
+        let store = WatchedStore(InMemoryStorageAdapter()) { _ async throws(StorageError) in
+            // A read that hangs until it is canceled.
+            try? await clock.sleep(for: .seconds(1_000_000))
+            throw .cancellation
+        }
+        var configuration = ListenStream.Configuration()
+        (configuration.clock, configuration.readTimeout) = (clock, .seconds(7))
+        configuration.heartbeat = .seconds(1_000_000)
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(hub: ListenHub(adapter: store), configuration: configuration) {
+            _ in
+        }
+        requests.continuation.yield(
+            .add(ListenTarget(id: 2, content: .query(DocumentQuery("notes"))))
+        )
+        let failure = Mutex<StreamFailure?>(nil)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let end = await stream.run(requests.stream)
+                failure.withLock { $0 = end }
+            }
+            group.addTask {
+                try? await waitUntil {
+                    await clock.advance(by: .seconds(7))
+                    return failure.withLock { $0 != nil }
+                }
+            }
+        }
+        #expect(failure.withLock { $0?.status } == .unavailable)
+    }
 }

@@ -1,0 +1,74 @@
+internal import KeelStorageAdapting
+
+/// The pages of the log that have arrived since the first read began of those that are under way.
+///
+/// With too many changes, only the last change of each document is kept. If these are too many, too, all are dropped:
+/// the reads are repeated, and have room for twice as many, until a collection is found to change too fast.
+struct KeptPages {
+    /// How often pages may be dropped, and the room doubled, while reads are under way.
+    static let mostDrops = 3
+    /// The approximate maximum size of documents in the first room, in bytes.
+    private static let mostBytes = 16 << 20
+
+    private let mostChanges: Int
+    private(set) var pages: [ChangePage] = []
+    /// The position before the pages; nil if none are kept.
+    private(set) var start: ChangeCursor?
+    /// How often pages were dropped.
+    private(set) var drops = 0
+    private var count = 0
+    private var size = AnswerSize(most: KeptPages.mostBytes)
+
+    /// Creates an empty room for some changes.
+    init(mostChanges: Int) { self.mostChanges = mostChanges }
+
+    private var isOver: Bool { count > mostChanges << min(drops, Self.mostDrops) || size.isFull }
+
+    /// Keeps pages from a position on, unless they are kept already.
+    mutating func begin(after position: ChangeCursor?) { start = start ?? position }
+
+    /// Forgets the pages, and keeps later ones.
+    mutating func restart(after position: ChangeCursor) {
+        replace(with: [])
+        start = position
+    }
+
+    /// Forgets the pages, and keeps no later ones.
+    mutating func clear() {
+        drops = 0
+        replace(with: [])
+        start = nil
+    }
+
+    /// Keeps a page that follows the others.
+    mutating func append(_ page: ChangePage) {
+        guard start != nil else { return }
+        pages.append(page)
+        note(page)
+        if isOver { condense() }
+        guard isOver else { return }
+        drops += 1
+        restart(after: page.next)
+    }
+
+    /// Replaces the pages by one with the last change of each document.
+    private mutating func condense() {
+        guard var whole = pages.last else { return }
+        var paths: Set<DocumentPath> = []
+        let last = pages.flatMap(\.changes).reversed().filter { paths.insert($0.path).inserted }
+        whole.changes = last.reversed()
+        replace(with: [whole])
+    }
+
+    private mutating func replace(with pages: [ChangePage]) {
+        self.pages = pages
+        count = 0
+        size = AnswerSize(most: Self.mostBytes << min(drops, Self.mostDrops))
+        for page in pages { note(page) }
+    }
+
+    private mutating func note(_ page: ChangePage) {
+        count += page.changes.count
+        for change in page.changes { size.add(change) }
+    }
+}

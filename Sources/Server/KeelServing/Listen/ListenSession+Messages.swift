@@ -1,0 +1,117 @@
+internal import KeelStorage
+internal import KeelStorageAdapting
+
+/// What a session tells its client.
+extension ListenSession {
+    /// Sends the steps of some targets, one message for each document.
+    mutating func send(
+        _ steps: [Int32: [TargetView.Step]],
+        at time: Timestamp?,
+        _ effects: inout [Effect]
+    ) {
+        struct Combined {
+            var document: Document?
+            var targets: [Int32] = []
+            var removed: [Int32] = []
+            var isDeleted = true
+        }
+        var order: [DocumentPath] = []
+        var combined: [DocumentPath: Combined] = [:]
+        for id in steps.keys.sorted() where steps[id]?.isEmpty == false {
+            // Of the steps of one document, the last one counts.
+            var last: [DocumentPath: Int] = [:]
+            for (place, step) in (steps[id] ?? []).enumerated() { last[step.path] = place }
+            for (place, step) in (steps[id] ?? []).enumerated() where last[step.path] == place {
+                if combined[step.path] == nil { order.append(step.path) }
+                switch step {
+                case .has(let document):
+                    combined[step.path, default: Combined()].document = document
+                    combined[step.path, default: Combined()].targets.append(id)
+                case .drops(_, let isDeleted):
+                    combined[step.path, default: Combined()].removed.append(id)
+                    if !isDeleted { combined[step.path]?.isDeleted = false }
+                }
+            }
+        }
+        for path in order {
+            guard let all = combined[path] else { continue }
+            hasNews = true
+            let message: ListenResponse =
+                if let document = all.document {
+                    .document(
+                        .init(document: document, targets: all.targets, removed: all.removed)
+                    )
+                } else {
+                    .departure(
+                        .init(
+                            path: path,
+                            isDeleted: all.isDeleted,
+                            targets: all.removed,
+                            readTime: time
+                        )
+                    )
+                }
+            effects.append(.send(message))
+        }
+    }
+
+    /// Whether all documents that the client has belong to the stream's consistent point.
+    var isShowable: Bool {
+        guard let point, reach.map({ $0 <= point.position }) ?? true else { return false }
+        return targets.values.allSatisfy { target in
+            // A target that is read for the first time shows nothing yet.
+            if case .reading = target.phase { !target.isCurrent } else { true }
+        }
+    }
+
+    /// Tells the client that what it has is consistent, if it is and there are news.
+    mutating func publish(_ effects: inout [Effect]) {
+        guard isShowable, let point else { return }
+        takeNames(at: point.position)
+        let complete = targets.keys.sorted().filter { id in
+            guard let target = targets[id], !target.isCurrent, case .settled = target.phase else {
+                return false
+            }
+            return true
+        }
+        guard hasNews || !complete.isEmpty else { return }
+        for id in complete {
+            targets[id]?.isCurrent = true
+            askForNames(of: id, at: point.position, &effects)
+        }
+        // The message that follows has the token of all targets, unless one is incomplete.
+        let isComplete = targets.values.allSatisfy(\.isCurrent)
+        let (token, time) = isComplete ? (nil, nil) : (ResumeToken(point.position), point.time)
+        effects += complete.map { Self.change(.current, [$0], token: token, readTime: time) }
+        hasNews = false
+        effects.append(noChange(at: point))
+    }
+
+    /// Returns the message that makes a client show a consistent point.
+    ///
+    /// Clients keep its token for all targets of the stream, so it has none while a target is incomplete: such a target
+    /// would never be loaded after the next resumption.
+    func noChange(at point: Point) -> Effect {
+        let isComplete = targets.values.allSatisfy(\.isCurrent)
+        return Self.change(
+            .noChange,
+            [],
+            token: isComplete ? ResumeToken(point.position) : nil,
+            readTime: point.time
+        )
+    }
+
+    static func change(
+        _ kind: ListenResponse.TargetChange.Kind,
+        _ targets: [Int32],
+        cause: StreamFailure? = nil,
+        token: ResumeToken? = nil,
+        readTime: Timestamp? = nil
+    ) -> Effect {
+        .send(
+            .target(
+                .init(kind: kind, targets: targets, cause: cause, token: token, readTime: readTime)
+            )
+        )
+    }
+}
