@@ -41,6 +41,11 @@ struct TargetIndex: Sendable {
     private var equalities: [Key: Equality] = [:]
     /// The targets with a condition whose results may contain a document.
     private var holders: [DocumentPath: Set<Key>] = [:]
+    /// The documents in ``holders`` of each target with a condition.
+    private var held: [Key: Set<DocumentPath>] = [:]
+
+    /// The number of documents that targets with a condition hold.
+    var heldCount: Int { holders.count }
 
     mutating func insert(_ key: Key, for scope: ChangeScope) { plain.insert(key, for: scope) }
 
@@ -49,16 +54,16 @@ struct TargetIndex: Sendable {
         equalities[key] = equality
         equal[equality.collection, default: [:]][equality.field, default: [:]]
             .change(equality.value) { $0.insert(key) }
+        held[key] = Set(documents)
         for path in documents { holders.change(path) { $0.insert(key) } }
     }
 
-    /// Removes a target.
-    ///
-    /// Documents that it holds are forgotten when they change the next time.
+    /// Removes a target, and forgets the documents that only it holds.
     mutating func remove(_ key: Key, for scope: ChangeScope) {
         guard let equality = equalities.removeValue(forKey: key) else {
             return plain.remove(key, for: scope)
         }
+        for path in held.removeValue(forKey: key) ?? [] { holders.change(path) { $0.remove(key) } }
         equal[equality.collection]?[equality.field]?.change(equality.value) { $0.remove(key) }
         if equal[equality.collection]?[equality.field]?.isEmpty == true {
             equal[equality.collection]?[equality.field] = nil
@@ -74,7 +79,9 @@ struct TargetIndex: Sendable {
         let matching = matches(change)
         guard !former.isEmpty || !matching.isEmpty else { return found }
         found.formUnion(matching)
-        found.formUnion(former.filter { equalities[$0] != nil })
+        found.formUnion(former)
+        for key in former.subtracting(matching) { held[key]?.remove(path) }
+        for key in matching.subtracting(former) { held[key]?.insert(path) }
         holders[path] = matching.isEmpty ? nil : matching
         return found
     }

@@ -69,6 +69,34 @@ struct TargetIndexTests {
         #expect(index.targets(of: gone).isEmpty)
     }
 
+    @Test("Nothing is left of targets that are gone, also of documents that never change again")
+    func memory() throws {
+        var index = TargetIndex()
+        let equality = try #require(TargetIndex.Equality(Self.query("red")))
+        let scope = ChangeScope.query(DocumentQuery("notes"))
+        let paths = (0..<100).map { DocumentPath("notes/\($0)") }
+        let keys = (0..<1_000).map { TargetIndex.Key(stream: $0, target: 2) }
+        for key in keys { index.insert(key, equality, documents: paths) }
+        #expect(index.heldCount == 100)
+        // A document comes to the results, and another one leaves them.
+        let red = Document(
+            path: "notes/new",
+            body: DocumentBody(["color": "red"]),
+            revision: Revision(number: 1),
+            createTime: Timestamp(microseconds: 1),
+            updateTime: Timestamp(microseconds: 1)
+        )
+        #expect(index.targets(of: .current(red)).count == 1_000)
+        let gone = ChangePage.Change.removed("notes/0", Revision(number: 1))
+        #expect(index.targets(of: gone).count == 1_000)
+        #expect(index.heldCount == 100)
+        for key in keys.dropLast() { index.remove(key, for: scope) }
+        #expect(index.targets(of: .current(red)) == [keys[999]])
+        index.remove(keys[999], for: scope)
+        #expect(index.heldCount == 0)
+        #expect(index.targets(of: .current(red)).isEmpty)
+    }
+
     @Test("Only conditions that all documents of a collection’s query fulfill are used")
     func equalities() {
         let either = DocumentFilter.or([.field("a", .equal, 1), .field("b", .equal, 1)])
