@@ -119,6 +119,43 @@ struct StatisticsTests {
         await adapter.close()
     }
 
+    @Test("The oldest snapshot may be that of a standby’s query, which the examination names")
+    func snapshots() async throws {
+        let primary = try await PostgreSQLServer()
+        defer { primary.stop() }
+        let standby = try await PostgreSQLServer(
+            standbyOf: primary,
+            options: ["hot_standby_feedback=on", "wal_receiver_status_interval=1s"]
+        )
+        defer { standby.stop() }
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(primary.url()))
+        let address = standby.url(PostgreSQLServer.role, "?target_session_attrs=any")
+        let settings = try ConnectionSettings(.url(address), allowsUnverifiedServers: false)
+        let reader = try ConnectionThread("test", settings, answerLimit: .seconds(30))
+        let query = "SELECT count(*) FROM pg_class"
+        try await run(["BEGIN ISOLATION LEVEL REPEATABLE READ", query], on: reader)
+        let most = DatabaseExamination.oldSnapshot.warning
+        // Each subtransaction that writes takes a number.
+        try await primary.run(
+            """
+            DO $$ BEGIN CREATE TEMP TABLE spent (n int); FOR i IN 1..\(most) LOOP
+            BEGIN INSERT INTO spent VALUES (i); EXCEPTION WHEN unique_violation THEN END;
+            END LOOP; END $$
+            """
+        )
+        // The standby tells its snapshot once a second.
+        while try await adapter.statistics().oldestSnapshotTransactionCount ?? 0 < Int(most) {}
+        #expect(try await adapter.statistics().oldestTransaction == nil)
+        let findings = await PostgreSQLStorageAdapter.examine(.url(primary.url()))
+        let subject = "transactions of standby walreceiver"
+        let finding = try #require(findings.first { $0.subject == subject })
+        #expect(finding.state == .warning)
+        try await run(["COMMIT"], on: reader)
+        while try await adapter.statistics().oldestSnapshotTransactionCount ?? 0 >= Int(most) {}
+        await reader.close()
+        await adapter.close()
+    }
+
     @Test("Statistics are a text for Prometheus, also without a server")
     func text() async throws {
         let server = try await PostgreSQLServer()
@@ -155,6 +192,10 @@ struct StatisticsTests {
         #expect(try metrics.expectGauge("keel_postgresql_waiting_calls", store).lastValue == 0)
         #expect(
             try metrics.expectGauge("keel_postgresql_oldest_transaction_seconds", store).lastValue
+                == 0
+        )
+        #expect(
+            try metrics.expectGauge("keel_postgresql_oldest_snapshot_transactions", store).lastValue
                 == 0
         )
         server.stop()

@@ -7,6 +7,11 @@ struct DatabaseExamination {
 
     /// From this age on, a transaction is a warning, and from the second on a problem.
     static let longTransaction: (warning: Int64, problem: Int64) = (60_000_000, 900_000_000)
+    /// From this number of transactions on, the snapshot of a standby or a slot is a warning, and from the second on a
+    /// problem.
+    ///
+    /// A standby without queries reports its snapshot only every ten seconds.
+    static let oldSnapshot: (warning: Int64, problem: Int64) = (100_000, 1_000_000)
     /// From this lag on, a standby is a warning.
     static let longLag: Int64 = 10_000_000
     /// The size of the write-ahead log that an unused slot may keep.
@@ -309,7 +314,31 @@ struct DatabaseExamination {
                     + "failover to it takes longer, and without synchronous replication loses commits."
             )
         }
-        return try findings + slots()
+        return try findings + snapshots() + slots()
+    }
+
+    /// The old snapshots that standbys and slots hold; ``transactions()`` has those of this server.
+    private func snapshots() throws -> [Finding] {
+        let rows = try rows(
+            """
+            SELECT held, kind, name FROM (\(ServerActivity.snapshots)) s
+            WHERE kind <> 'transaction' AND held >= \(Self.oldSnapshot.warning) ORDER BY held DESC
+            """
+        )
+        return rows.map { row in
+            let isSlot = row.text(1) == "slot"
+            return Finding(
+                subject: "transactions of \(row.text(1)) \(row.text(2))",
+                state: row.integer(0) >= Self.oldSnapshot.problem ? .problem : .warning,
+                detail: "It holds a snapshot that is \(row.integer(0)) transactions old.",
+                advice: "While it is held, the server cannot clean up, and commits become slower. "
+                    + (isSlot
+                        ? "End long queries on the slot’s standby and set hot_standby_feedback = "
+                            + "off there; if nobody uses the slot, drop it: "
+                            + "SELECT pg_drop_replication_slot('\(row.text(2))');"
+                        : "End long queries on the standby, or set hot_standby_feedback = off there.")
+            )
+        }
     }
 
     private func slots() throws -> [Finding] {

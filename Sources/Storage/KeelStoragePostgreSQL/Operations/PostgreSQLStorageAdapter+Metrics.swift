@@ -13,6 +13,7 @@ extension PostgreSQLStorageAdapter {
     /// | `keel_postgresql_longest_tail_wait_seconds` | Gauge |
     /// | `keel_postgresql_waiting_calls` | Gauge |
     /// | `keel_postgresql_oldest_transaction_seconds` | Gauge |
+    /// | `keel_postgresql_oldest_snapshot_transactions` | Gauge |
     /// | `keel_postgresql_feed_lag_seconds` | Gauge, while the adapter follows changes |
     /// | `keel_postgresql_standby_lag_seconds`, `…_bytes` | Gauges by `standby` |
     ///

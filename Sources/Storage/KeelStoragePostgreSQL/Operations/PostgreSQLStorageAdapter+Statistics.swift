@@ -40,6 +40,13 @@ extension PostgreSQLStorageAdapter {
         ///
         /// Transactions of other roles count only if ``seesOtherRoles`` is true.
         public var oldestTransaction: Duration?
+        /// The age of the oldest snapshot that keeps the server from cleaning up, as the number of transactions since;
+        /// nil if there is none.
+        ///
+        /// Besides those of the database's own transactions, it may be the snapshot of a query on a standby with
+        /// `hot_standby_feedback`, or of a replication slot. Those of other roles count only if ``seesOtherRoles`` is
+        /// true.
+        public var oldestSnapshotTransactionCount: Int?
         /// Whether the adapter's role sees the transactions of other roles, and the lags of standbys: `pg_monitor`.
         public var seesOtherRoles = false
         /// The standbys of the primary, in the order of their names.
@@ -83,7 +90,10 @@ extension PostgreSQLStorageAdapter.Statistics {
     ) throws -> Self {
         var statements = [
             DatabaseStatement(
-                "SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'), (\(ServerActivity.oldestAge))"
+                """
+                SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE'), (\(ServerActivity.oldestAge)),
+                    (SELECT max(held) FROM (\(ServerActivity.snapshots)) s)
+                """
             ),
             DatabaseStatement(ServerActivity.standbys),
         ]
@@ -104,6 +114,7 @@ extension PostgreSQLStorageAdapter.Statistics {
         var complete = self
         complete.seesOtherRoles = rows[0].first?.boolean(0) ?? false
         complete.oldestTransaction = rows[0].first?.optional(1).map { .microseconds($0) }
+        complete.oldestSnapshotTransactionCount = rows[0].first?.optional(2).map { Int($0) }
         complete.standbys = rows[1].map(Standby.init)
         if followed != nil {
             // Sequences follow the clock, but may be ahead of it.
@@ -144,6 +155,25 @@ enum ServerActivity {
 
     /// The age of the oldest of the ``transactions``; `NULL` without any.
     static let oldestAge = "SELECT max(age) FROM (\(transactions)) t"
+
+    /// The snapshots that keep the server from removing old versions of rows in this database: the number of
+    /// transactions since, the kind of the holder (`transaction`, `standby` or `slot`), and its name.
+    ///
+    /// A standby with `hot_standby_feedback` holds the snapshots of its own queries here, in its slot if it has one.
+    static let snapshots = """
+        SELECT greatest(age(backend_xmin), age(backend_xid)) AS held, 'transaction' AS kind,
+            application_name::text AS name
+        FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type <> 'autovacuum worker'
+        AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+        UNION ALL
+        SELECT age(transaction), 'transaction', gid FROM pg_prepared_xacts WHERE database = current_database()
+        UNION ALL
+        SELECT age(backend_xmin), 'standby', application_name::text FROM pg_stat_replication
+        WHERE backend_xmin IS NOT NULL
+        UNION ALL
+        SELECT age(xmin), 'slot', slot_name::text FROM pg_replication_slots WHERE xmin IS NOT NULL
+        """
 
     /// The standbys: name, state, whether it is synchronous, and the lag in microseconds and in bytes.
     ///

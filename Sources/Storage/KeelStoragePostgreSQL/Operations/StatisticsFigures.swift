@@ -79,6 +79,11 @@ extension PostgreSQLStorageAdapter.Statistics {
                 "The age of the oldest transaction of the database.",
                 seconds(oldestTransaction ?? .zero)
             ),
+            gauge(
+                "oldest_snapshot_transactions",
+                "The age of the oldest snapshot, also of standbys and slots, in transactions.",
+                Double(oldestSnapshotTransactionCount ?? 0)
+            ),
         ]
         if let feedLag {
             let help = "The age of the oldest change that listeners have not been told of."
