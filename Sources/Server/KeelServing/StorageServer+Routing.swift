@@ -62,8 +62,9 @@ extension StorageServer {
         return StorageContext().limited(to: limit, on: configuration.clock)
     }
 
-    /// Returns a success if the store can be read.
+    /// Returns a success if the server takes requests and the store can be read.
     private func health() async throws(ServingFailure) -> HTTPReply {
+        guard phase.withLock({ $0 }) == .serving else { throw .shuttingDown }
         do throws(StorageError) {
             _ = try await adapter.read(ReadRequest(.documents(["health/health"])))
         } catch {

@@ -51,7 +51,10 @@ public final class StorageServer: ServingHandler {
     let streams: OpenStreams
     let listening: ListenHub
     let channels = WebChannels()
-    private let isShutDown = Mutex(false)
+    /// How far the server has come towards its end.
+    enum Phase: Comparable { case serving, draining, shutDown }
+
+    let phase = Mutex(Phase.serving)
 
     /// Creates a server for a store.
     ///
@@ -75,11 +78,34 @@ public final class StorageServer: ServingHandler {
         changes = ChangeService(adapter: adapter, configuration: limits)
     }
 
+    /// Lets clients leave for other servers of the store, before the server ends.
+    ///
+    /// `/health` is answered with status 503 at once, by which a load balancer notices. Replies over HTTP/1.1 close
+    /// their connection. Streams end one after the other, so that their clients do not all reconnect at once; the last
+    /// ones end with the time, after which new ones are refused. All other requests are still answered, also afterwards:
+    /// close the port then, and end the connections.
+    ///
+    /// - Parameter time: The time over which streams end. A cancellation ends them all.
+    public func drain(for time: Duration) async {
+        phase.withLock { $0 = max($0, .draining) }
+        let steps = time > .zero ? 20 : 0
+        for left in (0..<steps).reversed() {
+            do { try await configuration.clock.sleep(for: time / steps) } catch { break }
+            changes?.end(oneOf: left + 1)
+            streams.end(oneOf: left + 1)
+        }
+        endStreams()
+    }
+
     /// Ends all streams and answers later requests with status 503.
     ///
     /// Requests in progress are completed.
     public func shutDown() {
-        isShutDown.withLock { $0 = true }
+        phase.withLock { $0 = .shutDown }
+        endStreams()
+    }
+
+    private func endStreams() {
         changes?.shutDown()
         streams.shutDown()
     }
@@ -91,7 +117,7 @@ public final class StorageServer: ServingHandler {
         let isGRPC = Self.isGRPC(call.head)
         var reply: HTTPReply
         do throws(ServingFailure) {
-            guard !isShutDown.withLock({ $0 }) else { throw .shuttingDown }
+            guard phase.withLock({ $0 }) != .shutDown else { throw .shuttingDown }
             try origin.check(call.head)
             reply = isGRPC ? try await answerGRPC(call) : try await answer(call)
         } catch {
@@ -99,6 +125,7 @@ public final class StorageServer: ServingHandler {
         }
         origin.share(&reply, with: call.head)
         if call.head.method == .head { reply.body = .empty }
+        if phase.withLock({ $0 }) != .serving { reply.head.headerFields[.connection] = "close" }
         return reply
     }
 }

@@ -73,6 +73,7 @@ struct ConnectionChannel: ServerChildChannel {
             configuration: HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
                     ClientPresenceHandler(presence), SlowRequestHandler(), SlowReaderHandler(),
+                    LastResponseHandler(),
                 ],
                 idleTimeout: Self.idleTimeout
             )

@@ -29,7 +29,9 @@ struct HandlerResponder: Sendable {
         let hasBody = isHTTP2 ? Self.mayHaveBody(request) : Self.hasBody(request)
         let reader = hasBody ? RequestBodyReader(request.body) : nil
         do {
-            let reply = await reply(to: request, reader, on: isHTTP2 ? nil : channel)
+            var reply = await reply(to: request, reader, on: isHTTP2 ? nil : channel)
+            // HTTP/2 has no such field (RFC 9113, section 8.2.2).
+            if isHTTP2 { reply.head.headerFields[.connection] = nil }
             if Self.hasBody(reply.head.status, request.method) {
                 let body = try await writer.writeHead(reply.head)
                 try await stream(reply.body, to: body)

@@ -26,6 +26,8 @@ public import ServiceLifecycle
 ///   then closes the connection. Over HTTP/2 it ends the stream instead.
 /// - It does not accept further connections once the maximum is reached; they wait.
 ///
+/// A handler ends a connection of HTTP/1.1 after its response with the field `Connection: close`.
+///
 /// The server sends a handler's interim responses (`HTTPCall.onInterimResponse`) to HTTP/1.1 clients, at most 64 per
 /// request, and drops those that the client does not take at once.
 ///

@@ -7,11 +7,17 @@ final class ProtocolDetectionHandler: ChannelInboundHandler, RemovableChannelHan
 
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
+    /// The time for which a connection without a request stays open once the server ends.
+    ///
+    /// Its client may have sent a request before it could notice.
+    private static let quiescingTimeout = TimeAmount.milliseconds(500)
+
     private let timeout: TimeAmount
     private let result: EventLoopPromise<ConnectionChannel.Connection>
     private let setUp: (_ isHTTP2: Bool) -> EventLoopFuture<ConnectionChannel.Connection>
     private var bytes = ByteBuffer()
     private var isDecided = false
+    private var isQuiescing = false
     private var end: Scheduled<Void>?
 
     /// Creates a handler.
@@ -31,9 +37,7 @@ final class ProtocolDetectionHandler: ChannelInboundHandler, RemovableChannelHan
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        end = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) {
-            context.close(promise: nil)
-        }
+        close(in: timeout, context)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -55,14 +59,23 @@ final class ProtocolDetectionHandler: ChannelInboundHandler, RemovableChannelHan
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if !isDecided {
-            // A client that has not sent a request has nothing to wait for.
-            if event is ChannelShouldQuiesceEvent { return context.close(promise: nil) }
+            if event is ChannelShouldQuiesceEvent {
+                isQuiescing = true
+                return close(in: Self.quiescingTimeout, context)
+            }
             if event as? ChannelEvent == .inputClosed {
                 guard bytes.readableBytes > 0 else { return context.close(promise: nil) }
                 decide(isHTTP2: false, context)
             }
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    private func close(in time: TimeAmount, _ context: ChannelHandlerContext) {
+        end?.cancel()
+        end = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
+            context.close(promise: nil)
+        }
     }
 
     private func decide(isHTTP2: Bool, _ context: ChannelHandlerContext) {
@@ -74,6 +87,7 @@ final class ProtocolDetectionHandler: ChannelInboundHandler, RemovableChannelHan
             guard case .success = result else { return context.close(promise: nil) }
             context.fireChannelRead(wrapInboundOut(bytes))
             bytes = ByteBuffer()
+            if isQuiescing { context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
             context.pipeline.syncOperations.removeHandler(self, promise: nil)
         }
     }

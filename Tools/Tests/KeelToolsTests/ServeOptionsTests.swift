@@ -20,7 +20,7 @@ struct ServeOptionsTests {
         arguments: [
             ["--durability", "disk"], ["--max-connections", "0"], ["--host", "0.0.0.0"],
             ["--request-timeout", "0"], ["--keep-changes", "30d"], ["--index-mode", "strict"],
-            ["--tls-certificate", "server.pem"], ["--tls-key", "server.key"],
+            ["--drain", "-1"], ["--tls-certificate", "server.pem"], ["--tls-key", "server.key"],
             ["--database-readers", "0"],
         ]
     )

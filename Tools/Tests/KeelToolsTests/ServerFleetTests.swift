@@ -138,14 +138,7 @@ struct ServerFleetTests {
             _ place: String,
             _ body: String? = nil
         ) async throws -> (status: Int, answer: Answer)? {
-            let head = HTTPRequest(
-                method: method,
-                scheme: "http",
-                authority: "127.0.0.1:\(port)",
-                path: Self.documents + place,
-                headerFields: [.contentType: "application/json"]
-            )
-            let call = HTTPCall(head, body: body.map { HTTPBody(Array($0.utf8)) })
+            let call = HTTPCall(head(method, place), body: body.map { HTTPBody(Array($0.utf8)) })
             // The proxy closes a connection whose server ends in the middle of a response.
             guard let reply = try? await transport.send(call),
                 let bytes = try? await reply.body.collect(upTo: 1 << 20),
@@ -166,6 +159,25 @@ struct ServerFleetTests {
                 if let reply = try await attempt(method, place, body) { return reply }
                 try await Task.sleep(for: .milliseconds(20))
             }
+        }
+
+        /// Sends a request and returns its status; 0 without a response.
+        func sendOnce(_ method: HTTPRequest.Method, _ place: String, _ body: String) async -> Int {
+            let call = HTTPCall(head(method, place), body: HTTPBody(Array(body.utf8)))
+            guard let reply = try? await transport.send(call),
+                (try? await reply.body.collect(upTo: 1 << 20)) != nil
+            else { return 0 }
+            return reply.head.status.code
+        }
+
+        private func head(_ method: HTTPRequest.Method, _ place: String) -> HTTPRequest {
+            HTTPRequest(
+                method: method,
+                scheme: "http",
+                authority: "127.0.0.1:\(port)",
+                path: Self.documents + place,
+                headerFields: [.contentType: "application/json"]
+            )
         }
 
         func number(_ path: String, in token: String? = nil) async throws -> Int? {
@@ -193,6 +205,55 @@ struct ServerFleetTests {
             #expect([200, 409].contains(commit.status))
             return commit.status == 200
         }
+    }
+
+    @Test("A rolling restart fails no request of a client that repeats nothing")
+    func rollingRestart() async throws {
+        let database = try PostgreSQLServer.shared.get().database()
+        func start(_ port: Int) throws -> ServedProcess {
+            try ServedProcess(storage: database, port: port, ["--drain", "1"])
+        }
+        var servers = try (0..<3).map { _ in try start(0) }
+        let proxy = try await NginxProxy(before: servers.map(\.port))
+        let transport = AsyncHTTPClientTransport()
+        let client = Client(port: proxy.port, transport: transport)
+        // nginx may not listen yet.
+        #expect(try await client.number("a/0") == 0)
+        let end = End()
+        let running = Task {
+            await withTaskGroup(of: (sent: Int, statuses: Set<Int>).self) { group in
+                for writer in 0..<4 {
+                    group.addTask {
+                        let name = Client.database + "/documents/a/\(writer)"
+                        let add = #"{"fieldPath":"n","increment":{"integerValue":"1"}}"#
+                        let write = #"{"update":{"name":"\#(name)"},"updateTransforms":[\#(add)]"#
+                        let body = #"{"writes":[\#(write),"updateMask":{}}]}"#
+                        var (sent, statuses) = (0, Set<Int>())
+                        while !end.hasCome.load(ordering: .acquiring) {
+                            statuses.insert(await client.sendOnce(.post, ":commit", body))
+                            sent += 1
+                        }
+                        return (sent, statuses)
+                    }
+                }
+                return await group.reduce(into: (sent: 0, statuses: Set<Int>())) {
+                    $0 = ($0.sent + $1.sent, $0.statuses.union($1.statuses))
+                }
+            }
+        }
+        for index in servers.indices {
+            #expect(servers[index].terminate() == 0)
+            servers[index] = try start(servers[index].port)
+        }
+        end.hasCome.store(true, ordering: .releasing)
+        let (sent, statuses) = await running.value
+        #expect(statuses == [200])
+        var counted = 0
+        for writer in 0..<4 { counted += try await client.number("a/\(writer)") ?? 0 }
+        #expect(counted == sent)
+        for server in servers { server.kill() }
+        proxy.stop()
+        await transport.shutdown()
     }
 
     @Test("A transaction by token takes effect once, whichever servers its requests reach")

@@ -119,7 +119,7 @@ final class OpenStreams: Sendable {
 
     /// Adds a stream.
     ///
-    /// - Parameter end: Ends the stream; called when the server shuts down, at once if it already has.
+    /// - Parameter end: Ends the stream; called when the server drains or shuts down, at once if it already has.
     /// - Returns: The stream's number; nil if there are too many streams.
     func open(onShutDown end: @escaping @Sendable () -> Void) -> ID? {
         let (id, isShutDown) = state.withLock { state -> (ID?, Bool) in
@@ -133,6 +133,14 @@ final class OpenStreams: Sendable {
     }
 
     func close(_ id: ID) { state.withLock { $0.ends[id] = nil } }
+
+    /// Ends one of so many streams, at least one.
+    func end(oneOf count: Int) {
+        let ends = state.withLock { state in
+            Array(state.ends.values.prefix((state.ends.count + count - 1) / count))
+        }
+        for end in ends { end() }
+    }
 
     func shutDown() {
         let ends = state.withLock { state in

@@ -97,6 +97,15 @@ final class ChangeHub: Sendable {
         for task in tasks { task.cancel() }
     }
 
+    /// Ends one of so many listeners, at least one.
+    func end(oneOf count: Int) {
+        let listeners = state.withLock { state in
+            let all = state.channels.values.flatMap(\.listeners.values)
+            return all.prefix((all.count + count - 1) / count)
+        }
+        for listener in listeners { listener.end() }
+    }
+
     /// Ends all listeners and refuses new ones.
     func shutDown() {
         let (listeners, tasks) = state.withLock { state in

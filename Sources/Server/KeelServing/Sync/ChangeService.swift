@@ -22,6 +22,9 @@ package final class ChangeService: Sendable {
     /// The size of the backlog of all streams, in bytes.
     package var waitingBytes: Int { hub.waiting.value }
 
+    /// Ends one of so many streams and waits.
+    package func end(oneOf count: Int) { hub.end(oneOf: count) }
+
     /// Ends all streams and waits, and refuses new ones.
     package func shutDown() { hub.shutDown() }
 

@@ -199,6 +199,22 @@ struct ChangeStreamLimitTests {
         #expect(error?.code == .cancelled)
     }
 
+    @Test("A part of the streams can be ended")
+    func part() async throws {
+        let service = service()
+        let readers = try await [service.stream(), service.stream("collection=a")].map { stream in
+            Task {
+                var stream = stream
+                while try await stream.next() != nil {}
+            }
+        }
+        service.end(oneOf: 2)
+        while service.listenerCount > 1 { await Task.yield() }
+        service.end(oneOf: 1)
+        for reader in readers { try await reader.value }
+        #expect(service.listenerCount == 0)
+    }
+
     @Test("Shutdown ends all streams and rejects later ones as unavailable")
     func shutDown() async throws {
         let service = service()

@@ -138,7 +138,15 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The collection of analytics that come to /v1/analytics/batch; none takes none.")
     var analytics = "analytics"
 
-    @Option(help: "The seconds that accepted requests have to finish once the server is to end.")
+    @Option(
+        help: """
+            The seconds for which the server still answers once it is to end, while /health reports \
+            503 and its listeners leave one after the other; useful behind a load balancer.
+            """
+    )
+    var drain = 0
+
+    @Option(help: "The seconds that accepted requests have to finish after --drain.")
     var grace = 30
 
     @Option(help: "The least important messages to log, to standard error.")
@@ -197,6 +205,9 @@ struct ServeCommand: AsyncParsableCommand {
             throw ValidationError("--database-readers is 1 to 1000.")
         }
         for name in [logs, analytics] { _ = try Parsed.collection(name) }
+        guard (0...3600).contains(drain) else {
+            throw ValidationError("--drain is 0 to 3600 seconds.")
+        }
         guard (0...3600).contains(grace) else {
             throw ValidationError("--grace is 0 to 3600 seconds.")
         }
@@ -264,18 +275,15 @@ struct ServeCommand: AsyncParsableCommand {
             onListening: { port in
                 print("\(address):\(port)")
                 fflush(nil)
-            },
-            onShutdown: {
-                logger.info("Shutting down")
-                handler.shutDown()
             }
         )
+        // A group ends its services in reverse order.
         var group = ServiceGroupConfiguration(
-            services: [server],
+            services: [server, DrainService(handler, for: .seconds(drain), logger)],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        group.maximumGracefulShutdownDuration = .seconds(grace)
+        group.maximumGracefulShutdownDuration = .seconds(drain + grace)
         try await ServiceGroup(configuration: group).run()
         try await store.close()
     }

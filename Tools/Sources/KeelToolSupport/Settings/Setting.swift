@@ -137,8 +137,8 @@ package struct Setting: Hashable, Sendable {
     private static let serve =
         [
             "storage", "history", "durability", "host", "port", "max-body", "request-timeout",
-            "max-listeners", "max-connections", "logs", "analytics", "grace", "log-level",
-            "keep-changes", "keep-changes-size", "keep-removals", "keep-removals-size",
+            "max-listeners", "max-connections", "logs", "analytics", "drain", "grace",
+            "log-level", "keep-changes", "keep-changes-size", "keep-removals", "keep-removals-size",
             "database-readers",
         ].map { Setting("serve", $0) } + [Setting("serve", "unverified-database", .flag)]
 
