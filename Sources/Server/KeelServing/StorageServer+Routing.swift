@@ -31,17 +31,23 @@ extension StorageServer {
             guard let collection = configuration.ingest?.analytics else { throw .noSuchPath }
             return try await ingest(call).analytics(into: collection)
         case .sync(let segments):
-            guard segments.count == 2, let changes else { throw .noSuchPath }
+            let server = try target.items["database"].map { name throws(ServingFailure) in
+                try self.server(of: name)
+            }
+            guard segments.count == 2, let changes = (server ?? self).changes else {
+                throw .noSuchPath
+            }
             switch segments[1] {
             case "changes": return await changes.changes(call, scope: segments[0])
             case "events" where method != .head:
                 return await changes.events(call, scope: segments[0])
             default: throw .noSuchPath
             }
-        case .everything: return try await removeEverything()
+        case .everything(let database): return try await server(of: database).removeEverything()
         case .webChannel(let stream): return try await webChannel(call, stream, target.items)
         case .firestore(let route, let database):
-            let exchange = try await exchange(call, target, in: database)
+            let server = try server(of: database)
+            let exchange = try await server.exchange(call, target, in: database)
             return try await reply(to: exchange) { () async throws(StorageError) in
                 try await exchange.answer(route, method)
             }

@@ -1,6 +1,7 @@
 import HTTPTypes
 public import KeelHTTP
 public import KeelStorage
+import KeelStorageFirestore
 import Synchronization
 
 /// A handler that serves a store over Firestore's protocol: over REST, with Keel's extensions, over gRPC, and to web
@@ -10,8 +11,8 @@ import Synchronization
 /// let server = StorageServer(adapter: try SQLiteStorageAdapter(at: file))
 /// ```
 ///
-/// Clients of Firestore's REST protocol, version v1, work unchanged, under any project and database, all of which refer
-/// to the same store. `Documentation/Protocols/FirestoreExtensions.md` describes the extensions. Requests are validated
+/// Clients of Firestore's REST protocol, version v1, work unchanged, under any project. Every database is the same store,
+/// unless the server is created with a store for each. `Documentation/Protocols/FirestoreExtensions.md` describes the extensions. Requests are validated
 /// by the same rules as in `StorageClient`. Clients cannot access the server's own collection, and only clients that
 /// use the extensions can access the collections of Keel's libraries.
 ///
@@ -51,17 +52,30 @@ public final class StorageServer: ServingHandler {
     let streams: OpenStreams
     let listening: ListenHub
     let channels = WebChannels()
+    /// The servers of the databases besides the default one, by name; nil if every database is the same store.
+    private let databases: [String: StorageServer]?
     /// How far the server has come towards its end.
     enum Phase: Comparable { case serving, draining, shutDown }
 
     let phase = Mutex(Phase.serving)
 
-    /// Creates a server for a store.
+    /// Creates a server for a store, or for one store for each database.
+    ///
+    /// The default database, `(default)`, also has the server's health, its schema, logs and analytics.
     ///
     /// - Parameters:
-    ///   - adapter: The adapter of the store.
-    ///   - configuration: The limits and the allowed hosts.
-    public init(adapter: any StorageAdapter, configuration: Configuration = Configuration()) {
+    ///   - adapter: The adapter of the default database's store.
+    ///   - databases: The adapters of the stores of all other databases, by name; requests for other names are then
+    ///     refused with `NOT_FOUND`. With nil, every name refers to the store of `adapter`.
+    ///   - configuration: The limits and the allowed hosts; limits of numbers apply to each database.
+    public init(
+        adapter: any StorageAdapter,
+        databases: [String: any StorageAdapter]? = nil,
+        configuration: Configuration = Configuration()
+    ) {
+        self.databases = databases?.mapValues {
+            StorageServer(adapter: $0, configuration: configuration)
+        }
         self.adapter = adapter
         self.configuration = configuration
         transactions = TransactionTable(adapter, configuration)
@@ -91,8 +105,10 @@ public final class StorageServer: ServingHandler {
         let steps = time > .zero ? 20 : 0
         for left in (0..<steps).reversed() {
             do { try await configuration.clock.sleep(for: time / steps) } catch { break }
-            changes?.end(oneOf: left + 1)
-            streams.end(oneOf: left + 1)
+            for server in all {
+                server.changes?.end(oneOf: left + 1)
+                server.streams.end(oneOf: left + 1)
+            }
         }
         endStreams()
     }
@@ -106,8 +122,30 @@ public final class StorageServer: ServingHandler {
     }
 
     private func endStreams() {
-        changes?.shutDown()
-        streams.shutDown()
+        for server in all {
+            server.changes?.shutDown()
+            server.streams.shutDown()
+        }
+    }
+
+    /// This server and those of the other databases.
+    private var all: [StorageServer] { [self] + (databases ?? [:]).values }
+
+    /// Whether databases have stores of their own.
+    var hasDatabases: Bool { databases != nil }
+
+    /// Returns the server of a database, such as `projects/p/databases/(default)`.
+    ///
+    /// - Throws: `NOT_FOUND` if the server has no such database.
+    func server(of database: String) throws(ServingFailure) -> StorageServer {
+        let name = database.split(separator: "/").last ?? ""
+        guard let databases, name != "(default)" else { return self }
+        guard let server = databases[String(name)] else {
+            // Keel's clients know this from a missing document by the first words, which are Google's.
+            let message = "The database “\(name.prefix(100))” does not exist on this server"
+            throw ServingFailure(StorageError(.databaseNotFound, message), as: .notFound)
+        }
+        return server
     }
 
     // Concurrent, so that documents are not decoded on an app's main actor.

@@ -18,7 +18,13 @@ extension StorageServer {
         }
         let type = method.responseType ?? ""
         let serve: @Sendable () async -> StreamFailure? = {
-            await self.stream(call, requests) { json in
+            let found: (server: StorageServer, requests: GRPCRequests)
+            do throws(StreamFailure) {
+                found = try await self.server(of: requests)
+            } catch {
+                return error
+            }
+            return await found.server.stream(call, found.requests) { json in
                 try await outbox.send(Self.frame(try GRPCResults.message(json, of: type)))
             }
         }
@@ -35,6 +41,25 @@ extension StorageServer {
                 try await body.next()
             }
         )
+    }
+}
+
+extension StorageServer {
+    /// Returns the server of the database that the first message of a stream names, and all messages.
+    private func server(
+        of requests: GRPCRequests
+    ) async throws(StreamFailure) -> (server: StorageServer, requests: GRPCRequests) {
+        var messages = requests.makeAsyncIterator()
+        guard hasDatabases, let first = try await messages.next() else { return (self, requests) }
+        var all = requests
+        all.first = first
+        // The stream itself refuses a first message without a name.
+        guard let name = first["database"]?.text else { return (self, all) }
+        do throws(ServingFailure) {
+            return (try server(of: name), all)
+        } catch {
+            throw StreamFailure(error.status, error.error.message)
+        }
     }
 }
 
@@ -72,14 +97,18 @@ private struct GRPCRequests: AsyncSequence, Sendable {
     typealias Element = FirestoreJSON
 
     let messages: GRPCMessageReader
+    /// A message that was read before.
+    var first: FirestoreJSON?
     let decode: @Sendable (ArraySlice<UInt8>) throws(ServingFailure) -> FirestoreJSON
 
-    func makeAsyncIterator() -> Iterator { Iterator(requests: self) }
+    func makeAsyncIterator() -> Iterator { Iterator(requests: self, first: first) }
 
     struct Iterator: AsyncIteratorProtocol {
         fileprivate let requests: GRPCRequests
+        fileprivate var first: FirestoreJSON?
 
-        mutating func next() async throws -> FirestoreJSON? {
+        mutating func next() async throws(StreamFailure) -> FirestoreJSON? {
+            if let first = first.take() { return first }
             do throws(ServingFailure) {
                 return try await requests.messages.next().map { bytes throws(ServingFailure) in
                     try requests.decode(bytes)

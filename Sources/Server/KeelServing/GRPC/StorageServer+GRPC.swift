@@ -36,13 +36,19 @@ extension StorageServer {
         let limit = min(timeout ?? configuration.requestTimeout, configuration.requestTimeout)
         let context = StorageContext().limited(to: limit, on: configuration.clock)
         let message = try await message(method, messages, context)
+        let request: GRPCRequest
+        do throws(StorageError) {
+            request = try GRPCRequest(method, message)
+        } catch {
+            throw ServingFailure(error)
+        }
+        let server = try server(of: request.database)
         let body: ReplyBody
         do throws(StorageError) {
-            let request = try GRPCRequest(method, message)
             let exchange = FirestoreExchange(
-                adapter: adapter,
+                adapter: server.adapter,
                 context: context,
-                transactions: transactions,
+                transactions: server.transactions,
                 configuration: configuration,
                 database: request.database,
                 isExtended: false,

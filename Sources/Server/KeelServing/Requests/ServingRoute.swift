@@ -11,8 +11,8 @@ enum ServingRoute {
     case sync([String])
     /// A WebChannel of a stream.
     case webChannel(FirestoreRoute.Call)
-    /// All documents, by the address that Google's emulator has for deleting them.
-    case everything
+    /// All documents of a database, by the address that Google's emulator has for deleting them.
+    case everything(database: String)
     /// A resource in a database with the given name: `projects/{project}/databases/{database}`.
     case firestore(FirestoreRoute, database: String)
 
@@ -35,7 +35,7 @@ enum ServingRoute {
                 segments[4] == "databases", segments[6] == "documents", Self.isName(segments[3]),
                 Self.isName(segments[5])
             else { return nil }
-            self = .everything
+            self = .everything(database: "projects/\(segments[3])/databases/\(segments[5])")
         case "v1" where segments == ["v1", "logs"]: self = .logs
         case "v1" where segments == ["v1", "analytics", "batch"]: self = .analytics
         case "v1":

@@ -48,6 +48,7 @@ extension StorageServer {
         _ items: RequestItems
     ) async throws(ServingFailure) -> HTTPReply {
         guard let database = items["database"] else { throw .invalid("“database” is missing") }
+        let server = try server(of: database)
         let (messages, first) = try await messages(of: call)
         guard channels.count < configuration.maximumListeners else {
             let message = "the server has \(configuration.maximumListeners) streams already"
@@ -61,7 +62,7 @@ extension StorageServer {
         _ = session.take(messages, from: first, acknowledging: 0)
         StorageContext.withoutContext {
             _ = Task {
-                await session.run(stream, in: database, of: self)
+                await session.run(stream, in: database, of: server)
                 channels[session.id] = nil
             }
         }

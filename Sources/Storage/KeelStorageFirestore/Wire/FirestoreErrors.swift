@@ -60,8 +60,9 @@ extension FirestoreDecoding {
             return StorageError(code, message, effect: isOpen ? .unknown : .none)
         }
         let metadata = info["metadata"]
+        let codes = StorageError.Code.known + [.databaseNotFound]
         return StorageError(
-            StorageError.Code.known.first { $0.name == name } ?? .unknown,
+            codes.first { $0.name == name } ?? .unknown,
             message,
             effect: metadata?["effect"] == "unknown" && isWrite ? .unknown : .none,
             resource: metadata?["resource"]?.text

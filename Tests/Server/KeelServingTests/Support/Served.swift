@@ -38,6 +38,7 @@ struct Served {
 
     init(
         _ adapter: any StorageAdapter = InMemoryStorageAdapter(clock: TestClock()),
+        databases: [String: any StorageAdapter]? = nil,
         _ change: (inout StorageServer.Configuration) -> Void = { _ in }
     ) {
         let clock = TestClock()
@@ -46,7 +47,11 @@ struct Served {
         change(&configuration)
         self.adapter = adapter
         self.clock = clock
-        server = StorageServer(adapter: adapter, configuration: configuration)
+        server = StorageServer(
+            adapter: adapter,
+            databases: databases,
+            configuration: configuration
+        )
     }
 
     /// The number of the transactions that the server keeps in its memory; -1 if it does not.
