@@ -166,6 +166,12 @@ struct StatisticsTests {
         #expect(lines.contains("# TYPE keel_postgresql_writes counter"))
         #expect(lines.contains(#"keel_postgresql_writes{store="a\"b"} 3.0"#))
         #expect(lines.contains(#"keel_postgresql_up{store="a\"b"} 1.0"#))
+        // Of several stores, a metric has all lines in one place.
+        let both = await PostgreSQLStorageAdapter.metricsText([("a", adapter), ("b", adapter)])
+        let text = both.split(separator: "\n")
+        #expect(text.count { $0 == "# TYPE keel_postgresql_up gauge" } == 1)
+        let first = try #require(text.firstIndex { $0 == #"keel_postgresql_up{store="a"} 1.0"# })
+        #expect(text[first + 1] == #"keel_postgresql_up{store="b"} 1.0"#)
         server.stop()
         let without = await adapter.metricsText().split(separator: "\n")
         #expect(without.last == #"keel_postgresql_up{store="storage"} 0.0"#)

@@ -8,7 +8,7 @@ package struct DatabaseCheck: DoctorCheck {
     private let allowsUnverifiedServers: Bool
 
     /// - Parameters:
-    ///   - url: The URL of the database.
+    ///   - url: The URL of the database, which may name the store.
     ///   - allowsUnverifiedServers: Whether a server on another machine need not prove its name.
     package init(_ url: String, allowsUnverifiedServers: Bool) {
         self.url = url
@@ -18,15 +18,20 @@ package struct DatabaseCheck: DoctorCheck {
     package func findings() async -> [DoctorFinding] {
         var configuration = PostgreSQLStorageAdapter.Configuration.fromEnvironment
         if allowsUnverifiedServers { configuration.allowsUnverifiedServers = true }
-        return await PostgreSQLStorageAdapter.examine(.url(url), configuration: configuration)
-            .map { finding in
-                let advice = finding.advice ?? ""
-                return switch finding.state {
-                case .good: .good(finding.subject, finding.detail)
-                case .warning: .warning(finding.subject, finding.detail, advice: advice)
-                case .problem: .problem(finding.subject, finding.detail, advice: advice)
-                }
+        let address = StoreAddress(url)
+        configuration.store = address.store
+        let findings = await PostgreSQLStorageAdapter.examine(
+            .url(address.url),
+            configuration: configuration
+        )
+        return findings.map { finding in
+            let advice = finding.advice ?? ""
+            return switch finding.state {
+            case .good: .good(finding.subject, finding.detail)
+            case .warning: .warning(finding.subject, finding.detail, advice: advice)
+            case .problem: .problem(finding.subject, finding.detail, advice: advice)
             }
+        }
     }
 }
 #endif

@@ -21,6 +21,22 @@ struct DocumentPlaceTests {
         }
     }
 
+    #if PostgreSQL
+    @Test("The URL of a database may name a store, which libpq is not told")
+    func stores() {
+        let url = "postgres://ada@db/keel"
+        for (text, address, store) in [
+            (url, url, "default"), ("\(url)?store=b", url, "b"),
+            ("\(url)?sslmode=disable", "\(url)?sslmode=disable", "default"),
+            ("\(url)?sslmode=disable&store=a%20b", "\(url)?sslmode=disable", "a b"),
+        ] {
+            let found = StoreAddress(text)
+            #expect(found.url == address)
+            #expect(found.store == store)
+        }
+    }
+    #endif
+
     @Test(
         "Reading or changing a missing store does not create it",
         arguments: [StoreAccess.reading, .changing]

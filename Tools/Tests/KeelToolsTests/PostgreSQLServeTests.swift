@@ -79,6 +79,47 @@ struct PostgreSQLServeTests {
         await transport.shutdown()
     }
 
+    @Test("A database name is a store of its own, which commands name in the URL")
+    func databases() async throws {
+        let url = try PostgreSQLServer.shared.get().database()
+        let server = try ServedProcess(storage: url, port: 0, ["--database", "b"])
+        defer { server.kill() }
+        let transport = AsyncHTTPClientTransport()
+        func storage(_ database: String) -> StorageClient {
+            var configuration = FirestoreStorageAdapter.Configuration.keel(
+                server.address,
+                database: database
+            )
+            configuration.timeout = .seconds(600)
+            return StorageClient(FirestoreStorageAdapter(configuration, transport: transport))
+        }
+        let (first, second, third) = (storage("(default)"), storage("b"), storage("c"))
+        var snapshots = second.listenToDocument("notes/1").makeAsyncIterator()
+        #expect(try await snapshots.next()?.document == nil)
+        try await first.setDocument("notes/1", ["n": 1])
+        #expect(try await second.queryDocuments(DocumentQuery("notes")).isEmpty)
+        try await second.setDocument("notes/1", ["n": 2])
+        #expect(try await snapshots.next()?.document?["n"] == 2)
+        #expect(try await first.getDocument("notes/1")["n"] == 1)
+        let error = await #expect(throws: StorageError.self) {
+            try await third.getDocument("notes/1")
+        }
+        #expect(error?.code == .databaseNotFound)
+        for (address, number) in [(url, "1"), (url + "?store=b", "2")] {
+            let get = ["documents", "get", "notes/1", "--store", address]
+            #expect(try KeelProcess(get).wait().output.contains("  n  \(number)\n"))
+            #expect(try KeelProcess(["storage", "verify", address]).wait().code == 0)
+        }
+        let missing = try KeelProcess(["storage", "verify", url + "?store=c"]).wait()
+        #expect(missing.errors.contains("has no Keel store “c”"))
+        let (data, _) = try await URLSession.shared.data(
+            from: server.address.appending(path: "metrics")
+        )
+        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
+        #expect(lines.contains(#"keel_postgresql_up{store="b"} 1.0"#), "\(lines)")
+        await transport.shutdown()
+    }
+
     @Test("The figures of the store are at /metrics")
     func metrics() async throws {
         let server = try ServedProcess(

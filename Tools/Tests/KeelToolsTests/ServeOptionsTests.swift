@@ -20,8 +20,8 @@ struct ServeOptionsTests {
         arguments: [
             ["--durability", "disk"], ["--max-connections", "0"], ["--host", "0.0.0.0"],
             ["--request-timeout", "0"], ["--keep-changes", "30d"], ["--index-mode", "strict"],
-            ["--drain", "-1"], ["--tls-certificate", "server.pem"], ["--tls-key", "server.key"],
-            ["--database-readers", "0"],
+            ["--drain", "-1"], ["--database", "b"], ["--database-readers", "0"],
+            ["--tls-certificate", "server.pem"], ["--tls-key", "server.key"],
         ]
     )
     func refused(options: [String]) throws {

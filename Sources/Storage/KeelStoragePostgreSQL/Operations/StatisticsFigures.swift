@@ -9,22 +9,34 @@ extension PostgreSQLStorageAdapter {
     /// - Parameter label: The name of the store, the label `store` of each metric.
     /// - Returns: The text.
     public func metricsText(label: String = "storage") async -> String {
-        let statistics = try? await statistics()
-        let figures = [StatisticsFigure.isUp(statistics != nil)] + (statistics?.figures ?? [])
-        var text = ""
-        var last = ""
-        for figure in figures {
-            let name = "keel_postgresql_\(figure.name)"
-            if figure.name != last {
-                text += "# HELP \(name) \(figure.help)\n"
-                text += "# TYPE \(name) \(figure.isCounter ? "counter" : "gauge")\n"
-                last = figure.name
+        await Self.metricsText([(label, self)])
+    }
+
+    /// Returns the statistics of several stores as one text, like ``metricsText(label:)``.
+    ///
+    /// - Parameter stores: The adapters and the labels of their stores.
+    /// - Returns: The text, in which each metric has a line for each store.
+    public static func metricsText(
+        _ stores: [(label: String, adapter: PostgreSQLStorageAdapter)]
+    ) async -> String {
+        var names: [String] = []
+        var texts: [String: String] = [:]
+        for (label, adapter) in stores {
+            let statistics = try? await adapter.statistics()
+            for figure in [StatisticsFigure.isUp(statistics != nil)] + (statistics?.figures ?? []) {
+                let name = "keel_postgresql_\(figure.name)"
+                if texts[name] == nil {
+                    names.append(name)
+                    texts[name] =
+                        "# HELP \(name) \(figure.help)\n"
+                        + "# TYPE \(name) \(figure.isCounter ? "counter" : "gauge")\n"
+                }
+                let labels = [("store", label)] + figure.standbys
+                let pairs = labels.map { #"\#($0)="\#(escaped($1))""# }.joined(separator: ",")
+                texts[name]? += "\(name){\(pairs)} \(figure.value)\n"
             }
-            let labels = [("store", label)] + figure.standbys
-            let pairs = labels.map { #"\#($0)="\#(Self.escaped($1))""# }.joined(separator: ",")
-            text += "\(name){\(pairs)} \(figure.value)\n"
         }
-        return text
+        return names.map { texts[$0] ?? "" }.joined()
     }
 
     private static func escaped(_ label: String) -> String {

@@ -12,8 +12,8 @@ struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The store: an SQLite file, sqlite:PATH, postgres://USER@HOST/DATABASE, \
-            http(s)://HOST:PORT or firestore:PROJECT.
+            The store: an SQLite file, sqlite:PATH, postgres://USER@HOST/DATABASE \
+            (?store=NAME for another one than “default”), http(s)://HOST:PORT or firestore:PROJECT.
             """,
             valueName: "place"
         ),

@@ -16,8 +16,9 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serves a document store over Firestore's REST protocol and Keel Sync.",
         discussion: """
-            The first line of output is the address. Any project and database name the same store. \
-            SIGTERM and SIGINT end the server after what was accepted has been answered.
+            The first line of output is the address. Any project names the same documents, and so \
+            does any database, unless --storage is a PostgreSQL database: see --database. SIGTERM and \
+            SIGINT end the server after what was accepted has been answered.
 
             There is no authentication yet: whoever can connect can read and write everything. So \
             the server listens on the loopback interface and refuses any other address. Web pages \
@@ -32,6 +33,18 @@ struct ServeCommand: AsyncParsableCommand {
             """
     )
     var storage = ServedStorage.sqlite("keel.sqlite")
+
+    @Option(
+        name: .customLong("database"),
+        help: ArgumentHelp(
+            """
+            A Firestore database besides (default), kept in the store of its name in --storage \
+            postgres://…; repeat it for more. Others do not exist.
+            """,
+            valueName: "name"
+        )
+    )
+    var databases: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -164,6 +177,8 @@ struct ServeCommand: AsyncParsableCommand {
             )
         }
         switch storage {
+        case .memory where !databases.isEmpty, .sqlite where !databases.isEmpty:
+            throw ValidationError("--database is for --storage postgres://….")
         case .sqlite: break
         case .memory where log.isGiven:
             throw ValidationError("--keep-… are for --storage sqlite:PATH and postgres://….")
@@ -175,6 +190,14 @@ struct ServeCommand: AsyncParsableCommand {
                 """
             )
         case .memory, .postgreSQL: break
+        }
+        for name in databases where name == "default" || !Self.isName(name) {
+            throw ValidationError(
+                """
+                --database \(name) is not a name: write 1 to 63 lowercase letters, digits and hyphens, \
+                and not “default”, whose documents are those of (default).
+                """
+            )
         }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key belong together.")
@@ -213,6 +236,13 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
+    private static func isName(_ text: String) -> Bool {
+        (1...63).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-")
+            }
+    }
+
     func run() async throws {
         try await CommandOutput(isJSON: false).reporting {
             try await PortInUse.explained(port: port) { try await serve() }
@@ -234,8 +264,9 @@ struct ServeCommand: AsyncParsableCommand {
                 metadata: ["limit": "\(openFiles)", "max-listeners": "\(maxListeners)"]
             )
         }
-        let store = try await ServedStore(
+        let store = try await ServedStores(
             storage,
+            databases: Set(databases).sorted(),
             history: history,
             log: log,
             durability: durability,
@@ -258,10 +289,18 @@ struct ServeCommand: AsyncParsableCommand {
         for sentence in indexes?.leftOut ?? [] {
             logger.warning("An index has no equivalent", metadata: ["index": "\(sentence)"])
         }
-        if let schema = indexes?.schema { try await store.adapter.prepare(schema) }
+        if let schema = indexes?.schema {
+            for adapter in [store.adapter] + (store.databases ?? [:]).values {
+                try await adapter.prepare(schema)
+            }
+        }
         if case .memory = storage { configuration.allowsClearing = true }
         if indexMode == .google { configuration.compositeIndexes = indexes?.schema.indexes ?? [] }
-        let handler = StorageServer(adapter: store.adapter, configuration: configuration)
+        let handler = StorageServer(
+            adapter: store.adapter,
+            databases: store.databases,
+            configuration: configuration
+        )
         let tls = try serverTLS()
         let address =
             (tls == nil ? "http://" : "https://") + (host.contains(":") ? "[\(host)]" : host)

@@ -64,16 +64,29 @@ enum ServedDurability: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// An open store.
-struct ServedStore {
+/// The open stores of a server.
+struct ServedStores {
+    /// The store of the default database.
     let adapter: any StorageAdapter
-    /// Returns the metrics of the store in Prometheus's text format; nil if it has none.
+    /// The stores of the other databases; nil if all have the same.
+    let databases: [String: any StorageAdapter]?
+    /// Returns the metrics of the stores in Prometheus's text format; nil if they have none.
     let metrics: (@Sendable () async -> String)?
-    /// Closes the store, which then has all commits.
+    /// Closes the stores, which then have all commits.
     let close: () async throws -> Void
 
+    /// Opens the stores of a server.
+    ///
+    /// - Parameters:
+    ///   - storage: Where documents are kept.
+    ///   - names: The names of databases besides the default one, each of which has the store of its name.
+    ///   - history: How far back documents can be read as they were.
+    ///   - log: The part of the change log that is kept.
+    ///   - durability: What commits survive.
+    ///   - allowsUnverifiedDatabase: Whether a database on another machine need not prove its name.
     init(
         _ storage: ServedStorage,
+        databases names: [String],
         history: ServedHistory?,
         log: RetentionOptions,
         durability: ServedDurability,
@@ -83,6 +96,7 @@ struct ServedStore {
         switch storage {
         case .memory:
             adapter = InMemoryStorageAdapter(history: history?.age)
+            databases = nil
             metrics = nil
             close = {}
         case .sqlite(let path):
@@ -92,22 +106,36 @@ struct ServedStore {
             configuration.durability = durability.sqlite
             let opened = try SQLiteStorageAdapter(at: .file(path), configuration: configuration)
             adapter = opened
+            databases = nil
             metrics = nil
             close = { try opened.close() }
         case .postgreSQL(let url):
             #if PostgreSQL
-            let opened = try await PostgreSQLStorageAdapter.opened(at: url, for: .creating) {
-                $0.history = history?.age
-                $0.retention = log.retention
-                if allowsUnverifiedDatabase { $0.allowsUnverifiedServers = true }
-                $0.readerCount = databaseReaders
+            func open(_ name: String?) async throws -> PostgreSQLStorageAdapter {
+                try await PostgreSQLStorageAdapter.opened(at: url, for: .creating) {
+                    if let name { $0.store = name }
+                    $0.history = history?.age
+                    $0.retention = log.retention
+                    if allowsUnverifiedDatabase { $0.allowsUnverifiedServers = true }
+                    $0.readerCount = databaseReaders
+                }
             }
+            let first = try await open(nil)
+            var opened = [(label: StoreAddress(url).store, adapter: first)]
+            var others: [String: any StorageAdapter] = [:]
+            for name in names {
+                let adapter = try await open(name)
+                opened.append((name, adapter))
+                others[name] = adapter.retrying(.attempts(4))
+            }
+            let all = opened
             // The database may restart while the server runs.
-            adapter = opened.retrying(.attempts(4))
-            metrics = { await opened.metricsText(label: "default") }
-            close = { await opened.close() }
+            adapter = first.retrying(.attempts(4))
+            databases = others
+            metrics = { await PostgreSQLStorageAdapter.metricsText(all) }
+            close = { for store in all { await store.adapter.close() } }
             #else
-            _ = (url, allowsUnverifiedDatabase, databaseReaders)
+            _ = (url, names, allowsUnverifiedDatabase, databaseReaders)
             throw ToolError.lacksPostgreSQL
             #endif
         }

@@ -21,7 +21,10 @@ struct StorageCommand: AsyncParsableCommand {
 /// The options of commands that open a store where it is kept.
 struct StoragePlaceOptions: ParsableArguments {
     @Argument(
-        help: "The store: an SQLite file, sqlite:PATH, or postgres://USER@HOST/DATABASE.",
+        help: """
+            The store: an SQLite file, sqlite:PATH, or postgres://USER@HOST/DATABASE (?store=NAME for \
+            another one than “default”).
+            """,
         completion: .file()
     )
     var store: DocumentPlace

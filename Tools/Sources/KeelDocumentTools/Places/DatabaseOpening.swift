@@ -7,7 +7,7 @@ internal import KeelToolSupport
 extension PostgreSQLStorageAdapter {
     /// Opens a store in a PostgreSQL database.
     ///
-    /// A command that only reads or changes does not create a store.
+    /// A command that only reads or changes does not create a store. The URL may name the store: ``StoreAddress``.
     ///
     /// - Throws: `ToolError`, which says what to do.
     package static func opened(
@@ -16,9 +16,11 @@ extension PostgreSQLStorageAdapter {
         _ configure: (inout Configuration) -> Void = { _ in }
     ) async throws -> PostgreSQLStorageAdapter {
         var configuration = Configuration.fromEnvironment
+        let address = StoreAddress(url)
+        configuration.store = address.store
         configuration.createsStore = access == .creating
         configure(&configuration)
-        let location = PostgreSQLStorageLocation.url(url)
+        let location = PostgreSQLStorageLocation.url(address.url)
         do throws(StorageError) {
             return try await PostgreSQLStorageAdapter(at: location, configuration: configuration)
         } catch {
@@ -37,8 +39,10 @@ extension PostgreSQLStorageAdapter {
         isDryRun: Bool
     ) async throws -> Migration {
         var configuration = Configuration.fromEnvironment
+        let address = StoreAddress(url)
+        configuration.store = address.store
         if allowsUnverifiedServers { configuration.allowsUnverifiedServers = true }
-        let location = PostgreSQLStorageLocation.url(url)
+        let location = PostgreSQLStorageLocation.url(address.url)
         do throws(StorageError) {
             return try await migrate(location, configuration: configuration, isDryRun: isDryRun)
         } catch {
