@@ -86,6 +86,12 @@ extension StorageServer {
         /// from the same machine may always use the server, as every program there may.
         public var allowedOrigins: Set<String> = []
 
+        /// The name of this server among those of a store, of letters and digits; empty, the default, for none.
+        ///
+        /// A session of a web page over WebChannel is of several requests, which must all reach the server that opened
+        /// it. Its id begins with the name and a hyphen, so that a load balancer can tell.
+        public var serverName = ""
+
         /// Whether clients may delete all documents with `DELETE /emulator/v1/projects/…/databases/…/documents`, as tests
         /// do with Google's emulator; false by default.
         public var allowsClearing = false

@@ -3,6 +3,7 @@ import KeelHTTP
 import KeelStorage
 internal import KeelStorageAdapting
 import KeelStorageFirestore
+internal import Synchronization
 
 /// The routing of requests.
 extension StorageServer {

@@ -207,6 +207,94 @@ struct ServerFleetTests {
         }
     }
 
+    /// Runs work at a proxy before three servers.
+    private func withServers(
+        _ options: [String] = [],
+        _ work: (NginxProxy, AsyncHTTPClientTransport) async throws -> Void
+    ) async throws {
+        let database = try PostgreSQLServer.shared.get().database()
+        let servers = try ["a", "b", "c"].map {
+            try ServedProcess(storage: database, port: 0, ["--name", $0] + options)
+        }
+        let proxy = try await NginxProxy(before: servers.map(\.port))
+        let transport = AsyncHTTPClientTransport()
+        let result: Result<Void, any Error>
+        do {
+            // nginx may not listen yet.
+            let client = Client(port: proxy.port, transport: transport)
+            #expect(try await client.number("a/0") == 0)
+            result = .success(try await work(proxy, transport))
+        } catch {
+            result = .failure(error)
+        }
+        for server in servers { server.kill() }
+        proxy.stop()
+        await transport.shutdown()
+        try result.get()
+    }
+
+    @Test("Servers answer to the public name that they allow, and to no other")
+    func publicName() async throws {
+        try await withServers(["--allow-host", "keel.example.org"]) { proxy, _ in
+            for (host, status) in [("keel.example.org", 200), ("evil.example.org", 403)] {
+                let answer = try await RawClient.connected(to: proxy.port) { client in
+                    try await client.send(
+                        "GET /health HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
+                    )
+                    return await client.readToEnd()
+                }
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+            }
+        }
+    }
+
+    @Test(
+        "Google's Python client works unchanged through the proxy",
+        .enabled(if: PythonClient.isPresent, PythonClient.absence),
+        arguments: ["rest", "grpc"]
+    )
+    func pythonClient(carrier: String) async throws {
+        try await withServers(["--history", "1h"]) { proxy, _ in
+            let port = carrier == "grpc" ? proxy.portHTTP2 : proxy.port
+            let run = try await PythonClient.run(
+                "firestore-client.py",
+                ["127.0.0.1:\(port)", carrier]
+            )
+            let failures = run.lines.filter { $0.hasPrefix("FAIL") }
+            #expect(failures == [], "\(run.lines.joined(separator: "\n"))")
+            #expect(run.exitCode == 0)
+        }
+    }
+
+    @Test("A session over WebChannel stays with its server")
+    func webChannel() async throws {
+        try await withServers { proxy, transport in
+            let host = "127.0.0.1:\(proxy.port)"
+            var configuration = FirestoreStorageAdapter.Configuration.emulator(
+                host: host,
+                project: "p"
+            )
+            configuration.timeout = .seconds(600)
+            let storage = StorageClient(
+                FirestoreStorageAdapter(configuration, transport: transport)
+            )
+            let start = ContinuousClock.now
+            try await storage.setDocument("notes/1", ["n": 0])
+            var snapshots = storage.listenToDocument("notes/1").makeAsyncIterator()
+            #expect(try await snapshots.next()?.document?["n"] == 0)
+            for number in 1...100 {
+                try await storage.setDocument("notes/1", ["n": .integer(Int64(number))])
+                // Google's protocol may leave out a state that a later one follows, but not the last one.
+                while true {
+                    let snapshot = try #require(try await snapshots.next())
+                    if snapshot.document?["n"] == .integer(Int64(number)) { break }
+                }
+            }
+            // A client that loses its session waits for seconds before it opens another one.
+            #expect(ContinuousClock.now - start < .seconds(60))
+        }
+    }
+
     @Test("A rolling restart fails no request of a client that repeats nothing")
     func rollingRestart() async throws {
         let database = try PostgreSQLServer.shared.get().database()

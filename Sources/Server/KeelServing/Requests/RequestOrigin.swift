@@ -20,7 +20,7 @@ struct RequestOrigin {
         if let authority = head.authority, !isAllowed(authority) {
             throw .forbidden(
                 "the request is for “\(authority.prefix(100))”, which is not a name of this server; "
-                    + "add it to allowedAuthorities, or use 127.0.0.1"
+                    + "add it to allowedAuthorities (keel serve --allow-host), or use 127.0.0.1"
             )
         }
         for origin in head.headerFields[values: .origin] where !isAllowedOrigin(origin) {

@@ -57,7 +57,10 @@ extension StorageServer {
                 as: .resourceExhausted
             )
         }
-        let session = WebChannelSession(id: configuration.makeID())
+        let name = configuration.serverName
+        let session = WebChannelSession(
+            id: (name.isEmpty ? "" : name + "-") + configuration.makeID()
+        )
         channels[session.id] = session
         _ = session.take(messages, from: first, acknowledging: 0)
         StorageContext.withoutContext {

@@ -123,6 +123,13 @@ struct WebChannelTests {
         }
     }
 
+    @Test("The id of a session begins with the name of its server, for load balancers")
+    func named() async throws {
+        let client = Client(Served { $0.serverName = "a" })
+        try await client.open(Self.notes)
+        #expect(client.items.hasPrefix("SID=a-"))
+    }
+
     private static let notes = #"""
         {"database":"projects/p/databases/(default)","addTarget":{"targetId":2,"query":{
         "parent":"projects/p/databases/(default)/documents",

@@ -105,6 +105,23 @@ struct ServeCommand: AsyncParsableCommand {
     var tlsKey: String?
 
     @Option(
+        name: .customLong("allow-host"),
+        help: ArgumentHelp(
+            "A public name of the server, which a proxy in front passes on in Host; repeat it for more.",
+            valueName: "name"
+        )
+    )
+    var allowedHosts: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The name of this server among those of a database, with which a proxy finds the sessions of web pages.",
+            valueName: "name"
+        )
+    )
+    var name: String?
+
+    @Option(
         name: .customLong("allow-origin"),
         help: ArgumentHelp(
             "The origin of web pages that may use the server, such as https://app.example.org; repeat it for more.",
@@ -203,6 +220,19 @@ struct ServeCommand: AsyncParsableCommand {
             throw ValidationError("--tls-certificate and --tls-key belong together.")
         }
         guard (0...65535).contains(port) else { throw ValidationError("--port is 0 to 65535.") }
+        for host in allowedHosts {
+            guard let url = URL(string: "https://\(host)"), url.host()?.isEmpty == false,
+                host == (url.host() ?? "") + (url.port.map { ":\($0)" } ?? "")
+            else {
+                throw ValidationError(
+                    "--allow-host \(host) is not the name of a host: write HOST or HOST:PORT."
+                )
+            }
+        }
+        let isPlain = name?.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } ?? true
+        guard isPlain, name != "" else {
+            throw ValidationError("--name is of letters and digits.")
+        }
         for origin in allowedOrigins {
             guard let url = URL(string: origin), let host = url.host(), let scheme = url.scheme,
                 origin == "\(scheme)://\(host)" + (url.port.map { ":\($0)" } ?? "")
@@ -277,7 +307,9 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.maximumBodyBytes = maxBody << 20
         configuration.requestTimeout = .seconds(requestTimeout)
         configuration.maximumListeners = maxListeners
+        configuration.allowedAuthorities = Set(allowedHosts)
         configuration.allowedOrigins = Set(allowedOrigins)
+        configuration.serverName = name ?? ""
         configuration.ingest = Ingest(
             logs: logs == "none" ? nil : CollectionPath(logs),
             analytics: analytics == "none" ? nil : CollectionPath(analytics)
