@@ -4,6 +4,7 @@ internal import KeelCore
 public import KeelHTTP
 public import KeelJournal
 public import KeelLogging
+internal import Synchronization
 
 /// Ships the records of a journal to a collector over OTLP/HTTP.
 ///
@@ -24,16 +25,24 @@ public import KeelLogging
 /// ``run()`` ships until its task is canceled; ``flush()`` ships the current records, for example
 /// at the end of a program. Without either, records stay in the journal.
 public final class OTLPLogExporter: Sendable {
-    private let consumer: JournalConsumer
-    private let delay: Duration
-    let lane: DeliveryLane<OTLPCollector>
+    private struct Opened: Sendable {
+        let consumer: JournalConsumer
+        let lane: DeliveryLane<OTLPCollector>
+    }
 
-    /// The longest delay before records of another process are noticed.
+    private let delay: Duration
+    private let clock: any Clock<Duration>
+    private let make: @Sendable () throws(JournalError) -> Opened
+    /// The reader of the journal; nil while another exporter reads it under the same name.
+    private let opened: Mutex<Opened?>
+
+    /// The longest delay before records of another process, or the end of another exporter, are noticed.
     private static let patience = Duration.seconds(30)
 
     /// Creates an exporter.
     ///
-    /// Only one at a time can read a journal under a name.
+    /// Only one at a time reads a journal under a name. Another one, usually of another process, ships nothing until
+    /// the first has ended; then its ``run()`` or ``flush()`` takes over.
     ///
     /// - Parameters:
     ///   - journal: The journal of an ``OTLPLogOutput``.
@@ -51,9 +60,10 @@ public final class OTLPLogExporter: Sendable {
     ) throws(LoggingError) {
         try configuration.check()
         delay = configuration.delay
+        self.clock = clock
         let head = try OTLPCollector.head(configuration)
-        do throws(JournalError) {
-            consumer = try journal.consumer(configuration.consumer)
+        let make: @Sendable () throws(JournalError) -> Opened = { () throws(JournalError) in
+            let consumer = try journal.consumer(configuration.consumer)
             let collector = OTLPCollector(
                 head,
                 configuration,
@@ -62,7 +72,7 @@ public final class OTLPLogExporter: Sendable {
                 random: random,
                 lost: try consumer.losses().lost
             )
-            lane = try DeliveryLane(
+            let lane = try DeliveryLane(
                 collector,
                 from: consumer,
                 retry: configuration.retry,
@@ -70,38 +80,72 @@ public final class OTLPLogExporter: Sendable {
                 clock: clock,
                 random: collector.random
             )
+            return Opened(consumer: consumer, lane: lane)
+        }
+        self.make = make
+        let found: Opened?
+        do throws(JournalError) {
+            found = try make()
         } catch {
-            throw LoggingError(
-                .journalFailed,
-                "The journal cannot be read as “\(configuration.consumer)”",
-                cause: error
-            )
+            guard error.code == .consumerInUse else {
+                throw LoggingError(
+                    .journalFailed,
+                    "The journal cannot be read as “\(configuration.consumer)”",
+                    cause: error
+                )
+            }
+            found = nil
+        }
+        opened = Mutex(found)
+    }
+
+    /// Returns the reader of the journal, and opens it if no other exporter reads it.
+    private func open() throws(JournalError) -> Opened {
+        try opened.withLock { opened throws(JournalError) in
+            if let opened { return opened }
+            let new = try make()
+            opened = new
+            return new
         }
     }
 
-    /// The counts so far.
+    /// The counts so far; zero while another exporter ships.
     public var statistics: OTLPLogStatistics {
-        OTLPLogStatistics(lane.status, requests: lane.receiver.requestCount)
+        guard let lane = opened.withLock({ $0 })?.lane else { return OTLPLogStatistics() }
+        return OTLPLogStatistics(lane.status, requests: lane.receiver.requestCount)
     }
 
     /// Returns the number of records not yet shipped, by scanning them.
     ///
-    /// - Throws: `JournalError`.
-    public func pendingCount() throws(JournalError) -> Int { try consumer.counts().pending }
+    /// - Throws: `JournalError`, with `consumerInUse` while another exporter ships.
+    public func pendingCount() throws(JournalError) -> Int {
+        try open().consumer.counts().pending
+    }
 
     /// Ships records as they are logged, until the task is canceled.
     ///
-    /// The remaining records stay in the journal.
+    /// The remaining records stay in the journal. While another exporter ships, the call waits for its end.
     public func run() async {
-        await lane.run(collectingFor: delay, patience: Self.patience)
+        while true {
+            if let lane = try? open().lane {
+                return await lane.run(collectingFor: delay, patience: Self.patience)
+            }
+            do { try await clock.sleep(for: Self.patience) } catch { return }
+        }
     }
 
     /// Ships the current records, without waiting for more and without retries.
     ///
     /// - Returns: Whether all were accepted or refused; false if the collector is unreachable or
-    ///   asked for a delay, or the task was canceled.
+    ///   asked for a delay, another exporter ships, or the task was canceled.
     @discardableResult
-    public func flush() async -> Bool { await lane.deliver(isForced: true) == .drained }
+    public func flush() async -> Bool { await deliver() == .drained }
+
+    /// Ships the current records; nil if another exporter does.
+    func deliver() async -> DeliveryLane<OTLPCollector>.Ending? {
+        guard let lane = try? open().lane else { return nil }
+        return await lane.deliver(isForced: true)
+    }
 }
 
 #endif

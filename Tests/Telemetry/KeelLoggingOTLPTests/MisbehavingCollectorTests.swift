@@ -63,10 +63,10 @@ struct MisbehavingCollectorTests {
                 let outcome =
                     dawdles
                     ? try await clock.run { [exporter] in
-                        await exporter.lane.deliver(isForced: true)
+                        await exporter.deliver()
                     }
-                    : await exporter.lane.deliver(isForced: true)
-                guard case .paused(let pause) = outcome else { return }
+                    : await exporter.deliver()
+                guard case .paused(let pause)? = outcome else { return }
                 await clock.advance(by: max(pause, .milliseconds(1)))
             }
         }

@@ -315,10 +315,23 @@ struct OTLPLogExporterTests {
             _ = try exporter(journal) { $0.headers = ["not a name": "x"] }
         }
         #expect(header?.code == .invalidArgument)
-        let first = try exporter(journal)
-        let second = #expect(throws: LoggingError.self) { _ = try exporter(journal) }
-        #expect(second?.code == .journalFailed)
-        withExtendedLifetime(first) {}
+    }
+
+    @Test("A second exporter of a journal ships once the first has ended")
+    func takesOver() async throws {
+        let journal = try journal()
+        _ = log(0..<5, to: journal)
+        var first: OTLPLogExporter? = try exporter(journal)
+        let second = try exporter(journal)
+        #expect(await !second.flush())
+        #expect(second.statistics.requests == 0)
+        let error = #expect(throws: JournalError.self) { try second.pendingCount() }
+        #expect(error?.code == .consumerInUse)
+        #expect(try first?.pendingCount() == 5)
+        first = nil
+        #expect(await second.flush())
+        #expect(second.statistics.delivered == 5)
+        #expect(try second.pendingCount() == 0)
     }
 
     @Test("Counts continue after a restart, and account for every record")
