@@ -14,6 +14,8 @@ extension Tracker {
                 state.settings.consents[purpose] = .denied
                 state.settings.unfinishedDenials.insert(purpose)
             }
+            if !state.ownDenials.isEmpty, !consents.allowsAnything { forgetUser(&state) }
+            state.ownDenials = []
             // A failure is in the status; what is not stored applies until the process ends.
             try? write(&state, isSynced: true)
         }
@@ -38,10 +40,20 @@ extension Tracker {
             fallback: settings.hasLostConsents ? .unknown : configuration.defaultConsent
         )
         board.change { $0.consents = decided }
-        if isDeniedAnew { eraseDenied() }
+        // The other service cannot erase what this process is writing.
+        if isDeniedAnew, state.isShared { eraseDenied() }
     }
 
-    /// Removes the records of denied purposes that this process has written, and that no other may change.
+    /// Lets a purpose be denied here, until this service stores the settings.
+    func deny(_ purpose: ConsentPurpose, _ state: inout State) {
+        state.ownDenials.insert(purpose)
+        consents.set(.denied, for: purpose)
+        board.change { $0.consents = consents.all }
+        // The records that are erased now are not counted by the service that delivers.
+        if (try? file.share()) != nil { state.isShared = true }
+    }
+
+    /// Removes the records of denied purposes, with those that this process has written.
     private func eraseDenied() {
         try? journal.close()
         try? journal.erase { record in

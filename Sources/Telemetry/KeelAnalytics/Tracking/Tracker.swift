@@ -270,11 +270,7 @@ final class Tracker: Sendable {
             if state.isFollowing {
                 update(&state)
                 guard consents[purpose] != consent else { return }
-                // A denial applies here, and is stored once this service stores the settings.
-                if consent == .denied {
-                    state.ownDenials.insert(purpose)
-                    consents.set(.denied, for: purpose)
-                }
+                if consent == .denied { deny(purpose, &state) }
                 throw refusedChange()
             }
             if consent != .granted { consents.set(consent, for: purpose) }
@@ -315,7 +311,7 @@ final class Tracker: Sendable {
         }
     }
 
-    private func forgetUser(_ state: inout State) {
+    func forgetUser(_ state: inout State) {
         state.settings.anonymousID = RecordID.random(configuration.random).text
         state.settings.userID = nil
         state.settings.superProperties = [:]
