@@ -49,7 +49,8 @@ extension StorageServer {
         /// default.
         ///
         /// Above this size, the streams with the largest backlogs end; their clients reconnect and continue from their
-        /// position. Up to the same amount may be in transmission to clients.
+        /// position. Up to the same amount may be in transmission to clients. For streams of Firestore's Listen method,
+        /// the limit applies to the changes that wait, and to the messages of WebChannel sessions.
         public var maximumBacklogBytes = 256 << 20
 
         /// The maximum number of recorded transactions; 10,000 by default.

@@ -80,7 +80,11 @@ public final class StorageServer: ServingHandler {
         self.configuration = configuration
         transactions = TransactionTable(adapter, configuration)
         streams = OpenStreams(maximum: configuration.maximumListeners)
-        listening = ListenHub(adapter: adapter, clock: configuration.clock)
+        listening = ListenHub(
+            adapter: adapter,
+            clock: configuration.clock,
+            mostWaitingBytes: configuration.maximumBacklogBytes
+        )
         guard adapter.capabilities.contains(.changeLog) else {
             changes = nil
             return

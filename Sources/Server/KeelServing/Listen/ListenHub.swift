@@ -36,10 +36,19 @@ final class ListenHub: Sendable {
     let reads = TaskQueue(admitting: 8)
     private let changeReader = ChangeReader(server: "listen")
     private let state = Mutex(State())
+    /// The approximate size of the documents that wait for all streams, and its maximum, in bytes.
+    private let waiting = ByteCount()
+    private let mostWaitingBytes: Int
 
-    init(adapter: any StorageAdapter, clock: any Clock<Duration> = ContinuousClock()) {
+    /// Creates a hub for the streams of a store, for which so many bytes of documents wait at the most.
+    init(
+        adapter: any StorageAdapter,
+        clock: any Clock<Duration> = ContinuousClock(),
+        mostWaitingBytes: Int = 256 << 20
+    ) {
         self.adapter = adapter
         self.clock = clock
+        self.mostWaitingBytes = mostWaitingBytes
     }
 
     deinit { state.withLock { $0.reader }?.cancel() }
@@ -49,7 +58,7 @@ final class ListenHub: Sendable {
     func open() -> ListenMailbox {
         state.withLock { state in
             state.nextID += 1
-            let mailbox = ListenMailbox(id: state.nextID)
+            let mailbox = ListenMailbox(id: state.nextID, in: waiting)
             state.streams[mailbox.id] = mailbox
             return mailbox
         }
@@ -224,6 +233,19 @@ extension ListenHub: ChangeReading {
                 state.streams[stream]?.push(part)
             }
         }
+        makeRoom()
+    }
+
+    /// Makes the streams for which most waits read for themselves while too much waits for all of them.
+    private func makeRoom() {
+        guard waiting.value > mostWaitingBytes else { return }
+        let largest = state.withLock { Array($0.streams.values) }
+            .map { (mailbox: $0, bytes: $0.waitingBytes) }
+            .sorted { $0.bytes > $1.bytes }
+        for (mailbox, _) in largest {
+            guard waiting.value > mostWaitingBytes else { return }
+            mailbox.fallBehind()
+        }
     }
 
     func restart(at _: ChangeCursor, of reader: UInt64) { giveUp(reader) }
@@ -254,119 +276,5 @@ extension ChangeReader {
     init(server hub: String) {
         let instance = String(UInt64.random(in: .min ... .max), radix: 36)
         self.init("keel.server.\(hub).\(instance)", lifetime: .seconds(3_600))
-    }
-}
-
-/// The pages of the hub that a stream has not taken yet.
-final class ListenMailbox: Sendable {
-    private enum Phase { case behind, attending, live }
-
-    private struct State {
-        var phase = Phase.behind
-        var pages: [ChangePage] = []
-        var count = 0
-        var size = AnswerSize(most: ListenMailbox.mostBytes)
-        /// The position from which on ``pages`` has what concerns the stream; nil: from the start of the reader.
-        var coverage: ChangeCursor?
-
-        mutating func clear() {
-            (pages, count) = ([], 0)
-            size = AnswerSize(most: ListenMailbox.mostBytes)
-        }
-
-        mutating func append(_ page: ChangePage) {
-            pages.append(page)
-            count += page.changes.count
-            for change in page.changes { size.add(change) }
-        }
-    }
-
-    /// The maximum number of changes that wait for a stream; with more, it reads for itself.
-    private static let mostChanges = 10_000
-    /// The approximate maximum size of their documents in bytes.
-    private static let mostBytes = 16 << 20
-
-    let id: UInt64
-    private let state = Mutex(State())
-    private let changed = Signal()
-
-    init(id: UInt64) { self.id = id }
-
-    var isLive: Bool { state.withLock { $0.phase == .live } }
-
-    /// The documents of the pages that wait.
-    var waitingPaths: [DocumentPath] {
-        state.withLock { $0.pages.flatMap { page in page.changes.map(\.path) } }
-    }
-
-    // MARK: Stream
-
-    /// Waits until there are pages, the stream has fallen behind, or the task is canceled.
-    func wait() async {
-        while !Task.isCancelled {
-            let generation = changed.generation
-            guard state.withLock({ $0.phase == .live && $0.pages.isEmpty }) else { return }
-            await changed.wait(since: generation)
-        }
-    }
-
-    /// Returns the pages that wait, if the stream is live.
-    func take() -> [ChangePage] {
-        state.withLock { state in
-            guard state.phase == .live else { return [] }
-            defer { state.clear() }
-            return state.pages
-        }
-    }
-
-    // MARK: Hub
-
-    func attend(from coverage: ChangeCursor?) {
-        state.withLock { state in
-            state.phase = .attending
-            state.coverage = coverage
-            state.clear()
-        }
-    }
-
-    /// Discards the pages that were collected for a stream that reads for itself.
-    func restart(from coverage: ChangeCursor?) {
-        state.withLock { state in
-            guard state.phase == .attending else { return }
-            state.coverage = coverage
-            state.clear()
-        }
-    }
-
-    func join(at position: ChangeCursor, start: ChangeCursor) -> Bool {
-        state.withLock { state in
-            guard state.phase == .attending, (state.coverage ?? start) <= position else {
-                return false
-            }
-            let pages = state.pages.filter { $0.next > position }
-            state.clear()
-            for page in pages { state.append(page) }
-            state.phase = .live
-            return true
-        }
-    }
-
-    func push(_ page: ChangePage) {
-        state.withLock { state in
-            guard state.phase != .behind else { return }
-            state.append(page)
-            guard state.count > Self.mostChanges || state.size.isFull else { return }
-            state.phase = .behind
-            state.clear()
-        }
-        changed.raise()
-    }
-
-    func fallBehind() {
-        state.withLock { state in
-            state.phase = .behind
-            state.clear()
-        }
-        changed.raise()
     }
 }

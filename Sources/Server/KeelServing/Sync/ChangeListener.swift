@@ -233,13 +233,13 @@ final class ChangeListener: Sendable {
     }
 }
 
-/// The number of bytes of events that a server holds for listeners.
+/// The number of bytes that a server holds for clients.
 final class ByteCount: Sendable {
     private let count = Mutex(0)
 
     var value: Int { count.withLock { $0 } }
 
-    fileprivate func add(_ bytes: Int) { count.withLock { $0 += bytes } }
+    func add(_ bytes: Int) { count.withLock { $0 += bytes } }
 }
 
 /// Bytes of events that are counted while they are in use.

@@ -37,8 +37,9 @@ extension StorageServer {
         }
         let (messages, first) = try await messages(of: call)
         guard let status = session.take(messages, from: first, acknowledging: acknowledged) else {
-            throw .invalid("messages of the session are missing")
+            throw .invalid("too many messages of the session are missing, or wait for its stream")
         }
+        channels.makeRoom(upTo: configuration.maximumBacklogBytes)
         return .webChannel(status)
     }
 
@@ -59,7 +60,8 @@ extension StorageServer {
         }
         let name = configuration.serverName
         let session = WebChannelSession(
-            id: (name.isEmpty ? "" : name + "-") + configuration.makeID()
+            id: (name.isEmpty ? "" : name + "-") + configuration.makeID(),
+            in: channels.held
         )
         channels[session.id] = session
         _ = session.take(messages, from: first, acknowledging: 0)
@@ -77,7 +79,7 @@ extension StorageServer {
     /// Returns the messages of a request, which are fields of a form, and the number of the first one.
     private func messages(
         of call: HTTPCall
-    ) async throws(ServingFailure) -> ([FirestoreJSON], first: Int) {
+    ) async throws(ServingFailure) -> ([WebChannelState.Request], first: Int) {
         let bytes = try await call.bytes(upTo: configuration.maximumBodyBytes)
         let form = try RequestItems(Substring(decoding: bytes, as: UTF8.self).utf8, isForm: true)
         let count = Int(form["count"] ?? "0") ?? -1
@@ -85,19 +87,18 @@ extension StorageServer {
         guard (0...1_000).contains(count), (0...1 << 50).contains(first) else {
             throw .invalid("“count” or “ofs” is out of range")
         }
-        var messages: [FirestoreJSON] = []
+        var messages: [WebChannelState.Request] = []
         for number in 0..<count {
             guard let text = form["req\(number)___data__"] else {
                 throw .invalid("“req\(number)___data__” is missing")
             }
             do throws(FirestoreJSONError) {
-                messages.append(
-                    try FirestoreJSON(
-                        parsing: Array(text.utf8),
-                        deepest: configuration.maximumJSONLevels,
-                        mostValues: configuration.maximumJSONValues
-                    )
+                let json = try FirestoreJSON(
+                    parsing: Array(text.utf8),
+                    deepest: configuration.maximumJSONLevels,
+                    mostValues: configuration.maximumJSONValues
                 )
+                messages.append(WebChannelState.Request(json: json, size: text.utf8.count))
             } catch {
                 throw .invalid("“req\(number)___data__” is not valid JSON: \(error)")
             }
@@ -109,12 +110,27 @@ extension StorageServer {
 /// The open WebChannel sessions of a server.
 final class WebChannels: Sendable {
     private let sessions = Mutex<[String: WebChannelSession]>([:])
+    /// The bytes that the sessions hold.
+    let held = ByteCount()
 
     var count: Int { sessions.withLock(\.count) }
 
     subscript(id: String) -> WebChannelSession? {
         get { sessions.withLock { $0[id] } }
         set { sessions.withLock { $0[id] = newValue } }
+    }
+
+    /// Ends the sessions that hold most while all of them hold too much.
+    func makeRoom(upTo most: Int) {
+        guard held.value > most else { return }
+        let largest = sessions.withLock { Array($0.values) }
+            .map { (session: $0, bytes: $0.heldBytes) }
+            .sorted { $0.bytes > $1.bytes }
+        for (session, _) in largest {
+            guard held.value > most else { return }
+            self[session.id] = nil
+            session.cutOff()
+        }
     }
 }
 

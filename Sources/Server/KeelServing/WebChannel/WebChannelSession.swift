@@ -20,14 +20,33 @@ final class WebChannelSession: Sendable {
     /// The unguessable name of the session, by which its requests are recognized.
     let id: String
     private let state = Mutex(WebChannelState())
+    /// The bytes that all sessions of the server hold.
+    private let total: ByteCount
     /// Raised when messages are added or acknowledged, and when responses start or end.
     private let changed = Signal()
     private let (requests, request) = AsyncStream.makeStream(
-        of: FirestoreJSON.self,
+        of: WebChannelState.Request.self,
         bufferingPolicy: .bufferingOldest(WebChannelSession.mostRequests)
     )
 
-    init(id: String) { self.id = id }
+    init(id: String, in total: ByteCount = ByteCount()) {
+        self.id = id
+        self.total = total
+    }
+
+    deinit { total.add(-state.withLock(\.countedBytes)) }
+
+    /// The number of bytes that the session holds, in both directions.
+    var heldBytes: Int { state.withLock(\.heldBytes) }
+
+    /// Counts what the session holds among the bytes of all sessions.
+    private func count() {
+        let change = state.withLock { state in
+            defer { state.countedBytes = state.heldBytes }
+            return state.heldBytes - state.countedBytes
+        }
+        total.add(change)
+    }
 
     // MARK: The stream
 
@@ -44,8 +63,14 @@ final class WebChannelSession: Sendable {
                 if !Task.isCancelled { self.giveUp() }
             }
             defer { group.cancelAll() }
-            return await server.stream(call, in: database, self.requests) { message in
+            let requests = self.requests.map { request in
+                self.state.withLock { $0.use(request) }
+                self.count()
+                return request.json
+            }
+            return await server.stream(call, in: database, requests) { message in
                 try await self.send(message)
+                server.channels.makeRoom(upTo: server.configuration.maximumBacklogBytes)
             }
         }
         state.withLock { state in
@@ -71,6 +96,7 @@ final class WebChannelSession: Sendable {
                 state.append(json)
                 return true
             }
+            count()
             if isSent { return changed.raise() }
             await changed.wait(since: generation)
             try Task.checkCancellation()
@@ -80,6 +106,16 @@ final class WebChannelSession: Sendable {
     /// Ends the stream of a client that is gone.
     private func giveUp() {
         state.withLock { $0.isGivenUp = true }
+        request.finish()
+        changed.raise()
+    }
+
+    /// Ends the session of a client that is far behind, and drops its messages.
+    ///
+    /// Its next request does not find the session, upon which clients open another one and resume.
+    func cutOff() {
+        state.withLock { $0.abandon() }
+        count()
         request.finish()
         changed.raise()
     }
@@ -102,9 +138,9 @@ final class WebChannelSession: Sendable {
 
     /// Takes messages of the client, and acknowledges those it has.
     ///
-    /// - Returns: The body of the response; nil if the client skipped too many messages.
+    /// - Returns: The body of the response; nil if too many messages are missing, or wait for the stream.
     func take(
-        _ messages: [FirestoreJSON],
+        _ messages: [WebChannelState.Request],
         from first: Int,
         acknowledging number: Int
     ) -> [UInt8]? {
@@ -112,6 +148,7 @@ final class WebChannelSession: Sendable {
             state.acknowledge(number)
             return (state.receive(messages, from: first), state.status)
         }
+        count()
         guard let ready else {
             request.finish()
             return nil
@@ -131,6 +168,7 @@ final class WebChannelSession: Sendable {
             session: self,
             number: state.withLock { $0.respond(after: number, isBuffered: isBuffered) }
         )
+        count()
         changed.raise()
         return HTTPByteStream { () async throws(TransportError) in try await response.next() }
     }

@@ -15,6 +15,12 @@ struct WebChannelState {
         case end
     }
 
+    /// A message of the client, and the size of its text in bytes.
+    struct Request: Sendable, Equatable {
+        let json: FirestoreJSON
+        let size: Int
+    }
+
     private struct Message {
         let number: Int
         let json: [UInt8]
@@ -27,6 +33,9 @@ struct WebChannelState {
     static let mostMessages = 1_000
     /// The maximum number of messages of a client that are kept until earlier ones arrive.
     private static let mostEarly = 1_000
+    /// The maximum size of their texts, and of those that wait for the stream, in bytes.
+    private static let mostEarlyBytes = 1 << 20
+    private static let mostWaitingBytes = 16 << 20
 
     private var kept: ArraySlice<Message> = []
     private var keptBytes = 0
@@ -43,12 +52,27 @@ struct WebChannelState {
     private var sentMessages = 0
 
     private var nextReceived = 0
-    private var early: [Int: FirestoreJSON] = [:]
+    private var early: [Int: Request] = [:]
+    private var earlyBytes = 0
+    private var waitingBytes = 0
 
     /// Whether the server sends nothing more.
     private(set) var isEnded = false
     /// Whether the client is gone, so that no message waits for an acknowledgement.
     var isGivenUp = false
+
+    /// The number of bytes that the session holds, in both directions.
+    var heldBytes: Int { keptBytes + earlyBytes + waitingBytes }
+    /// The number of these bytes that are counted among those of all sessions.
+    var countedBytes = 0
+
+    /// Ends the session at once, without the messages that its client has not received.
+    mutating func abandon() {
+        (kept, keptBytes) = ([], 0)
+        (early, earlyBytes) = ([:], 0)
+        sent = last
+        (isGivenUp, isEnded) = (true, true)
+    }
 
     // MARK: To the client
 
@@ -138,17 +162,26 @@ struct WebChannelState {
     /// - Parameters:
     ///   - messages: The messages.
     ///   - first: The number of the first one.
-    /// - Returns: The messages that follow those received before, without gaps and repetitions; nil if too many
-    ///   messages are missing.
-    mutating func receive(_ messages: [FirestoreJSON], from first: Int) -> [FirestoreJSON]? {
+    /// - Returns: The messages that follow those received before, without gaps and repetitions, which wait for the
+    ///   stream from now on; nil if too many messages are missing, or wait.
+    mutating func receive(_ messages: [Request], from first: Int) -> [Request]? {
         for (offset, message) in messages.enumerated() where first + offset >= nextReceived {
+            earlyBytes += message.size - (early[first + offset]?.size ?? 0)
             early[first + offset] = message
         }
-        var ready: [FirestoreJSON] = []
+        // A single message has the limit of a request's body.
+        let wasWaiting = waitingBytes > 0
+        var ready: [Request] = []
         while let message = early.removeValue(forKey: nextReceived) {
+            earlyBytes -= message.size
+            waitingBytes += message.size
             ready.append(message)
             nextReceived += 1
         }
-        return early.count > Self.mostEarly ? nil : ready
+        guard early.count <= Self.mostEarly, earlyBytes <= Self.mostEarlyBytes else { return nil }
+        return wasWaiting && waitingBytes > Self.mostWaitingBytes ? nil : ready
     }
+
+    /// Notes that the stream has taken a message that waited.
+    mutating func use(_ message: Request) { waitingBytes -= message.size }
 }

@@ -253,6 +253,56 @@ struct ListenStreamTests {
         #expect(!mailbox.isLive && mailbox.take().isEmpty)
     }
 
+    @Test("What waits for a stream is counted until it is taken, dropped, or the stream is gone")
+    func waitingBytes() {
+        let total = ByteCount()
+        let start = ChangeCursor(bytes: [1])
+        func page(_ number: UInt8) -> ChangePage {
+            let document = Document(
+                path: "a/1",
+                body: DocumentBody(["text": .string(String(repeating: "x", count: 1_000))]),
+                revision: Revision(number: 1),
+                createTime: Timestamp(microseconds: 1),
+                updateTime: Timestamp(microseconds: 1)
+            )
+            let next = ChangeCursor(bytes: [number])
+            return ChangePage(changes: [.current(document)], next: next, isCaughtUp: true)
+        }
+        do {
+            let mailboxes = (0..<2).map { ListenMailbox(id: $0, in: total) }
+            for mailbox in mailboxes {
+                mailbox.attend(from: nil)
+                mailbox.push(page(2))
+                #expect(mailbox.join(at: start, start: start))
+            }
+            #expect(total.value > 2_000 && total.value == 2 * mailboxes[0].waitingBytes)
+            #expect(mailboxes[0].take().count == 1)
+            #expect(total.value == mailboxes[1].waitingBytes)
+            mailboxes[1].fallBehind()
+            #expect(total.value == 0)
+            mailboxes[0].push(page(3))
+            #expect(total.value > 1_000)
+        }
+        #expect(total.value == 0)
+    }
+
+    @Test("Clients show the store’s states also if nothing may wait for them")
+    func noRoom() async throws {
+        let adapter = InMemoryStorageAdapter()
+        let client = Client(ListenHub(adapter: adapter, mostWaitingBytes: 0))
+        async let ended = client.run()
+        client.add(2, Self.contents[0])
+        try await commits(40, to: adapter)
+        let last = Self.write(99, color: "red")
+        for result in try await adapter.commit([WriteBatch([last])]) { _ = try result.get() }
+        try await waitUntil {
+            client.failure != nil || client.shows(2)?.contains("notes/99") == true
+        }
+        client.end()
+        #expect(await ended == nil)
+        #expect(client.failure == nil)
+    }
+
     @Test(
         "Each server that reads a store is a reader of its own, for which the store keeps changes"
     )

@@ -81,17 +81,42 @@ struct WebChannelStateTests {
         #expect(state.step(of: response) == .end)
     }
 
+    /// Returns messages of the client, which are numbers.
+    private static func requests(_ numbers: Int64..., size: Int = 1) -> [WebChannelState.Request] {
+        numbers.map { .init(json: .integer($0), size: size) }
+    }
+
     @Test("Messages of the client are taken once and in order")
     func received() {
         var state = WebChannelState()
-        #expect(state.receive([.integer(0)], from: 0) == [.integer(0)])
-        #expect(state.receive([.integer(0)], from: 0) == [], "a request is repeated")
-        #expect(state.receive([.integer(2), .integer(3)], from: 2) == [])
-        #expect(
-            state.receive([.integer(1), .integer(2)], from: 1)
-                == [.integer(1), .integer(2), .integer(3)]
-        )
-        let many = [FirestoreJSON](repeating: .null, count: 1_001)
+        #expect(state.receive(Self.requests(0), from: 0) == Self.requests(0))
+        #expect(state.receive(Self.requests(0), from: 0) == [], "a request is repeated")
+        #expect(state.receive(Self.requests(2, 3), from: 2) == [])
+        #expect(state.receive(Self.requests(1, 2), from: 1) == Self.requests(1, 2, 3))
+        #expect(state.heldBytes == 4)
+        for message in Self.requests(0, 1, 2, 3) { state.use(message) }
+        #expect(state.heldBytes == 0)
+        let many = [WebChannelState.Request](repeating: .init(json: .null, size: 1), count: 1_001)
         #expect(state.receive(many, from: 10) == nil, "messages before them are missing")
+    }
+
+    @Test("Large messages that come too early, or wait for the stream, end the session")
+    func largeRequests() {
+        let size = 1 << 20
+        var early = WebChannelState()
+        #expect(early.receive(Self.requests(1, size: size), from: 1) == [])
+        #expect(early.receive(Self.requests(1, size: size), from: 1) == [], "it is repeated")
+        #expect(early.receive(Self.requests(2, size: size), from: 2) == nil)
+
+        var waiting = WebChannelState()
+        for number in 0..<16 {
+            #expect(waiting.receive(Self.requests(0, size: size), from: number) != nil)
+        }
+        waiting.use(Self.requests(0, size: size)[0])
+        #expect(waiting.receive(Self.requests(0, size: size), from: 16) != nil)
+        #expect(waiting.receive(Self.requests(0, size: size), from: 17) == nil)
+
+        var single = WebChannelState()
+        #expect(single.receive(Self.requests(0, size: 30 * size), from: 0)?.count == 1)
     }
 }

@@ -277,11 +277,33 @@ struct WebChannelTests {
     @Test("A client whose messages wait in their thousands loses its session")
     func waitingMessages() {
         let session = WebChannelSession(id: "1")
-        let messages = [FirestoreJSON](repeating: ["removeTarget": .integer(2)], count: 1_000)
+        let message = WebChannelState.Request(json: ["removeTarget": .integer(2)], size: 18)
+        let messages = [WebChannelState.Request](repeating: message, count: 1_000)
         for first in stride(from: 0, to: 10_000, by: 1_000) {
             #expect(session.take(messages, from: first, acknowledging: 0) != nil)
         }
         #expect(session.take([messages[0]], from: 10_000, acknowledging: 0) == nil)
+    }
+
+    @Test("Sessions of clients that are gone end before their messages fill the memory")
+    func absentClients() async throws {
+        let served = Served { $0.maximumBacklogBytes = 100_000 }
+        let clients = (0..<20).map { _ in Client(served) }
+        for client in clients { try await client.open(Self.notes) }
+        let text = String(repeating: "x", count: 1_000)
+        let document = #"{"fields":{"text":{"stringValue":"\#(text)"}}}"#
+        var number = 0
+        try await waitUntil {
+            number += 1
+            _ = try await served.send(.patch, "/notes/\(number)", document)
+            #expect(served.server.channels.held.value < 200_000)
+            return served.server.channels.count < 20
+        }
+        served.server.channels.makeRoom(upTo: -1)
+        try await waitUntil { served.server.channels.held.value == 0 }
+        // A client that comes back finds its session gone, and opens another one.
+        #expect(served.server.channels.count == 0)
+        #expect(await clients[0].wait().head.status == .badRequest)
     }
 
     @Test("Requests that are not those of a WebChannel are refused")
