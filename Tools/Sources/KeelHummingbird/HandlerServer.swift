@@ -56,6 +56,9 @@ public struct HandlerServer: Service {
 
         /// Clients whose requests are allowed; other requests receive status 401.
         ///
+        /// A browser asks without credentials what a page may send; such questions (preflights) reach the handler
+        /// unasked. A page to which the handler lets its replies be read can also read the status 401.
+        ///
         /// Compare tokens in constant time, so that they cannot be guessed byte by byte, and use ``TLS``, or a proxy with
         /// TLS, so that they cannot be read on the network.
         ///
@@ -154,14 +157,37 @@ private struct AuthorizingHandler: ServingHandler {
     let isAllowed: @Sendable (HTTPRequest) async -> Bool
 
     func respond(to call: HTTPCall) async -> HTTPReply {
+        if Self.isPreflight(call.head) { return await handler.respond(to: call) }
         guard await isAllowed(call.head) else {
             var reply = HTTPReply.text(
                 .unauthorized,
                 "This server answers authorized requests only.\n"
             )
             reply.head.headerFields[.wwwAuthenticate] = "Bearer"
+            await share(&reply, with: call.head)
             return reply
         }
         return await handler.respond(to: call)
+    }
+
+    /// Returns whether a browser asks what a page may send, which it does without credentials (Fetch Standard, 4.8).
+    private static func isPreflight(_ head: HTTPRequest) -> Bool {
+        head.method == .options && head.headerFields[.origin] != nil
+            && head.headerFields[.accessControlRequestMethod] != nil
+    }
+
+    /// Lets the page that sent a request read the reply, if the handler lets it read others.
+    private func share(_ reply: inout HTTPReply, with head: HTTPRequest) async {
+        guard let origin = head.headerFields[.origin] else { return }
+        var question = head
+        question.method = .options
+        question.headerFields = [
+            .origin: origin, .accessControlRequestMethod: head.method.rawValue,
+        ]
+        let fields = await handler.respond(to: HTTPCall(question)).head.headerFields
+        reply.head.headerFields[.accessControlAllowOrigin] = fields[.accessControlAllowOrigin]
+        reply.head.headerFields[.accessControlAllowCredentials] =
+            fields[.accessControlAllowCredentials]
+        reply.head.headerFields[.vary] = fields[.vary]
     }
 }

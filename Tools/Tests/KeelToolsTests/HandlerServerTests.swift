@@ -3,6 +3,7 @@ import KeelAsyncHTTPClient
 import KeelHTTP
 import KeelHummingbird
 import KeelServing
+import KeelStorage
 import Logging
 import ServiceLifecycle
 import Synchronization
@@ -173,6 +174,42 @@ struct HandlerServerTests {
             await transport.shutdown()
         }
         #expect(handler.seen == ["/b"])
+    }
+
+    @Test("Pages of allowed origins may ask an authorized server what to send, and read refusals")
+    func authorizedPages() async throws {
+        let page = "https://app.example.org"
+        var configuration = StorageServer.Configuration()
+        configuration.allowedOrigins = [page]
+        let server = StorageServer(
+            adapter: InMemoryStorageAdapter(),
+            configuration: configuration
+        )
+        try await RunningServer.with(server, access: .authorized { _ in false }) { port in
+            let transport = AsyncHTTPClientTransport()
+            let path = "/v1/projects/p/databases/(default)/documents:commit"
+            for origin in [page, "https://other.example.org"] {
+                let isAllowed = origin == page
+                var question = call(port, path, .options)
+                question.head.headerFields[.origin] = origin
+                question.head.headerFields[.accessControlRequestMethod] = "POST"
+                question.head.headerFields[.accessControlRequestHeaders] = "authorization"
+                let answer = try await transport.send(question).head
+                #expect(answer.status == (isAllowed ? .noContent : .forbidden))
+                let shared = isAllowed ? page : nil
+                #expect(answer.headerFields[.accessControlAllowOrigin] == shared)
+
+                var refused = call(port, path, .post)
+                refused.head.headerFields[.origin] = origin
+                let refusal = try await transport.send(refused).head
+                #expect(refusal.status == .unauthorized)
+                #expect(refusal.headerFields[.accessControlAllowOrigin] == shared)
+            }
+            // Only the question of a browser passes.
+            let plain = try await transport.send(call(port, path, .options)).head
+            #expect(plain.status == .unauthorized)
+            await transport.shutdown()
+        }
     }
 
     private final class AuthorizedEcho: ServingHandler {
