@@ -3,7 +3,7 @@ public import KeelStorage
 extension StorageServer {
     /// The limits and the allowed hosts of a server.
     public struct Configuration: Sendable {
-        /// The maximum size of a request body, in bytes; 16 MiB by default.
+        /// The maximum size of a request body, and of a message over gRPC, in bytes; 16 MiB by default.
         public var maximumBodyBytes = 16 << 20
 
         /// The nesting limit of a request's JSON; 128 by default, of which a document takes up to 70.

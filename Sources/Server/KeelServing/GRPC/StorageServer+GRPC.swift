@@ -6,9 +6,6 @@ import KeelStorageFirestore
 
 /// Firestore's protocol over gRPC.
 extension StorageServer {
-    /// The maximum size of a message, in bytes: that of Google's clients.
-    static let mostMessageBytes = 17 << 20
-
     /// Whether a request is one of gRPC.
     static func isGRPC(_ head: HTTPRequest) -> Bool {
         guard head.method == .post, let type = head.headerFields[.contentType] else { return false }
@@ -28,7 +25,7 @@ extension StorageServer {
                 StorageError(.unsupported, "pipelines are not available; use RunQuery")
             )
         }
-        let messages = GRPCMessageReader(call.body, most: Self.mostMessageBytes)
+        let messages = GRPCMessageReader(call.body, most: configuration.maximumBodyBytes)
         let timeout = try Self.timeout(of: call.head)
         if let stream = method.stream {
             return answer(method, stream, messages, within: timeout)

@@ -14,11 +14,14 @@ import UnixSignals
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serves a document store over Firestore's REST protocol and Keel Sync.",
+        abstract: "Serves a document store over Firestore's protocol and Keel Sync.",
         discussion: """
             The first line of output is the address. Any project names the same documents, and so \
             does any database, unless --storage is a PostgreSQL database: see --database. SIGTERM and \
             SIGINT end the server after what was accepted has been answered.
+
+            One port answers gRPC, REST, and web pages over WebChannel. Google's clients find it if \
+            the variable FIRESTORE_EMULATOR_HOST has the address, such as 127.0.0.1:8080.
 
             There is no authentication yet: whoever can connect can read and write everything. So \
             the server listens on the loopback interface and refuses any other address. Web pages \
@@ -150,7 +153,7 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var indexMode = IndexMode.none
 
-    @Option(help: "The most megabytes that the body of a request may have.")
+    @Option(help: "The most megabytes that the body of a request, or a message of gRPC, may have.")
     var maxBody = 16
 
     @Option(help: "The seconds that one request may take, streams of changes aside.")
