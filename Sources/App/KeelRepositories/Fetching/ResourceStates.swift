@@ -204,7 +204,7 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
                 let generation = core.signal.generation
                 guard core.epoch(of: resource.tags) == epoch, core.userChangeCount == userChanges
                 else { return }
-                let pause = Duration.seconds(1 << min(ownerFailures - 1, 6))
+                let pause = Duration.seconds(1 << Swift.min(ownerFailures - 1, 6))
                 await core.signal.wait(since: generation, upTo: pause, on: core.clock)
                 do throws(DataSourceError) {
                     _ = try await core.owners.current()
