@@ -471,19 +471,15 @@ struct ListenStreamTests {
         requests.continuation.yield(
             .add(ListenTarget(id: 2, content: .query(DocumentQuery("notes"))))
         )
-        let failure = Mutex<StreamFailure?>(nil)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                let end = await stream.run(requests.stream)
-                failure.withLock { $0 = end }
-            }
-            group.addTask {
-                try? await waitUntil {
-                    await clock.advance(by: .seconds(7))
-                    return failure.withLock { $0 != nil }
-                }
+        let running = Task { await stream.run(requests.stream) }
+        let advancing = Task {
+            while !Task.isCancelled {
+                await clock.advance(by: .seconds(7))
+                await Task.yield()
             }
         }
-        #expect(failure.withLock { $0?.status } == .unavailable)
+        let failure: StreamFailure? = await running.value
+        advancing.cancel()
+        #expect(failure?.status == .unavailable)
     }
 }
