@@ -242,7 +242,7 @@ struct CommitTests {
             let result = await Result {
                 try await adapter.pool.writer.run { [store = adapter.store] connection in
                     let lost = DatabaseFailure.lost("the connection was cut")
-                    try GroupOutcome(group, of: store, on: connection).find(after: lost)
+                    return try GroupOutcome(group, of: store, on: connection).find(after: lost)
                 }
             }
             if isCommitted {

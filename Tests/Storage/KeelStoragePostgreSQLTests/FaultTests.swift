@@ -430,7 +430,7 @@ struct FaultTests {
             switch ending {
             case .restart:
                 // A killed process ends those of all connections, and with them the one that runs this.
-                try? await server.run("COPY (SELECT 1) TO PROGRAM 'kill -9 \(pid)'")
+                _ = try? await server.run("COPY (SELECT 1) TO PROGRAM 'kill -9 \(pid)'")
             default:
                 let function =
                     ending == .cancellation ? "pg_cancel_backend" : "pg_terminate_backend"

@@ -160,7 +160,7 @@ struct AccountRace: Sendable {
             try await adapter.changes($0)
         } check: { page, balances in
             var request = ReadRequest(.documents(Self.paths))
-            request.asOf = try #require(page.time)
+            request.asOf = page.time
             request.needsPosition = true
             let result = try await adapter.read(request)
             #expect(result.position == page.next)
