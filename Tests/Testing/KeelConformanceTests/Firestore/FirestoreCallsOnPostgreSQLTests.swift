@@ -1,4 +1,5 @@
 #if PostgreSQL && (os(Linux) || os(macOS))
+import Foundation
 import KeelStorage
 import KeelStoragePostgreSQL
 import KeelTestSupport
