@@ -124,6 +124,25 @@ struct ChangesTests {
         #expect(next == receipt.position)
     }
 
+    @Test("a page names the documents that had states which no page shows", arguments: [1, 2, 100])
+    func skippedStates(limit: Int) async throws {
+        let adapter = try folder.adapter()
+        let start = try await adapter.set("a/0", [:]).position
+        for number in 1...2 { try await adapter.set("a/1", ["n": .integer(Int64(number))]) }
+        try await adapter.set("a/2", [:])
+        try await adapter.set("a/3", [:])
+        try await adapter.delete("a/2")
+        var request = ChangeRequest(after: start, limit: limit)
+        var skipped: Set<DocumentPath> = []
+        while true {
+            let page = try await adapter.changes(request)
+            skipped.formUnion(try #require(page.skipped))
+            request.after = page.next
+            if page.isCaughtUp { break }
+        }
+        #expect(skipped == ["a/1", "a/2"])
+    }
+
     @Test("small pages end at the same state")
     func smallPages() async throws {
         let adapter = try folder.adapter()

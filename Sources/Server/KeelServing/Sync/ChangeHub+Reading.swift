@@ -24,14 +24,10 @@ extension ChangeHub: ChangeReading {
     /// Encoding holds no lock. A listener that starts to collect in the meantime starts after this page.
     func deliver(_ page: ChangePage, of reader: UInt64) {
         let (changes, interests) = state.withLock { state in
-            var changes: [Int: [Int]] = [:]
-            guard state.generation == reader else { return (changes, [Int: Channel]()) }
-            for (position, change) in page.changes.enumerated()
-            where !ChangeMessages.isServers(change.path) {
-                for channel in state.interested.keys(for: change.path) {
-                    changes[channel, default: []].append(position)
-                }
+            guard state.generation == reader else {
+                return ([Int: [ToldChange]](), [Int: ChangeInterest]())
             }
+            var changes = state.take(page, mostHeld: configuration.mostHeldDocuments)
             state.reached = page.next
             // A client's mutations are acknowledged even if they are outside of its scope.
             for origin in page.origins.values {
@@ -41,8 +37,8 @@ extension ChangeHub: ChangeReading {
             }
             // Channels with changes since the last consistent point get the next one, even without further changes.
             if page.isCaughtUp { for id in state.staged { changes[id, default: []] += [] } }
-            var interests: [Int: Channel] = [:]
-            for channel in changes.keys { interests[channel] = state.channels[channel] }
+            var interests: [Int: ChangeInterest] = [:]
+            for channel in changes.keys { interests[channel] = state.channels[channel]?.interest }
             return (changes, interests)
         }
         var encoder = PageEncoder(page: page, epoch: epoch.known)
@@ -154,23 +150,28 @@ private struct PageEncoder {
     }
 
     /// Returns the events for a channel.
-    mutating func events(_ positions: [Int], for channel: ChangeHub.Channel) -> [UInt8] {
-        let interest = channel.interest
+    mutating func events(
+        _ changes: [ChangeHub.ToldChange],
+        for interest: ChangeInterest
+    ) -> [UInt8] {
         let mark =
             interest.clients.isEmpty
             ? mark : ChangeMessages.mark(page, for: interest, epoch: epoch)
         guard interest.tellsContent else { return mark }
         var bytes: [UInt8] = []
-        for position in positions {
-            guard let change = channel.filter.told(page.changes[position]) else { continue }
-            let hasLeft = if case .leftScope = change { true } else { false }
-            let key = Key(position: position, database: interest.database, hasLeft: hasLeft)
+        for told in changes {
+            let key = Key(
+                position: told.position,
+                database: interest.database,
+                hasLeft: told.hasLeft
+            )
             if let event = encoded[key] {
                 bytes += event
                 continue
             }
+            let change = page.changes[told.position]
             let event = ChangeMessages.event(
-                change,
+                told.hasLeft ? .leftScope(change.path) : change,
                 page.origins[change.path],
                 database: interest.database
             )

@@ -6,9 +6,10 @@ internal import Synchronization
 ///
 /// Listeners with the same interest share a channel, and channels are indexed by collection, so the cost of a commit
 /// depends only on the affected channels: each change is encoded once per database name, and each page once per
-/// channel. There are two tasks: one reads the log, and one sends heartbeats to idle listeners. Both start when the
-/// first listener has caught up and end with the last listener. ``ChangeReading`` contains the reading code that is
-/// shared with the hub of a client.
+/// channel. Of a channel's queries, only documents in the result, and those that leave it, concern the channel
+/// (``HeldDocuments``). There are three tasks: one reads the log, one reads the results of queries, and one sends
+/// heartbeats to idle listeners. They start when the first listener has caught up and end with the last listener.
+/// ``ChangeReading`` contains the reading code that is shared with the hub of a client.
 final class ChangeHub: Sendable {
     typealias ID = UInt64
 
@@ -19,6 +20,10 @@ final class ChangeHub: Sendable {
         let interest: ChangeInterest
         let filter: ScopeFilter
         var listeners: [ID: ChangeListener] = [:]
+        /// The documents of the scope's queries that the listeners may have.
+        var held = HeldDocuments()
+        /// The part of the scope without equalities, and the number of those; nil while the whole scope is indexed.
+        var narrowed: (rest: ChangeScope, equalities: Int)?
     }
 
     struct State {
@@ -28,7 +33,17 @@ final class ChangeHub: Sendable {
         var nextChannel = 0
         var channels: [Int: Channel] = [:]
         var byInterest: [ChangeInterest: Int] = [:]
+        /// The channels of all scopes.
         var interested = InterestIndex<Int>()
+        /// The channels by the changes that can concern them.
+        var targets = TargetIndex()
+        /// The channels whose held documents are known at a later consistent point.
+        var ahead: Set<Int> = []
+        /// The number of held documents of all channels.
+        var heldCount = 0
+        var unseen = UnseenStates()
+        /// Takes the channels whose documents are to be read, while the shared reader is running.
+        var requests: AsyncStream<Int>.Continuation?
         var byClient: [String: Set<Int>] = [:]
         var tasks: [Task<Void, Never>] = []
         /// Distinguishes the current tasks from replaced ones.
@@ -37,6 +52,8 @@ final class ChangeHub: Sendable {
         var start: ChangeCursor?
         /// The position that the shared reader has reached.
         var reached: ChangeCursor?
+        /// The last consistent point whose changes have been given to channels, though perhaps not delivered.
+        var taken: ChangeCursor?
         /// The last delivered consistent point, and the store's time there.
         var consistent: (position: ChangeCursor, time: Timestamp?)?
         /// The channels with deliveries since the last consistent point.
@@ -125,16 +142,24 @@ final class ChangeHub: Sendable {
 
     /// Connects a listener to the shared reader, after its own read has reached the end of the log.
     ///
+    /// - Parameters:
+    ///   - listener: The listener.
+    ///   - position: The consistent point that its read has reached.
+    ///   - time: The store's time there.
+    ///   - isStream: Whether the listener stays, so that the results of its queries are worth reading.
     /// - Returns: Whether the listener is live; otherwise it has to read again.
     func join(
         _ listener: ChangeListener,
         at position: ChangeCursor,
-        time: Timestamp?
+        time: Timestamp?,
+        isStream: Bool = false
     ) -> Bool {
         state.withLock { state in
             guard !state.isShutDown else { return false }
             let start = state.start ?? begin(&state, at: position, time: time)
-            return listener.join(at: position, start: start)
+            guard listener.join(at: position, start: start) else { return false }
+            if isStream { state.requestDocuments(of: listener.interest) }
+            return true
         }
     }
 
@@ -145,13 +170,21 @@ final class ChangeHub: Sendable {
     ) -> ChangeCursor {
         state.start = position
         state.reached = position
+        state.taken = position
         state.consistent = (position, time)
         state.generation += 1
         let generation = state.generation
-        // Both tasks are canceled by removing the last listener, and by `deinit`.
+        // The tasks are canceled by removing the last listener, and by `deinit`.
         let hub: @Sendable () -> ChangeHub? = { [weak self] in self }
-        let beat = StorageContext.withoutContext { Task { await Self.beat(generation, hub) } }
-        state.tasks = [startReader(generation), beat]
+        let (channels, requests) = AsyncStream.makeStream(of: Int.self)
+        state.requests = requests
+        let (beat, results) = StorageContext.withoutContext {
+            (
+                Task { await Self.beat(generation, hub) },
+                Task { await Self.readDocuments(of: channels, hub) }
+            )
+        }
+        state.tasks = [startReader(generation), beat, results]
         return position
     }
 }
@@ -167,16 +200,19 @@ extension ChangeHub.State {
             interest: interest,
             filter: ScopeFilter(interest.scope)
         )
-        interested.insert(channel, for: interest.scope)
+        addToIndexes(channel, interest.scope)
         for client in interest.clients { byClient[client, default: []].insert(channel) }
         return channel
     }
 
     fileprivate mutating func close(_ channel: Int) {
-        guard let interest = channels.removeValue(forKey: channel)?.interest else { return }
+        removeFromIndexes(channel)
+        guard let closed = channels.removeValue(forKey: channel) else { return }
+        let interest = closed.interest
         byInterest[interest] = nil
         staged.remove(channel)
-        interested.remove(channel, for: interest.scope)
+        ahead.remove(channel)
+        heldCount -= closed.held.paths.count
         for client in interest.clients { byClient.change(client) { $0.remove(channel) } }
     }
 
@@ -186,8 +222,10 @@ extension ChangeHub.State {
         generation += 1
         start = nil
         reached = nil
+        taken = nil
         consistent = nil
         staged = []
+        forgetDocuments()
         return tasks
     }
 }

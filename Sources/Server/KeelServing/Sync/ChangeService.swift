@@ -25,6 +25,9 @@ package final class ChangeService: Sendable {
     /// Ends one of so many streams and waits.
     package func end(oneOf count: Int) { hub.end(oneOf: count) }
 
+    /// The number of scopes with queries of which streams are told only of documents in the result, or that leave it.
+    package var narrowCount: Int { hub.state.withLock { $0.knownCount } }
+
     /// Ends all streams and waits, and refuses new ones.
     package func shutDown() { hub.shutDown() }
 
@@ -137,6 +140,11 @@ extension ChangeService {
         package var streamPageBytes = 1 << 20
         /// The maximum size of one read of a stream while too much is in transmission to clients.
         package var smallPageBytes = 16 << 10
+        /// The maximum number of documents that the queries of a stream find; with more, the stream is told of every
+        /// change in their collections.
+        package var mostHeldDocuments = 10_000
+        /// The maximum number of such documents of all streams together.
+        package var maximumHeldDocuments = 1_000_000
         /// The clock of heartbeats, delays and waiting page requests.
         package var clock: any Clock<Duration> = ContinuousClock()
         /// Returns a new epoch for a store's data, once in its life.

@@ -109,7 +109,9 @@ final class ChangeStream: Sendable {
             }
         }
         listener.tell(page.next)
-        let isLive = page.isCaughtUp && hub.join(listener, at: page.next, time: page.time)
+        let isLive =
+            page.isCaughtUp
+            && hub.join(listener, at: page.next, time: page.time, isStream: true)
         isStalled.withLock { $0 = !isLive && told == page.next }
         guard isFirst || !bytes.isEmpty || told != page.next else { return nil }
         return bytes + ChangeMessages.mark(page, for: listener.interest, epoch: hub.epoch.known)

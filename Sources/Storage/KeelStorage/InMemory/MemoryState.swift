@@ -217,13 +217,16 @@ struct MemoryState: Sendable {
         // A page shows current states, so a removal has the revision of the document's last entry in the log, not of
         // the entry in this page: an earlier page may have shown a later state.
         var last: [DocumentPath: Entry] = [:]
-        for entry in wanted where latest[entry.path] != nil { last[entry.path] = entry }
+        var skipped: Set<DocumentPath> = []
+        for entry in wanted where latest[entry.path] != nil {
+            if last.updateValue(entry, forKey: entry.path) != nil { skipped.insert(entry.path) }
+        }
         let changes = part.enumerated().filter { latest[$0.element.path] == $0.offset }
             .compactMap { position, entry in
                 filter.told(change(of: entry.path, revision: last[entry.path]?.revision))
             }
         let next = isCaughtUp ? lastSequence : part.last?.sequence ?? lastSequence
-        return ChangePage(
+        var page = ChangePage(
             changes: changes,
             next: MemoryCursor.log(next).cursor,
             isCaughtUp: isCaughtUp,
@@ -231,6 +234,8 @@ struct MemoryState: Sendable {
             origins: last.compactMapValues(\.origin),
             acknowledged: isCaughtUp ? acknowledged(request.clients) : [:]
         )
+        page.skipped = skipped
+        return page
     }
 
     private func acknowledged(_ clients: Set<String>) -> [String: Int64] {

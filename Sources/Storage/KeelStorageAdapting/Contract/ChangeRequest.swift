@@ -146,6 +146,11 @@ public struct ChangePage: Sendable {
     /// The changes delivered so far include the effects of all mutations up to these, even if their documents were
     /// overwritten since, are out of scope, or did not change. Clients that the store does not know have no entry.
     public var acknowledged: [String: Int64]
+    /// The documents that had states since the last page which no page shows, because later ones have replaced them.
+    ///
+    /// They need not be in ``changes``: the later state may be in a page that follows. Nil if the adapter does not know
+    /// them, or the log has forgotten states. A batch that writes a document twice may count as two states.
+    package var skipped: Set<DocumentPath>?
 
     /// Creates a page.
     public init(

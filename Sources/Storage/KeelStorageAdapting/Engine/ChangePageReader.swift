@@ -183,6 +183,8 @@ package struct ChangePageReader {
         var changes: [ChangePage.Change] = []
         var origins: [DocumentPath: ChangeOrigin] = [:]
         let names = try clientNames(of: wanted.map { entries[$0] })
+        let count = full.map { positions[$0] + 1 } ?? entries.count
+        var skipped = Set((0..<count).filter { latest[paths[$0]] != $0 }.map { paths[$0] })
         for (place, position) in wanted.enumerated() {
             let (entry, path) = (entries[position], paths[position])
             let told: ChangePage.Change?
@@ -195,8 +197,10 @@ package struct ChangePageReader {
                 )
                 revision = removal.revision
             } else {
+                skipped.insert(path)
                 continue
             }
+            if revision != entry.revision { skipped.insert(path) }
             guard let told else { continue }
             changes.append(told)
             // Another entry may have made the current state; a later page has that one's origin.
@@ -206,16 +210,18 @@ package struct ChangePageReader {
                 }
             }
         }
-        if let cut = full.map({ positions[$0] }), cut < entries.count - 1 {
-            return try page(
-                changes,
-                next: .log(entries[cut].point),
-                isCaughtUp: false,
-                origins: origins
-            )
-        }
-        let last = isLast ? nil : entries.last?.point
-        return try page(changes, next: .log(last ?? end), isCaughtUp: isLast, origins: origins)
+        // Up to there, the log has only the last change of each document.
+        let isWhole = sequence >= log.compacted
+        let isCut = count < entries.count
+        let last = isLast && !isCut ? nil : entries.prefix(count).last?.point
+        var told = try page(
+            changes,
+            next: .log(last ?? end),
+            isCaughtUp: isLast && !isCut,
+            origins: origins
+        )
+        told.skipped = isWhole ? skipped : nil
+        return told
     }
 
     /// Returns the revisions and times of the removals of missing documents, by the sequences of their entries.

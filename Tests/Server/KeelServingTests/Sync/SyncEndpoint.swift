@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import KeelHTTP
 import KeelServing
@@ -35,6 +36,28 @@ extension ChangeService {
             headerFields: fields
         )
         return try await HandlerTransport(SyncEndpoint(service: self)).send(HTTPCall(head))
+    }
+
+    /// Returns the parameter of a query of one collection whose documents meet a condition.
+    ///
+    /// - Parameters:
+    ///   - collection: The name of the collection.
+    ///   - field: The field.
+    ///   - comparison: The comparison in the Firestore protocol, such as `EQUAL`.
+    ///   - value: The value in the JSON of the Firestore protocol.
+    static func query(
+        _ collection: String,
+        _ field: String,
+        _ comparison: String,
+        _ value: String
+    ) throws -> String {
+        let condition =
+            #"{"field":{"fieldPath":"\#(field)"},"op":"\#(comparison)","value":\#(value)}"#
+        let query =
+            #"{"structuredQuery":{"from":[{"collectionId":"\#(collection)"}],"#
+            + #""where":{"fieldFilter":\#(condition)}}}"#
+        let encoded = query.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+        return "query=\(try #require(encoded))"
     }
 
     /// Requests a page.

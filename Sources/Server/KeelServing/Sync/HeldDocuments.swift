@@ -1,0 +1,90 @@
+internal import KeelStorage
+internal import KeelStorageAdapting
+
+/// The documents of a scope's queries that a reader of the scope may have.
+///
+/// A change that takes a document out of a query's result concerns only the readers that may have the document. The
+/// documents are read once, in the background; until then, every change in the query's collections is told.
+///
+/// A reader may have each document that has matched since the position of that read, whichever way the reader learned
+/// of it: changes of documents with states that the log's pages have skipped are told, too.
+struct HeldDocuments {
+    private enum Phase {
+        case unknown
+        case requested
+        /// The documents that match from this position on are collected, and those of the result are read.
+        case reading(from: ChangeCursor)
+        /// The result has been read up to this position, which the pages of the log have not reached.
+        case read(upTo: ChangeCursor)
+        case known
+        /// There are too many documents, or the store does not tell them.
+        case refused
+    }
+
+    private(set) var paths: Set<DocumentPath> = []
+    private var phase = Phase.unknown
+
+    /// Whether readers are told only of changes that concern them.
+    var isKnown: Bool { if case .known = phase { true } else { false } }
+
+    /// Whether the documents are known at the next consistent point.
+    var isAhead: Bool { if case .read = phase { true } else { false } }
+
+    private var isCollecting: Bool {
+        switch phase {
+        case .unknown, .requested, .refused: false
+        case .reading, .read, .known: true
+        }
+    }
+
+    // MARK: The result
+
+    /// Asks for the documents; returns false if they have been asked for before.
+    mutating func request() -> Bool {
+        guard case .unknown = phase else { return false }
+        phase = .requested
+        return true
+    }
+
+    /// Begins to collect documents, before the result is read; returns false if nobody has asked for them.
+    mutating func begin(from position: ChangeCursor) -> Bool {
+        guard case .requested = phase else { return false }
+        phase = .reading(from: position)
+        return true
+    }
+
+    /// Adds the documents of the result, which was read between two positions.
+    mutating func add(_ names: Set<DocumentPath>, from first: ChangeCursor, to last: ChangeCursor) {
+        guard case .reading(let start) = phase else { return }
+        // A replica may be behind the position from which documents were collected.
+        guard start <= first else { return refuse() }
+        paths.formUnion(names)
+        phase = .read(upTo: last)
+    }
+
+    /// Takes note of a consistent point that the pages of the log have reached.
+    mutating func reach(_ position: ChangeCursor) {
+        if case .read(let last) = phase, last <= position { phase = .known }
+    }
+
+    /// Goes on without knowing the documents.
+    mutating func refuse() { (phase, paths) = (.refused, []) }
+
+    // MARK: Changes
+
+    /// Returns whether a reader is told of a change that concerns a query, and takes note of it.
+    ///
+    /// - Parameters:
+    ///   - change: The change, as `ScopeFilter` tells it.
+    ///   - mayHaveMatched: Whether the document may have matched in a state that no page has shown.
+    mutating func tells(_ change: ChangePage.Change, mayHaveMatched: Bool) -> Bool {
+        switch change {
+        case .current, .unreadable:
+            if isCollecting { paths.insert(change.path) }
+            return true
+        case .removed, .leftScope:
+            guard isKnown else { return true }
+            return paths.remove(change.path) != nil || mayHaveMatched
+        }
+    }
+}
