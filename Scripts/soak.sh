@@ -175,7 +175,7 @@ soak_transfers() {
 soak_listen() {
     keel_say "Simulating clients of Firestore's Listen for a long time"
     KEEL_LISTEN_RUNS="${KEEL_LISTEN_RUNS:-100000}" \
-        keel_test . --filter '^KeelServingTests\.ListenSessionTests/'
+        keel_test . --filter '^KeelServingTests\.(ListenSessionTests|ListenHubSimulationTests)/'
 }
 
 # As with "http".

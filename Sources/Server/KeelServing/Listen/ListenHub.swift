@@ -20,6 +20,13 @@ final class ListenHub: Sendable {
         var eager: Set<UInt64> = []
         /// The streams with changes since the last consistent point.
         var staged: Set<UInt64> = []
+        /// The streams that have read for themselves, until a consistent point behind their reads.
+        ///
+        /// They may have documents in states that no page of the hub has shown.
+        var strays: Set<UInt64> = []
+        /// The positions of the reads with which strays have become live.
+        var joined: [UInt64: ChangeCursor] = [:]
+        var unseen = UnseenStates()
         var reader: Task<Void, Never>?
         /// Distinguishes the current reader from replaced ones.
         var generation: UInt64 = 0
@@ -39,16 +46,23 @@ final class ListenHub: Sendable {
     /// The approximate size of the documents that wait for all streams, and its maximum, in bytes.
     private let waiting = ByteCount()
     private let mostWaitingBytes: Int
+    /// The maximum number of changes that wait for one stream.
+    private let mostWaitingChanges: Int
 
-    /// Creates a hub for the streams of a store, for which so many bytes of documents wait at the most.
+    /// Creates a hub for the streams of a store.
+    ///
+    /// Streams read for themselves while too much would wait: too many changes for one stream, or too many bytes of
+    /// documents for all of them together.
     init(
         adapter: any StorageAdapter,
         clock: any Clock<Duration> = ContinuousClock(),
-        mostWaitingBytes: Int = 256 << 20
+        mostWaitingBytes: Int = 256 << 20,
+        mostWaitingChanges: Int = 10_000
     ) {
         self.adapter = adapter
         self.clock = clock
         self.mostWaitingBytes = mostWaitingBytes
+        self.mostWaitingChanges = mostWaitingChanges
     }
 
     deinit { state.withLock { $0.reader }?.cancel() }
@@ -58,7 +72,11 @@ final class ListenHub: Sendable {
     func open() -> ListenMailbox {
         state.withLock { state in
             state.nextID += 1
-            let mailbox = ListenMailbox(id: state.nextID, in: waiting)
+            let mailbox = ListenMailbox(
+                id: state.nextID,
+                in: waiting,
+                mostChanges: mostWaitingChanges
+            )
             state.streams[mailbox.id] = mailbox
             return mailbox
         }
@@ -70,6 +88,8 @@ final class ListenHub: Sendable {
             state.streams[mailbox.id] = nil
             state.eager.remove(mailbox.id)
             state.staged.remove(mailbox.id)
+            state.strays.remove(mailbox.id)
+            state.joined[mailbox.id] = nil
             for (target, scope) in state.scopes.removeValue(forKey: mailbox.id) ?? [:] {
                 state.index.remove(.init(stream: mailbox.id, target: target), for: scope)
             }
@@ -141,7 +161,11 @@ final class ListenHub: Sendable {
 
     /// Starts to collect pages for a stream that is about to read one itself.
     func attend(_ mailbox: ListenMailbox) {
-        state.withLock { mailbox.attend(from: $0.reached) }
+        state.withLock { state in
+            state.strays.insert(mailbox.id)
+            state.joined[mailbox.id] = nil
+            mailbox.attend(from: state.reached)
+        }
     }
 
     /// Connects a stream to the reader, after its own read has reached the end of the log.
@@ -150,7 +174,9 @@ final class ListenHub: Sendable {
     func join(_ mailbox: ListenMailbox, at point: ListenSession.Point) -> Bool {
         state.withLock { state in
             let start = state.start ?? begin(&state, at: point)
-            return mailbox.join(at: point.position, start: start)
+            guard mailbox.join(at: point.position, start: start) else { return false }
+            state.joined[mailbox.id] = point.position
+            return true
         }
     }
 
@@ -180,6 +206,14 @@ extension ListenHub.State {
         }
     }
 
+    /// Treats the streams whose reads a consistent point has reached like others.
+    fileprivate mutating func settleStrays(at point: ChangeCursor) {
+        for (stream, position) in joined where position <= point {
+            strays.remove(stream)
+            joined[stream] = nil
+        }
+    }
+
     /// Resets the reader and returns its task, which the caller must cancel.
     ///
     /// The next reader may start behind changes by which documents come to targets, or leave them.
@@ -187,6 +221,7 @@ extension ListenHub.State {
         for stream in scopes.keys { unindex(stream) }
         generation += 1
         (start, reached, consistent, staged) = (nil, nil, nil, [])
+        (strays, joined, unseen) = ([], [:], UnseenStates())
         return reader.take()
     }
 }
@@ -210,17 +245,19 @@ extension ListenHub: ChangeReading {
         state.withLock { state in
             guard state.generation == reader else { return }
             var changes: [UInt64: [Int]] = [:]
+            state.unseen.begin(page)
             for (position, change) in page.changes.enumerated() {
-                for key in state.index.targets(of: change) {
-                    // A stream may have several targets that a change concerns.
-                    if changes[key.stream]?.last != position {
-                        changes[key.stream, default: []].append(position)
-                    }
-                }
+                var streams = Set(state.index.targets(of: change).map(\.stream))
+                if state.unseen.precede(change) { streams.formUnion(state.strays) }
+                for stream in streams { changes[stream, default: []].append(position) }
             }
+            state.unseen.end(page)
             state.reached = page.next
-            if page.isCaughtUp, let time = page.time {
-                state.consistent = .init(position: page.next, time: time)
+            if page.isCaughtUp {
+                state.settleStrays(at: page.next)
+                if let time = page.time {
+                    state.consistent = .init(position: page.next, time: time)
+                }
             }
             // Streams with changes since the last consistent point get the next one, even without further changes.
             for stream in page.isCaughtUp ? state.eager.union(state.staged) : state.eager {

@@ -30,8 +30,6 @@ final class ListenMailbox: Sendable {
         }
     }
 
-    /// The maximum number of changes that wait for a stream; with more, it reads for itself.
-    private static let mostChanges = 10_000
     /// The approximate maximum size of their documents in bytes.
     private static let mostBytes = 16 << 20
 
@@ -44,9 +42,13 @@ final class ListenMailbox: Sendable {
     /// The bytes that wait for all streams.
     private let total: ByteCount
 
-    init(id: UInt64, in total: ByteCount = ByteCount()) {
+    /// The maximum number of changes that wait; with more, the stream reads for itself.
+    private let mostChanges: Int
+
+    init(id: UInt64, in total: ByteCount = ByteCount(), mostChanges: Int = 10_000) {
         self.id = id
         self.total = total
+        self.mostChanges = mostChanges
     }
 
     deinit { total.add(-waitingBytes) }
@@ -129,7 +131,7 @@ final class ListenMailbox: Sendable {
         change { state in
             guard state.phase != .behind else { return }
             state.append(page)
-            guard state.count > Self.mostChanges || state.bytes >= Self.mostBytes else { return }
+            guard state.count > mostChanges || state.bytes >= Self.mostBytes else { return }
             state.phase = .behind
             state.clear()
         }

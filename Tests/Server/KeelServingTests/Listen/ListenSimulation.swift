@@ -12,14 +12,12 @@ struct ListenSimulation {
     }
 
     private static let ids: [Int32] = [2, 4, 6, 8]
-    private static let colors = ["red", "blue", "green"]
 
     private var random: SeededRandom
     private let store = InMemoryStorageAdapter()
     private var session: ListenSession
     private(set) var client = ListenClientModel()
-    /// The store's documents after each commit.
-    private var states: [Timestamp: [Document]] = [:]
+    private var history = ListenHistory()
     /// The work of the driver that has not begun, and the events that are on their way.
     private var pending: [Pending] = []
     private var events: [ListenSession.Event] = []
@@ -62,7 +60,7 @@ struct ListenSimulation {
             guard let shown = client.shown(id) else {
                 throw ListenClientModel.Violation("target \(id) never becomes current")
             }
-            try compare(shown, id, at: nil)
+            try history.check(shown, of: client.targets[id]?.content, at: nil)
         }
     }
 
@@ -96,33 +94,9 @@ struct ListenSimulation {
     // MARK: The store
 
     private mutating func commit() async throws {
-        var writes: [DocumentWrite] = []
-        for _ in 0...Int.random(in: 0...2, using: &random) {
-            let path = path()
-            guard !writes.contains(where: { $0.path == path }) else { continue }
-            if Int.random(in: 0..<4, using: &random) == 0 {
-                writes.append(DocumentWrite(path, .delete))
-            } else {
-                let fields: DocumentFields = [
-                    "color": .string(Self.colors[Int.random(in: 0..<3, using: &random)]),
-                    "size": .integer(Int64.random(in: 0..<9, using: &random)),
-                ]
-                writes.append(DocumentWrite(path, .set(DocumentBody(fields))))
-            }
-        }
-        for result in try await store.commit([WriteBatch(writes)]) { _ = try result.get() }
+        let writes = ListenHistory.writes(&random)
+        try await history.commit(writes, to: store)
         trace.append("commit \(writes.map(\.path.string))")
-        var request = ReadRequest(.query(.everything()))
-        request.needsTime = true
-        let result = try await store.read(request)
-        if case .found(let documents) = result.payload, let time = result.time {
-            states[time] = documents
-        }
-    }
-
-    private mutating func path() -> DocumentPath {
-        let collection = ["notes", "notes", "users/a/notes", "tags"].randomElement(using: &random)
-        return DocumentPath("\(collection ?? "notes")/\(Int.random(in: 0..<6, using: &random))")
     }
 
     // MARK: The client
@@ -130,22 +104,7 @@ struct ListenSimulation {
     private mutating func addTarget() {
         let free = Self.ids.filter { client.targets[$0] == nil }
         guard let id = free.randomElement(using: &random) else { return }
-        requests.append(client.add(id, content()))
-    }
-
-    private mutating func content() -> ListenTarget.Content {
-        let notes = DocumentQuery("notes")
-        let color = Self.colors[Int.random(in: 0..<3, using: &random)]
-        let red = notes.where(.equal("color", .string(color)))
-        switch Int.random(in: 0..<7, using: &random) {
-        case 0: return .documents([path(), path()])
-        case 1: return .query(notes)
-        case 2: return .query(red)
-        case 3: return .query(DocumentQuery(group: "notes"))
-        case 4: return .query(notes.with { $0.limit = .first(2) })
-        case 5: return .query(notes.order(by: "size").with { $0.limit = .last(3) })
-        default: return .query(red.order(by: "size").with { $0.limit = .first(1) })
-        }
+        requests.append(client.add(id, ListenHistory.content(&random)))
     }
 
     private mutating func removeTarget() {
@@ -240,9 +199,11 @@ struct ListenSimulation {
 
     private mutating func handle(_ event: ListenSession.Event, isFeed: Bool = false) async throws {
         if isFeed { (pages, feed) = ([], nil) }
-        trace.append("> \(Self.words(event))")
+        trace.append("> \(ListenWords.words(event))")
         for effect in session.handle(event) {
-            if case .send(let response) = effect { trace.append("  < \(Self.words(response))") }
+            if case .send(let response) = effect {
+                trace.append("  < \(ListenWords.words(response))")
+            }
             switch effect {
             case .read(let id, let operation): pending.append(.read(id, operation))
             case .catchUp(let id, let cursor, let scope):
@@ -257,72 +218,10 @@ struct ListenSimulation {
                 guard let time else { continue }
                 for id in client.targets.keys
                 where !client.removed.contains(id) && !client.drifted.contains(id) {
-                    if let shown = client.shown(id) { try compare(shown, id, at: time) }
+                    guard let shown = client.shown(id) else { continue }
+                    try history.check(shown, of: client.targets[id]?.content, at: time)
                 }
             }
-        }
-    }
-
-    /// Compares what a client shows with the target's result in the store at a time, or at the end.
-    private func compare(
-        _ shown: [DocumentPath: Document],
-        _ id: Int32,
-        at time: Timestamp?
-    ) throws {
-        guard let content = client.targets[id]?.content,
-            let state = states[time ?? states.keys.max() ?? Timestamp(microseconds: 0)]
-        else { throw ListenClientModel.Violation("the time of the point is not that of a state") }
-        let expected: [Document] =
-            switch content {
-            case .documents(let paths): state.filter { paths.contains($0.path) }
-            case .query(let query): try StorageEvaluator.result(of: query, among: state)
-            }
-        let wanted = Dictionary(uniqueKeysWithValues: expected.map { ($0.path, $0) })
-        guard shown != wanted else { return }
-        throw ListenClientModel.Violation(
-            """
-            target \(id), \(content), shows \(shown.values.map(Self.words).sorted()) and not \
-            \(wanted.values.map(Self.words).sorted())
-            """
-        )
-    }
-
-    // MARK: Words
-
-    private static func words(_ document: Document) -> String {
-        let (color, size) = (document["color"]?.stringValue, document["size"]?.integerValue)
-        return "\(document.path) \(color ?? "") \(size ?? 0)"
-    }
-
-    private static func words(_ event: ListenSession.Event) -> String {
-        switch event {
-        case .request(.add(let target)):
-            "add \(target.id) \(target.content)\(target.resumption == nil ? "" : " with a token")"
-        case .request(.reject(let id, _)): "reject \(id)"
-        case .request(.remove(let id)): "remove \(id)"
-        case .loaded(let id, let documents, _, _): "loaded \(id) \(documents.map(words))"
-        case .counted(let id, let count, _): "counted \(id) \(count)"
-        case .caughtUp(let id, let changes, _): "caught up \(id) \(changes.map(\.path.string))"
-        case .cannotResume(let id): "cannot resume \(id)"
-        case .failed(let id, let error): "failed \(id) \(error)"
-        case .denied(let id, _): "denied \(id)"
-        case .page(let page):
-            "page \(page.changes.map(\.path.string))\(page.isCaughtUp ? ", caught up" : "")"
-        case .restarted: "restarted"
-        case .beat: "beat"
-        }
-    }
-
-    private static func words(_ response: ListenResponse) -> String {
-        switch response {
-        case .target(let change):
-            "\(change.kind) \(change.targets)\(change.token == nil ? "" : " with a token")"
-        case .document(let change):
-            "document \(words(change.document)) in \(change.targets), not in \(change.removed)"
-        case .departure(let change):
-            "\(change.isDeleted ? "deleted" : "removed") \(change.path) of \(change.targets)"
-        case .filter(let filter):
-            "filter of \(filter.target): \(filter.count) \(filter.paths?.map(\.string) ?? [])"
         }
     }
 }
