@@ -1,5 +1,6 @@
 internal import KeelStorage
 internal import KeelStorageAdapting
+internal import Synchronization
 
 extension ChangeHub {
     /// A change of a page that the listeners of a channel are told of.

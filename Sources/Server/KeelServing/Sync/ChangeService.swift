@@ -3,6 +3,7 @@ package import KeelHTTP
 package import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
+internal import Synchronization
 
 /// Serves the changes of a store: the reading half of Keel Sync.
 ///
