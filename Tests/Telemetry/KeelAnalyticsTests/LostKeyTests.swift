@@ -1,4 +1,5 @@
 import KeelCore
+import KeelJournal
 import KeelTestKit
 import KeelTestSupport
 import Testing
