@@ -224,8 +224,8 @@ struct FormerFileTests {
         let version = try await adapter.databasePool.read { database in
             try Int.fetchOne(database, sql: "PRAGMA user_version")
         }
-        // That version knew formats up to 2.
-        #expect(version == 3)
+        // That version knew formats up to 4.
+        #expect(version == 5)
         try adapter.close()
     }
 }

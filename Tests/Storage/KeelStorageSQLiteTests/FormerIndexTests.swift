@@ -87,7 +87,7 @@ struct FormerIndexTests {
             )
         }
         #expect(rows == [Self.count])
-        #expect(version == (hasHistory ? 4 : 3))
+        #expect(version == (hasHistory ? 6 : 5))
         #expect(try await adapter.indexes().map(\.name) == [Self.index.name])
         try adapter.close()
         // The second opening has nothing to do.

@@ -6,7 +6,7 @@ internal import KeelStorageAdapting
 ///
 /// - `meta`: data of the whole file: its epoch, and the proof of the sealing key.
 /// - `state`: one row of numbers that every commit reads.
-/// - `collections`: the numbers of the paths of collections, never changed or reused; `key` is the prefix of the keys
+/// - `collections`: the numbers of the paths of collections, never changed or used again; `key` is the prefix of the keys
 ///   of their documents' paths (``GroupOrder``). Empty ones are removed (``EmptyCollections``).
 /// - `documents`: the documents; `pending` is unused.
 /// - `indexes`: the definitions that every writer maintains, by any declaring process; `built` is the progress of
@@ -24,14 +24,12 @@ internal import KeelStorageAdapting
 enum StoreFormat {
     /// The version of these tables, stored in `user_version`.
     ///
-    /// Versions before 3 have whole keys in their indexes, and would add such keys to cut ones.
-    static let version: Int64 = 3
+    /// Versions before 3 have whole keys in their indexes, and would add such keys to cut ones. Those before 5 never
+    /// remove collections, and would write documents of removed ones.
+    static let version: Int64 = 5
 
     /// The version of a file with a history, which older writers would corrupt.
-    static let versionWithHistory: Int64 = 4
-
-    /// The difference between these versions and those of files with whole keys.
-    private static let sinceWholeKeys: Int64 = 2
+    static let versionWithHistory = version + 1
 
     /// The `application_id` that marks a file as a Keel store: “KEEL” in ASCII.
     static let applicationID: Int64 = 0x4B45_454C
@@ -121,7 +119,7 @@ enum StoreFormat {
                 try CollectionKeys.addKeys(in: database)
             }
             try database.execute(sql: CollectionKeys.order + added)
-            if try needsNewKeys(database) { try renewKeys(in: database) }
+            if try isFormer(database) { try upgrade(database) }
             return .commit
         }
     }
@@ -134,17 +132,17 @@ enum StoreFormat {
             + (SELECT count(*) FROM sqlite_master
                 WHERE name IN ('moments', 'removal_times', 'removals', '\(CollectionKeys.orderName)'))
             """
-        return try Int.fetchOne(database, sql: sql) == 8 && !needsNewKeys(database)
+        return try Int.fetchOne(database, sql: sql) == 8 && !isFormer(database)
     }
 
-    private static func needsNewKeys(_ database: Database) throws -> Bool {
+    private static func isFormer(_ database: Database) throws -> Bool {
         try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0 < version
     }
 
-    /// Redeclares the indexes of a file that has whole keys; call it in a write transaction.
+    /// Redeclares the indexes that have whole keys, and raises the version; call it in a write transaction.
     ///
     /// Queries scan until ``IndexBuild`` has built them and removed the old entries.
-    private static func renewKeys(in database: Database) throws {
+    private static func upgrade(_ database: Database) throws {
         let former = try RawStatement(
             database,
             """
@@ -171,7 +169,9 @@ enum StoreFormat {
         }
         for kind in renewed { try IndexBuild.declare(kind, in: database) }
         let found = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        try database.execute(sql: "PRAGMA user_version = \(found + sinceWholeKeys)")
+        // Files with a history have even versions.
+        let present = found % 2 == 0 ? versionWithHistory : version
+        try database.execute(sql: "PRAGMA user_version = \(present)")
         try StoreState.advanceGeneration(in: database)
     }
 
