@@ -266,6 +266,19 @@ struct ConnectionTests {
         for thread in [owner, right] { await thread.close() }
     }
 
+    @Test("A server that does not prove that it knows the password is refused if the URL demands it")
+    func demandsBinding() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let thread = try thread(
+            "postgres://keel@127.0.0.1:\(server.port)/postgres?channel_binding=require"
+        )
+        let error = await #expect(throws: StorageError.self) {
+            try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count }
+        }
+        #expect(error?.code == .unauthenticated)
+        await thread.close()
+    }
+
     @Test("A missing database and a missing server are reported by code")
     func reportsRefusals() async throws {
         let server = try await PostgreSQLServer.shared.value

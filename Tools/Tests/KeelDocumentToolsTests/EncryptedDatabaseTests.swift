@@ -105,9 +105,8 @@ struct EncryptedDatabaseTests {
         let misnamed = try await refusal(url(server, host: "127.0.0.1"))
         #expect(misnamed.message.contains("cannot be verified"))
         #expect(misnamed.message.contains("does not match host name \"127.0.0.1\""))
-        withKnownIssue("The advice is to add what the URL has") {
-            #expect(!misnamed.advice.contains("Add sslrootcert"))
-        }
+        #expect(misnamed.advice.contains("Correct the host"))
+        #expect(!misnamed.advice.contains("sslrootcert"))
     }
 
     @Test("A server whose certificate has expired is refused with the reason")
@@ -116,9 +115,20 @@ struct EncryptedDatabaseTests {
         defer { server.stop() }
         let error = try await refusal(url(server))
         #expect(error.message.contains("cannot be verified: certificate verify failed"))
-        withKnownIssue("The advice is to add what the URL has, and nothing speaks of the dates") {
-            #expect(error.advice.contains("expired"))
-        }
+        #expect(error.advice.contains("expired"))
+    }
+
+    @Test("Of several hosts, the report is of the one that was reached")
+    func several() async throws {
+        let server = try server(with: "valid")
+        defer { server.stop() }
+        let file = scratch.file("other.crt").path
+        // Nothing listens on port 1, which is tried last.
+        let error = try await refusal(
+            "postgres://keel@localhost:\(server.port),localhost:1/postgres"
+                + "?hostaddr=127.0.0.1,127.0.0.1&sslmode=verify-full&sslrootcert=\(file)"
+        )
+        #expect(error.message.contains("cannot be verified: certificate verify failed"))
     }
 
     // MARK: Passwords
@@ -157,7 +167,11 @@ struct EncryptedDatabaseTests {
             )
         }
         try await use(url(server, role: "dated:hunter2"))
-        _ = try await refusal(url(server, role: "dated:hunter2", "&channel_binding=require"))
+        let bound = try await refusal(
+            url(server, role: "dated:hunter2", "&channel_binding=require")
+        )
+        #expect(bound.message.contains("does not prove that it knows the password"))
+        #expect(bound.advice.contains("scram-sha-256"))
         let cautious = try await refusal(url(server, role: "cautious:hunter2"))
         #expect(cautious.message.contains("refused the password"))
     }

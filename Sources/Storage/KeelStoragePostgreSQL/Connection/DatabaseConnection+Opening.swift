@@ -5,7 +5,8 @@ internal import Foundation
 extension DatabaseConnection {
     /// Connects to the first host that accepts writes, unless the connection is open.
     ///
-    /// - Throws: The failure of the last host, or the one that says why a server refuses the connection.
+    /// - Throws: The failure that says why a server refuses the connection or cannot be trusted; otherwise that of the
+    ///   last host.
     func openIfNeeded() throws {
         guard handle == nil else { return }
         let silent = settings.silent
@@ -40,8 +41,9 @@ extension DatabaseConnection {
                 }
             }
         }
-        let refusal = failures.first { ($0 as? DatabaseFailure)?.isRefusal == true }
-        throw refusal ?? failures.last ?? DatabaseFailure.lost("the URL names no host")
+        let reports = failures.compactMap { $0 as? DatabaseFailure }
+        let telling = reports.first(where: \.isRefusal) ?? reports.first(where: \.isOfEncryption)
+        throw telling ?? failures.last ?? DatabaseFailure.lost("the URL names no host")
     }
 
     private func open(

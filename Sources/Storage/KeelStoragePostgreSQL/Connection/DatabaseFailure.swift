@@ -28,7 +28,8 @@ struct DatabaseFailure: Error, CustomStringConvertible {
 
     /// The failure of opening a connection, from libpq's verbose message.
     ///
-    /// libpq itself reports a missing password, without a code.
+    /// libpq itself reports a missing password, and a server that does not prove that it knows the password, without a
+    /// code.
     static func ofConnecting(_ message: String, needsPassword: Bool = false) -> Self {
         // The first line has the server's code, the next ones the place in its sources.
         let lines = message.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") }
@@ -38,8 +39,16 @@ struct DatabaseFailure: Error, CustomStringConvertible {
                 && word.dropLast().allSatisfy { $0.isASCII && ($0.isNumber || $0.isUppercase) }
                 && word.contains(where: \.isNumber)
         }
+        let own =
+            if needsPassword {
+                "28P01"
+            } else if text.contains("channel binding") {
+                "28000"
+            } else {
+                "08001"
+            }
         return Self(
-            state: code.map { String($0.dropLast()) } ?? (needsPassword ? "28P01" : "08001"),
+            state: code.map { String($0.dropLast()) } ?? own,
             text,
             isConnectionLost: true
         )
@@ -49,6 +58,11 @@ struct DatabaseFailure: Error, CustomStringConvertible {
     ///
     /// That a host is down, is starting or is a standby is no such reason.
     var isRefusal: Bool { !["08", "57"].contains(state.prefix(2)) }
+
+    /// Whether a server was reached that does not encrypt, or whose certificate cannot be verified.
+    ///
+    /// libpq has no codes for this.
+    var isOfEncryption: Bool { message.contains("SSL") || message.contains("certificate") }
 
     var description: String { state.isEmpty ? message : "\(message) (SQLSTATE \(state))" }
 

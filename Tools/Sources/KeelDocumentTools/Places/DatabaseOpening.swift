@@ -69,7 +69,11 @@ private struct DatabaseFailureReport {
         // The text of libpq and of the server, which names hosts, roles and databases, but has no passwords.
         let text = failure.cause.map { "\($0)" } ?? ""
         func reports(_ state: String) -> Bool { text.contains("SQLSTATE \(state)") }
-        let line = text.split(separator: "; ").first ?? failure.message[...]
+        // libpq reports each attempt: over several addresses, with encryption and without.
+        let lines = text.split(separator: "; ")
+        let telling = ["FATAL:", "certificate", "channel binding", "SSL"].lazy
+            .compactMap { word in lines.first { $0.contains(word) } }.first
+        let line = telling ?? lines.first ?? failure.message[...]
         let detail =
             line.split(separator: " (SQLSTATE").first?.split(separator: ": ").last.map(String.init)
             ?? failure.message
@@ -100,7 +104,15 @@ private struct DatabaseFailureReport {
                     "\(server) refused the password: \(detail)",
                     advice: "Set PGPASSWORD, or add the password to ~/.pgpass."
                 )
-            case .unauthenticated where text.contains("no encryption"):
+            case .unauthenticated where text.contains("channel binding"):
+                ToolError(
+                    "\(server) does not prove that it knows the password: \(detail)",
+                    advice: "Require scram-sha-256 in its pg_hba.conf and set the password of the "
+                        + "role again, with password_encryption=scram-sha-256, or remove "
+                        + "channel_binding=require from the URL."
+                )
+            case .unauthenticated
+            where text.contains("no encryption") && !text.contains("SSL encryption"):
                 ToolError(
                     "\(server) accepts only encrypted connections",
                     advice: "Add sslmode=verify-full&sslrootcert=FILE to the URL."
@@ -122,11 +134,17 @@ private struct DatabaseFailureReport {
                     advice: "Turn “ssl” on in its configuration; in a network that you trust, add "
                         + "sslmode=disable to the URL and set KEEL_UNVERIFIED_DATABASE=true."
                 )
+            case .unavailable where text.contains("does not match host name"):
+                ToolError(
+                    "the certificate of \(server) cannot be verified: \(detail)",
+                    advice: "Correct the host of the URL, or give the server a certificate for "
+                        + "this name."
+                )
             case .unavailable where text.contains("certificate"):
                 ToolError(
                     "the certificate of \(server) cannot be verified: \(detail)",
-                    advice: "Add sslrootcert=FILE to the URL, with the certificate of its "
-                        + "authority."
+                    advice: "Let sslrootcert=FILE in the URL name the certificate of its "
+                        + "authority; if the server’s certificate has expired, renew it."
                 )
             case .unavailable:
                 ToolError(
