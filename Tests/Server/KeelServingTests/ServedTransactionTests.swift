@@ -263,4 +263,18 @@ struct ServedTransactionTests {
         let found = try await served.send(.get, "/a/1")
         #expect(found.json["fields"]?["n"] == ["integerValue": "2"])
     }
+    @Test("A commit that is repeated after the server was started anew takes effect once")
+    func restarted() async throws {
+        let adapter = InMemoryStorageAdapter()
+        let served = Served(adapter)
+        let token = try await served.begin()
+        let body = Served.commit("a/1", n: 2, transaction: token)
+        let first = try await served.send(.post, ":commit", body)
+        #expect(first.status == 200)
+        try await served.set("a/1", n: 7)
+        let second = try await Served(adapter).send(.post, ":commit", body)
+        #expect(second.bytes == first.bytes)
+        let found = try await served.send(.get, "/a/1")
+        #expect(found.json["fields"]?["n"] == ["integerValue": "7"])
+    }
 }

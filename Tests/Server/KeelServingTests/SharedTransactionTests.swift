@@ -129,6 +129,39 @@ struct SharedTransactionTests {
         #expect(try await number("a/2") == nil)
     }
 
+    @Test("A commit that took effect before its record was lost is repeated, and other writes are not")
+    func settled() async throws {
+        try await servers[0].set("a/1", n: 1)
+        let token = try await servers[0].begin()
+        _ = try await servers[0].send(.post, ":batchGet", Self.get("a/1", in: token))
+        let body = Self.increment("a/1", by: 1, token)
+        let first = try await servers[0].send(.post, ":commit", body)
+        adapter.loseRecords()
+        let second = try await servers[1].send(.post, ":commit", body)
+        #expect(first.status == 200)
+        #expect(second.bytes == first.bytes)
+        let other = Served.commit("a/1", n: 9, transaction: token)
+        let replaced = try await servers[2].send(.post, ":commit", other)
+        #expect(replaced.error == "ABORTED")
+        #expect(try await number("a/1") == 2)
+    }
+
+    @Test("A commit that another server has answered with ABORTED does not take effect later")
+    func prevented() async throws {
+        try await servers[0].set("a/1", n: 1)
+        let token = try await servers[0].begin()
+        _ = try await servers[0].send(.post, ":batchGet", Self.get("a/1", in: token))
+        let body = Self.increment("a/1", by: 1, token)
+        let slow = SlowAdapter(upstream: adapter) { [adapter, servers] in
+            adapter.loseRecords()
+            let repeated = try? await servers[1].send(.post, ":commit", body)
+            #expect(repeated?.error == "ABORTED")
+        }
+        let first = try await Served(slow).send(.post, ":commit", body)
+        #expect(first.error == "ABORTED")
+        #expect(try await number("a/1") == 1)
+    }
+
     @Test("A transaction ends when it is too old")
     func expires() async throws {
         let token = try await servers[0].begin()
@@ -238,5 +271,18 @@ struct SharedTransactionTests {
         #expect(throws: StorageError.self) {
             try RecordedTransaction.decoded(Array("{}".utf8), from: adapter)
         }
+    }
+}
+
+/// An adapter that does something else before each commit.
+private struct SlowAdapter: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
+    let work: @Sendable () async -> Void
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        await work()
+        return try await upstream.commit(batches)
     }
 }

@@ -60,8 +60,6 @@ struct FleetPromotionTests {
     private struct Outcomes {
         var committed = 0
         var aborted = 0
-        /// The number of transactions that were aborted after the reply to an earlier request for their commit was lost.
-        var unclear = 0
     }
 
     private final class Flag: Sendable {
@@ -85,20 +83,16 @@ struct FleetPromotionTests {
                 continue
             }
             let body = ServerFleetTests.Client.commit(of: number + 1, to: path, in: token)
-            var isRepeated = false
             while true {
                 if let reply = try await client.attempt(.post, ":commit", body) {
                     #expect([200, 409].contains(reply.status))
                     if reply.status == 200 {
                         outcomes.committed += 1
-                    } else if isRepeated {
-                        outcomes.unclear += 1
                     } else {
                         outcomes.aborted += 1
                     }
                     break
                 }
-                isRepeated = true
                 try await Task.sleep(for: .milliseconds(20))
             }
         }
@@ -167,9 +161,7 @@ struct FleetPromotionTests {
                     promotion.isRaised.store(true, ordering: .releasing)
                     // A client that has lost the reply repeats its commit, and must not be told to begin again.
                     let repeated = try await client.send(.post, ":commit", body)
-                    withKnownIssue("A promotion removes the records of committed transactions") {
-                        #expect(repeated.status == 200)
-                    }
+                    #expect(repeated.status == 200)
                     break
                 }
                 return []
@@ -185,7 +177,7 @@ struct FleetPromotionTests {
         let outcomes = try await transactions
         let total = try #require(try await client.number("counters/all"))
         print("\(outcomes) of transactions whose number is \(total)")
-        #expect((outcomes.committed...outcomes.committed + outcomes.unclear).contains(total))
+        #expect(total == outcomes.committed)
         #expect(outcomes.committed > 0)
     }
 }

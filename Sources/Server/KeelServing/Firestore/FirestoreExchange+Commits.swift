@@ -9,40 +9,49 @@ extension FirestoreExchange {
         let batch = try decoding.batch(body)
         try WriteRules.check(batch, reserved, for: adapter.capabilities)
         guard let token = try token(of: body) else {
-            return try await commit(batch)
+            return encoding.receipt(try await receipt(of: batch)).bytes
         }
-        return try await commit(batch, of: token)
+        return encoding.receipt(try await receipt(of: batch, in: token)).bytes
     }
 
     /// Commits a transaction; a repeated request takes effect once if the store supports idempotent commits.
-    private func commit(
-        _ batch: WriteBatch,
-        of token: TransactionToken
-    ) async throws(StorageError) -> [UInt8] {
+    private func receipt(
+        of batch: WriteBatch,
+        in token: TransactionToken
+    ) async throws(StorageError) -> CommitReceipt {
         let isRepeatable = adapter.capabilities.contains(.idempotentCommits)
         let writes = try WritesHash(batch.writes)
-        let transaction = try await transactions.startCommit(
-            of: token,
-            writes,
-            isRepeatable: isRepeatable
-        )
+        let transaction: OpenTransaction
+        do throws(StorageError) {
+            transaction = try await transactions.startCommit(
+                of: token,
+                writes,
+                isRepeatable: isRepeatable
+            )
+        } catch {
+            // A client may use an id of its own again, in another transaction.
+            guard error.code == .conflict, isRepeatable, batch.id == nil, !batch.writes.isEmpty
+            else { throw error }
+            return try await settledReceipt(of: batch, as: token.batchID(of: writes))
+        }
         do throws(StorageError) {
             guard transaction.kind == .readWrite || batch.writes.isEmpty else {
                 throw FirestoreDecoding.flaw("the transaction is read-only and has writes")
             }
             var whole = batch
-            if isRepeatable { whole.id = batch.id ?? token.text }
+            if isRepeatable { whole.id = batch.id ?? token.batchID(of: writes) }
             let reads = transaction.reads
             whole.reads = batch.reads ?? TransactionReads()
             whole.reads?.documents += reads.documents
             whole.reads?.queries += reads.queries
-            let reply = try await commit(whole)
+            let receipt = try await receipt(of: whole)
+            if batch.id == nil { try check(receipt, of: batch) }
             if isRepeatable {
                 await transactions.endCommit(of: token, in: .committed(writes))
             } else {
                 try? await transactions.forget(token)
             }
-            return reply
+            return receipt
         } catch {
             if !error.code.isTransient {
                 try? await transactions.forget(token)
@@ -54,13 +63,35 @@ extension FirestoreExchange {
         }
     }
 
-    private func commit(_ batch: WriteBatch) async throws(StorageError) -> [UInt8] {
+    /// Returns the receipt of a commit whose transaction is unknown, if it has taken effect, and otherwise prevents it
+    /// from doing so.
+    ///
+    /// Receipts survive the end of a server and the failover of a database, which records of transactions do not. The
+    /// batch without writes occupies the id of the commit for a server that may still be committing it.
+    ///
+    /// - Throws: ``TransactionTable/ended`` if the commit has not taken effect.
+    private func settledReceipt(
+        of batch: WriteBatch,
+        as id: String
+    ) async throws(StorageError) -> CommitReceipt {
+        let receipt = try await receipt(of: WriteBatch(id: id, []))
+        try check(receipt, of: batch)
+        return receipt
+    }
+
+    /// Checks that a receipt is of a batch, and not of one without writes that occupies its id.
+    private func check(_ receipt: CommitReceipt, of batch: WriteBatch) throws(StorageError) {
+        guard receipt.outcomes.count == batch.writes.count else { throw TransactionTable.ended }
+    }
+
+    /// Applies a batch.
+    private func receipt(of batch: WriteBatch) async throws(StorageError) -> CommitReceipt {
         do throws(StorageError) {
             let results = try await adapter.commit([batch])
             guard let result = results.first else {
                 throw StorageError(.unknown, "the store did not answer", effect: .unknown)
             }
-            return encoding.receipt(try result.get()).bytes
+            return try result.get()
         } catch {
             guard error.code == .conflict, batch.reads != nil else { throw error }
             throw TransactionTable.conflict(error)

@@ -178,4 +178,9 @@ struct TransactionToken: Sendable, Hashable {
 
     /// The token in the form of the protocol.
     var text: String { Base64.encode(Array((Self.mark + id).utf8)) }
+
+    /// Returns the id of the batch that commits these writes of the transaction.
+    ///
+    /// Other writes have another id, so that they never get the receipt of these.
+    func batchID(of writes: WritesHash) -> String { "\(text)/\(writes.value)" }
 }
