@@ -13,8 +13,9 @@
 #     Scripts/soak.sh listen         100,000 lives of clients of Firestore's Listen, and as many that lose documents
 #     Scripts/soak.sh passwords      hashes 200 passwords at the usual cost, in release, with Keel, with
 #                                    argon2-cffi and with the reference's own program
-#     Scripts/soak.sh postgresql     1,000,000 changes of eight racing writers, 100,000 commits at three servers
-#                                    behind nginx, one of which is killed each second, and failovers
+#     Scripts/soak.sh postgresql     1,000,000 changes of eight racing writers, and as many beside a reader of a
+#                                    standby, 100,000 commits at three servers behind nginx, one of which is killed
+#                                    each second, and failovers
 #     Scripts/soak.sh sanitizers     the suites whose tasks share state, with ThreadSanitizer and with
 #                                    AddressSanitizer; not a part of "every soak run"
 #     Scripts/soak.sh secrets        kills 2,000 writers of an encrypted file of secrets
@@ -191,7 +192,7 @@ soak_postgresql() {
     keel_say "Racing writers of PostgreSQL and killing its servers for a long time"
     KEEL_RACED_CHANGES="${KEEL_RACED_CHANGES:-1000000}" \
         keel_test . \
-        --filter '^KeelStoragePostgreSQLTests\.(CommitTests|CutConnectionTests|FailoverTests)/'
+        --filter '^KeelStoragePostgreSQLTests\.(CommitTests|CutConnectionTests|FailoverTests|TornPageTests)/'
     KEEL_FLEET_COMMITS="${KEEL_FLEET_COMMITS:-100000}" \
         keel_test Tools --filter '^KeelToolsTests\.ServerFleetTests/'
 }
