@@ -9,12 +9,10 @@ extension SQLiteStorageAdapter {
     /// Seals everything in the file that is under a former key of ``Configuration/sealing`` with the present one.
     ///
     /// After a rotation, a store keeps what earlier keys have sealed until it is written again. When a pass has resealed
-    /// nothing and found nothing unreadable, the store no longer needs them:
+    /// nothing and found nothing unreadable, the store no longer needs them, and they can be disabled:
     ///
     /// ```swift
-    /// try keyset.rotate()
     /// while try await adapter.reseal().resealed > 0 {}
-    /// try keyset.disable(old)
     /// ```
     ///
     /// The second pass finds what other programs wrote under the former key meanwhile. A pass changes neither revisions

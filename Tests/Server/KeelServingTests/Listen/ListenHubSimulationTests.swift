@@ -30,7 +30,7 @@ struct ListenHubSimulationTests {
         #expect(snapshots > 3 * runs)
         #expect(resumptions > runs / 2)
         #expect(moves > runs / 2)
-        #expect(falls > runs / 10)
+        #expect(falls > runs / 20)
     }
 
     @Test("A stream is told of a document that it has read, and that left before its hub saw it")

@@ -22,5 +22,9 @@ extension CommentExamples {
             try await adapter.dropIndexes(in: index.schema)
         }
     }
+
+    static func reseal(_ adapter: SQLiteStorageAdapter) async throws {
+        while try await adapter.reseal().resealed > 0 {}
+    }
 }
 #endif
