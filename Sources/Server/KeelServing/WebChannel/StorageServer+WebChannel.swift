@@ -67,7 +67,7 @@ extension StorageServer {
         _ = session.take(messages, from: first, acknowledging: 0)
         StorageContext.withoutContext {
             _ = Task {
-                await session.run(stream, in: database, of: server)
+                await session.run(stream, in: database, of: server, among: channels)
                 channels[session.id] = nil
             }
         }

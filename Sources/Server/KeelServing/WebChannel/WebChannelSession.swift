@@ -51,10 +51,17 @@ final class WebChannelSession: Sendable {
     // MARK: The stream
 
     /// Serves the stream until it ends, or the client is gone.
+    ///
+    /// - Parameters:
+    ///   - call: The stream.
+    ///   - database: The name of its database.
+    ///   - server: The server of the database.
+    ///   - channels: The sessions among which this one is, those of all databases.
     func run(
         _ call: FirestoreRoute.Call,
         in database: String,
-        of server: StorageServer
+        of server: StorageServer,
+        among channels: WebChannels
     ) async {
         let clock = server.configuration.clock
         let failure = await withTaskGroup(of: Void.self) { group in
@@ -70,7 +77,7 @@ final class WebChannelSession: Sendable {
             }
             return await server.stream(call, in: database, requests) { message in
                 try await self.send(message)
-                server.channels.makeRoom(upTo: server.configuration.maximumBacklogBytes)
+                channels.makeRoom(upTo: server.configuration.maximumBacklogBytes)
             }
         }
         state.withLock { state in

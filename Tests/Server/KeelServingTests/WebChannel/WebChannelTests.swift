@@ -15,16 +15,18 @@ struct WebChannelTests {
     private final class Client: Sendable {
         private let served: Served
         private let stream: String
+        private let database: String
         private let state = Mutex((session: "", acknowledged: 0, offset: 0))
 
-        init(_ served: Served, _ stream: String = "Listen") {
+        init(_ served: Served, _ stream: String = "Listen", database: String = "(default)") {
             self.served = served
             self.stream = stream
+            self.database = database
         }
 
         private func path(_ items: String) -> String {
-            let database = "database=projects%2Fp%2Fdatabases%2F(default)"
-            return "/google.firestore.v1.Firestore/\(stream)/channel?VER=8&\(database)&\(items)"
+            let name = "database=projects%2Fp%2Fdatabases%2F\(database)"
+            return "/google.firestore.v1.Firestore/\(stream)/channel?VER=8&\(name)&\(items)"
         }
 
         private static func encoded(_ text: String) -> String {
@@ -285,17 +287,25 @@ struct WebChannelTests {
         #expect(session.take([messages[0]], from: 10_000, acknowledging: 0) == nil)
     }
 
-    @Test("Sessions of clients that are gone end before their messages fill the memory")
-    func absentClients() async throws {
-        let served = Served { $0.maximumBacklogBytes = 100_000 }
-        let clients = (0..<20).map { _ in Client(served) }
-        for client in clients { try await client.open(Self.notes) }
+    @Test(
+        "Sessions of clients that are gone end before their messages fill the memory",
+        arguments: ["(default)", "b"]
+    )
+    func absentClients(database: String) async throws {
+        let databases: [String: any StorageAdapter] = [
+            "b": InMemoryStorageAdapter(clock: TestClock())
+        ]
+        let served = Served(databases: databases) { $0.maximumBacklogBytes = 100_000 }
+        let clients = (0..<20).map { _ in Client(served, database: database) }
+        let notes = Self.notes.replacing("(default)", with: database)
+        for client in clients { try await client.open(notes) }
         let text = String(repeating: "x", count: 1_000)
         let document = #"{"fields":{"text":{"stringValue":"\#(text)"}}}"#
         var number = 0
         try await waitUntil {
             number += 1
-            _ = try await served.send(.patch, "/notes/\(number)", document)
+            let path = "/v1/projects/p/databases/\(database)/documents/notes/\(number)"
+            _ = try await served.send(.patch, path: path, Array(document.utf8))
             #expect(served.server.channels.held.value < 200_000)
             return served.server.channels.count < 20
         }
