@@ -188,7 +188,10 @@ extension ChangeHub.State {
 
 extension ChangeHub.State {
     /// Returns the changes of the reader's next page that each channel is told of.
-    mutating func take(_ page: ChangePage, mostHeld: Int) -> [Int: [ChangeHub.ToldChange]] {
+    mutating func take(
+        _ page: ChangePage,
+        _ limits: ChangeService.Configuration
+    ) -> [Int: [ChangeHub.ToldChange]] {
         unseen.begin(page)
         defer { unseen.end(page) }
         var told: [Int: [ChangeHub.ToldChange]] = [:]
@@ -200,7 +203,7 @@ extension ChangeHub.State {
                 mayHaveMatched
                 ? interested.keys(for: change.path) : Set(found.map { Int($0.stream) })
             for channel in concerned {
-                guard let own = tell(change, to: channel, mayHaveMatched, mostHeld) else {
+                guard let own = tell(change, to: channel, mayHaveMatched, limits) else {
                     continue
                 }
                 let hasLeft = if case .leftScope = own { true } else { false }
@@ -219,7 +222,7 @@ extension ChangeHub.State {
         _ change: ChangePage.Change,
         to channel: Int,
         _ mayHaveMatched: Bool,
-        _ mostHeld: Int
+        _ limits: ChangeService.Configuration
     ) -> ChangePage.Change? {
         guard let scope = channels[channel]?.interest.scope,
             let told = channels[channel]?.filter.told(change)
@@ -228,7 +231,10 @@ extension ChangeHub.State {
         if scope.documents.contains(path) || scope.isWhole(path.collection) { return told }
         var isTold = true
         self.change(channel) { isTold = $0.tells(told, mayHaveMatched: mayHaveMatched) }
-        if let count = channels[channel]?.held.paths.count, count > mostHeld { refuse(channel) }
+        let count = channels[channel]?.held.paths.count ?? 0
+        if count > limits.mostHeldDocuments || heldCount > limits.maximumHeldDocuments {
+            refuse(channel)
+        }
         return isTold ? told : nil
     }
 }

@@ -27,7 +27,7 @@ extension ChangeHub: ChangeReading {
             guard state.generation == reader else {
                 return ([Int: [ToldChange]](), [Int: ChangeInterest]())
             }
-            var changes = state.take(page, mostHeld: configuration.mostHeldDocuments)
+            var changes = state.take(page, configuration)
             state.reached = page.next
             // A client's mutations are acknowledged even if they are outside of its scope.
             for origin in page.origins.values {

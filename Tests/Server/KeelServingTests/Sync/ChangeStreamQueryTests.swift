@@ -94,9 +94,18 @@ struct ChangeStreamQueryTests {
         #expect(try await stream.names(2) == ["change notes/3", "checkpoint"])
     }
 
-    @Test("A query that comes to have too many documents is told of every change again")
-    func growth() async throws {
-        let service = service { $0.mostHeldDocuments = 1 }
+    @Test(
+        "A query that comes to have too many documents is told of every change again",
+        arguments: ["of one query", "of all queries"]
+    )
+    func growth(limit: String) async throws {
+        let service = service { configuration in
+            if limit == "of one query" {
+                configuration.mostHeldDocuments = 1
+            } else {
+                configuration.maximumHeldDocuments = 1
+            }
+        }
         var stream = try await service.stream(try Self.owned.get())
         #expect(try await stream.names(1) == ["checkpoint"])
         try await waitUntil { service.narrowCount == 1 }
