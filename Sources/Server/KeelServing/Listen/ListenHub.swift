@@ -43,7 +43,9 @@ final class ListenHub: Sendable {
     let reads = TaskQueue(admitting: 8)
     private let changeReader = ChangeReader(server: "listen")
     private let state = Mutex(State())
-    /// The approximate size of the documents that wait for all streams, and its maximum, in bytes.
+    /// The approximate size of the changes that wait for all streams, in bytes.
+    ///
+    /// A document that waits for several streams is counted once, because they share it.
     private let waiting = ByteCount()
     private let mostWaitingBytes: Int
     /// The maximum number of changes that wait for one stream.
@@ -245,11 +247,14 @@ extension ListenHub: ChangeReading {
         state.withLock { state in
             guard state.generation == reader else { return }
             var changes: [UInt64: [Int]] = [:]
+            var bodies: [Int: BufferedBytes] = [:]
             state.unseen.begin(page)
             for (position, change) in page.changes.enumerated() {
                 var streams = Set(state.index.targets(of: change).map(\.stream))
                 if state.unseen.precede(change) { streams.formUnion(state.strays) }
                 for stream in streams { changes[stream, default: []].append(position) }
+                guard !streams.isEmpty, case .current(let document) = change else { continue }
+                bodies[position] = BufferedBytes(document.body.bytes, in: waiting)
             }
             state.unseen.end(page)
             state.reached = page.next
@@ -267,7 +272,7 @@ extension ListenHub: ChangeReading {
             for (stream, positions) in changes {
                 var part = page
                 part.changes = positions.map { page.changes[$0] }
-                state.streams[stream]?.push(part)
+                state.streams[stream]?.push(part, positions.compactMap { bodies[$0] })
             }
         }
         makeRoom()
@@ -278,6 +283,7 @@ extension ListenHub: ChangeReading {
         guard waiting.value > mostWaitingBytes else { return }
         let largest = state.withLock { Array($0.streams.values) }
             .map { (mailbox: $0, bytes: $0.waitingBytes) }
+            .filter { $0.bytes > 0 }
             .sorted { $0.bytes > $1.bytes }
         for (mailbox, _) in largest {
             guard waiting.value > mostWaitingBytes else { return }

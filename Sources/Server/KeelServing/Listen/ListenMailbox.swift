@@ -7,39 +7,43 @@ internal import Synchronization
 final class ListenMailbox: Sendable {
     private enum Phase { case behind, attending, live }
 
+    /// A page of the hub, and the bodies of its documents, which mailboxes share.
+    private struct Parcel {
+        let page: ChangePage
+        let bodies: [BufferedBytes]
+    }
+
     private struct State {
         var phase = Phase.behind
-        var pages: [ChangePage] = []
+        var parcels: [Parcel] = []
         var count = 0
         /// The approximate size of their documents in bytes.
         var bytes = 0
-        /// The position from which on ``pages`` has what concerns the stream; nil: from the start of the reader.
+        /// The position from which on ``parcels`` has what concerns the stream; nil: from the start of the reader.
         var coverage: ChangeCursor?
 
         mutating func clear() {
-            (pages, count, bytes) = ([], 0, 0)
+            (parcels, count, bytes) = ([], 0, 0)
         }
 
-        mutating func append(_ page: ChangePage) {
-            pages.append(page)
-            count += page.changes.count
-            for change in page.changes {
-                guard case .current(let document) = change else { continue }
-                bytes += ListenMailbox.overhead + document.body.bytes.count
-            }
+        mutating func append(_ parcel: Parcel) {
+            parcels.append(parcel)
+            count += parcel.page.changes.count
+            bytes += ListenMailbox.overhead * parcel.page.changes.count
+            for body in parcel.bodies { bytes += body.bytes.count }
         }
     }
 
     /// The approximate maximum size of their documents in bytes.
     private static let mostBytes = 16 << 20
 
-    /// The approximate size of a document without its body, in bytes.
+    /// The approximate size of a change without the document's body, in bytes.
     private static let overhead = 400
 
     let id: UInt64
     private let state = Mutex(State())
     private let changed = Signal()
-    /// The bytes that wait for all streams.
+    /// The bytes that wait for all streams: the changes of each, and the bodies, which count themselves.
     private let total: ByteCount
 
     /// The maximum number of changes that wait; with more, the stream reads for itself.
@@ -51,7 +55,7 @@ final class ListenMailbox: Sendable {
         self.mostChanges = mostChanges
     }
 
-    deinit { total.add(-waitingBytes) }
+    deinit { total.add(-Self.overhead * state.withLock(\.count)) }
 
     var isLive: Bool { state.withLock { $0.phase == .live } }
 
@@ -61,16 +65,16 @@ final class ListenMailbox: Sendable {
     /// Changes the state, and the bytes that wait for all streams.
     private func change(_ body: (inout State) -> Void) {
         let growth = state.withLock { state in
-            let before = state.bytes
+            let before = state.count
             body(&state)
-            return state.bytes - before
+            return state.count - before
         }
-        if growth != 0 { total.add(growth) }
+        if growth != 0 { total.add(Self.overhead * growth) }
     }
 
     /// The documents of the pages that wait.
     var waitingPaths: [DocumentPath] {
-        state.withLock { $0.pages.flatMap { page in page.changes.map(\.path) } }
+        state.withLock { $0.parcels.flatMap { parcel in parcel.page.changes.map(\.path) } }
     }
 
     // MARK: Stream
@@ -79,7 +83,7 @@ final class ListenMailbox: Sendable {
     func wait() async {
         while !Task.isCancelled {
             let generation = changed.generation
-            guard state.withLock({ $0.phase == .live && $0.pages.isEmpty }) else { return }
+            guard state.withLock({ $0.phase == .live && $0.parcels.isEmpty }) else { return }
             await changed.wait(since: generation)
         }
     }
@@ -89,7 +93,7 @@ final class ListenMailbox: Sendable {
         var pages: [ChangePage] = []
         change { state in
             guard state.phase == .live else { return }
-            pages = state.pages
+            pages = state.parcels.map(\.page)
             state.clear()
         }
         return pages
@@ -118,19 +122,19 @@ final class ListenMailbox: Sendable {
         var hasJoined = false
         change { state in
             guard state.phase == .attending, (state.coverage ?? start) <= position else { return }
-            let pages = state.pages.filter { $0.next > position }
+            let parcels = state.parcels.filter { $0.page.next > position }
             state.clear()
-            for page in pages { state.append(page) }
+            for parcel in parcels { state.append(parcel) }
             state.phase = .live
             hasJoined = true
         }
         return hasJoined
     }
 
-    func push(_ page: ChangePage) {
+    func push(_ page: ChangePage, _ bodies: [BufferedBytes]) {
         change { state in
             guard state.phase != .behind else { return }
-            state.append(page)
+            state.append(Parcel(page: page, bodies: bodies))
             guard state.count > mostChanges || state.bytes >= Self.mostBytes else { return }
             state.phase = .behind
             state.clear()

@@ -44,7 +44,7 @@ extension ChangeHub: ChangeReading {
         var encoder = PageEncoder(page: page, epoch: epoch.known)
         let parcels = interests.map { channel, interest in
             let bytes = encoder.events(changes[channel] ?? [], for: interest)
-            return (channel: channel, events: BufferedEvents(bytes, in: waiting))
+            return (channel: channel, events: BufferedBytes(bytes, in: waiting))
         }
         let woken = state.withLock { state -> [ChangeListener.Wake] in
             guard state.generation == reader else { return [] }
@@ -117,8 +117,8 @@ extension ChangeHub: ChangeReading {
                 let page = ChangePage(changes: [], next: position, isCaughtUp: true, time: time)
                 return ChangeMessages.mark(page, epoch: epoch.known)
             }
-            let told = BufferedEvents(mark ?? [], in: waiting)
-            let comment = BufferedEvents(ChangeMessages.heartbeat, in: waiting)
+            let told = BufferedBytes(mark ?? [], in: waiting)
+            let comment = BufferedBytes(ChangeMessages.heartbeat, in: waiting)
             return state.channels.values.flatMap { channel in
                 channel.listeners.values.compactMap {
                     $0.beat(reached: reached?.position, mark: told, comment: comment)

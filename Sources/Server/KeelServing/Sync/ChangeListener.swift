@@ -39,7 +39,7 @@ final class ChangeListener: Sendable {
 
     /// The events of a page of the shared reader, and the position after it.
     private struct Parcel {
-        let events: BufferedEvents
+        let events: BufferedBytes
         let position: ChangeCursor?
     }
 
@@ -55,7 +55,7 @@ final class ChangeListener: Sendable {
         var waiter: Waiter?
 
         /// Passes events to the waiting task, or adds them to the backlog.
-        mutating func give(_ events: BufferedEvents, _ position: ChangeCursor?) -> Wake? {
+        mutating func give(_ events: BufferedBytes, _ position: ChangeCursor?) -> Wake? {
             if phase == .live, let waiter = waiter.take() {
                 return Wake(waiter: waiter, bytes: events.bytes)
             }
@@ -161,7 +161,7 @@ final class ChangeListener: Sendable {
     /// Adds a page of the shared reader.
     ///
     /// - Returns: The task to resume.
-    func push(_ events: BufferedEvents, at position: ChangeCursor) -> Wake? {
+    func push(_ events: BufferedBytes, at position: ChangeCursor) -> Wake? {
         state.withLock { state in
             switch state.phase {
             case .behind, .ended: return nil
@@ -206,7 +206,7 @@ final class ChangeListener: Sendable {
     /// Counts a beat of the clock; after three beats without an event, sends a checkpoint or a comment.
     ///
     /// - Returns: The task to resume.
-    func beat(reached: ChangeCursor?, mark: BufferedEvents, comment: BufferedEvents) -> Wake? {
+    func beat(reached: ChangeCursor?, mark: BufferedBytes, comment: BufferedBytes) -> Wake? {
         state.withLock { state in
             guard state.phase == .live, state.parcels.isEmpty else { return nil }
             state.quietBeats += 1
@@ -242,10 +242,10 @@ final class ByteCount: Sendable {
     func add(_ bytes: Int) { count.withLock { $0 += bytes } }
 }
 
-/// Bytes of events that are counted while they are in use.
+/// Bytes of events or of a document that are counted while they are in use.
 ///
-/// Listeners with the same interest share the bytes, which are counted once.
-final class BufferedEvents: Sendable {
+/// Listeners that share the bytes hold the same object, so that they are counted once.
+final class BufferedBytes: Sendable {
     let bytes: [UInt8]
     private let total: ByteCount
 

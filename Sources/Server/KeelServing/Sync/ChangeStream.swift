@@ -15,7 +15,7 @@ final class ChangeStream: Sendable {
     private let beginning = Mutex<[UInt8]?>(nil)
     private let isStalled = Mutex(false)
     /// The last events that the client has taken, and is usually still receiving.
-    private let taken = Mutex<BufferedEvents?>(nil)
+    private let taken = Mutex<BufferedBytes?>(nil)
 
     init(hub: ChangeHub, query: ChangeQuery) throws(ChangeHub.Refusal) {
         self.hub = hub
@@ -48,7 +48,7 @@ final class ChangeStream: Sendable {
     func next() async throws(TransportError) -> ArraySlice<UInt8>? {
         taken.withLock { $0 = nil }
         guard let bytes = try await nextBytes() else { return nil }
-        let events = BufferedEvents(bytes, in: hub.sending)
+        let events = BufferedBytes(bytes, in: hub.sending)
         taken.withLock { $0 = events }
         return bytes[...]
     }

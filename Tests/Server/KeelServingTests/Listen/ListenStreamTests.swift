@@ -230,62 +230,6 @@ struct ListenStreamTests {
         }
     }
 
-    @Test("A stream that does not take its changes reads for itself before they fill the memory")
-    func largeChanges() async throws {
-        let mailbox = ListenMailbox(id: 1)
-        let large = String(repeating: "x", count: 900_000)
-        func page(_ number: Int) -> ChangePage {
-            let document = Document(
-                path: "a/\(number)",
-                body: DocumentBody(["text": .string(large)]),
-                revision: Revision(number: 1),
-                createTime: Timestamp(microseconds: 1),
-                updateTime: Timestamp(microseconds: 1)
-            )
-            let next = ChangeCursor(bytes: [1, UInt8(number)])
-            return ChangePage(changes: [.current(document)], next: next, isCaughtUp: true)
-        }
-        mailbox.attend(from: nil)
-        #expect(mailbox.join(at: ChangeCursor(bytes: [1]), start: ChangeCursor(bytes: [1])))
-        for number in 0..<15 { mailbox.push(page(number)) }
-        #expect(mailbox.isLive && mailbox.take().count == 15)
-        for number in 0..<40 { mailbox.push(page(number)) }
-        #expect(!mailbox.isLive && mailbox.take().isEmpty)
-    }
-
-    @Test("What waits for a stream is counted until it is taken, dropped, or the stream is gone")
-    func waitingBytes() {
-        let total = ByteCount()
-        let start = ChangeCursor(bytes: [1])
-        func page(_ number: UInt8) -> ChangePage {
-            let document = Document(
-                path: "a/1",
-                body: DocumentBody(["text": .string(String(repeating: "x", count: 1_000))]),
-                revision: Revision(number: 1),
-                createTime: Timestamp(microseconds: 1),
-                updateTime: Timestamp(microseconds: 1)
-            )
-            let next = ChangeCursor(bytes: [number])
-            return ChangePage(changes: [.current(document)], next: next, isCaughtUp: true)
-        }
-        do {
-            let mailboxes = (0..<2).map { ListenMailbox(id: $0, in: total) }
-            for mailbox in mailboxes {
-                mailbox.attend(from: nil)
-                mailbox.push(page(2))
-                #expect(mailbox.join(at: start, start: start))
-            }
-            #expect(total.value > 2_000 && total.value == 2 * mailboxes[0].waitingBytes)
-            #expect(mailboxes[0].take().count == 1)
-            #expect(total.value == mailboxes[1].waitingBytes)
-            mailboxes[1].fallBehind()
-            #expect(total.value == 0)
-            mailboxes[0].push(page(3))
-            #expect(total.value > 1_000)
-        }
-        #expect(total.value == 0)
-    }
-
     @Test("Clients show the store’s states also if nothing may wait for them")
     func noRoom() async throws {
         let adapter = InMemoryStorageAdapter()

@@ -1,0 +1,75 @@
+import KeelStorage
+import KeelStorageAdapting
+import Testing
+
+@testable import KeelServing
+
+@Suite("Changes that wait for streams")
+struct ListenMailboxTests {
+    @Test("A stream that does not take its changes reads for itself before they fill the memory")
+    func largeChanges() {
+        let mailbox = ListenMailbox(id: 1)
+        let large = String(repeating: "x", count: 900_000)
+        let body = DocumentBody(["text": .string(large)])
+        let bodies = [BufferedBytes(body.bytes, in: ByteCount())]
+        func page(_ number: Int) -> ChangePage {
+            let document = Document(
+                path: "a/\(number)",
+                body: body,
+                revision: Revision(number: 1),
+                createTime: Timestamp(microseconds: 1),
+                updateTime: Timestamp(microseconds: 1)
+            )
+            let next = ChangeCursor(bytes: [1, UInt8(number)])
+            return ChangePage(changes: [.current(document)], next: next, isCaughtUp: true)
+        }
+        mailbox.attend(from: nil)
+        #expect(mailbox.join(at: ChangeCursor(bytes: [1]), start: ChangeCursor(bytes: [1])))
+        for number in 0..<15 { mailbox.push(page(number), bodies) }
+        #expect(mailbox.isLive && mailbox.take().count == 15)
+        for number in 0..<40 { mailbox.push(page(number), bodies) }
+        #expect(!mailbox.isLive && mailbox.take().isEmpty)
+    }
+
+    @Test("What waits for streams is counted once, until it is taken, dropped, or they are gone")
+    func waitingBytes() {
+        let total = ByteCount()
+        let start = ChangeCursor(bytes: [1])
+        let body = DocumentBody(["text": .string(String(repeating: "x", count: 10_000))])
+        func bodies() -> [BufferedBytes] { [BufferedBytes(body.bytes, in: total)] }
+        func page(_ number: UInt8) -> ChangePage {
+            let document = Document(
+                path: "a/1",
+                body: body,
+                revision: Revision(number: 1),
+                createTime: Timestamp(microseconds: 1),
+                updateTime: Timestamp(microseconds: 1)
+            )
+            let next = ChangeCursor(bytes: [number])
+            return ChangePage(changes: [.current(document)], next: next, isCaughtUp: true)
+        }
+        do {
+            let mailboxes = (0..<2).map { ListenMailbox(id: $0, in: total) }
+            for mailbox in mailboxes { mailbox.attend(from: nil) }
+            Self.push(page(2), bodies(), to: mailboxes)
+            for mailbox in mailboxes { #expect(mailbox.join(at: start, start: start)) }
+            #expect(mailboxes.allSatisfy { $0.waitingBytes > 10_000 })
+            #expect(total.value > 10_000 && total.value < 15_000)
+            #expect(mailboxes[0].take().count == 1)
+            #expect(total.value == mailboxes[1].waitingBytes)
+            mailboxes[1].fallBehind()
+            #expect(total.value == 0)
+            Self.push(page(3), bodies(), to: [mailboxes[0]])
+            #expect(total.value > 10_000)
+        }
+        #expect(total.value == 0)
+    }
+
+    private static func push(
+        _ page: ChangePage,
+        _ bodies: [BufferedBytes],
+        to mailboxes: [ListenMailbox]
+    ) {
+        for mailbox in mailboxes { mailbox.push(page, bodies) }
+    }
+}
