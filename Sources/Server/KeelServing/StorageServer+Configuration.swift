@@ -17,7 +17,7 @@ extension StorageServer {
         /// The maximum duration of one read of a query, an aggregation or ten or more documents; 60 seconds by default.
         ///
         /// After this time the read is canceled, and the request fails with `DEADLINE_EXCEEDED`. Replies longer than a
-        /// page take several reads.
+        /// page take several reads. A listener's query is read once more, and then ends with `RESOURCE_EXHAUSTED`.
         public var readTimeout: Duration = .seconds(60)
 
         /// The maximum duration of a request for documents, including its reply; 10 minutes by default.

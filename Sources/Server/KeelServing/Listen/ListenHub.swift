@@ -39,7 +39,8 @@ final class ListenHub: Sendable {
 
     let adapter: any StorageAdapter
     let clock: any Clock<Duration>
-    /// Admits the reads of targets: thousands of clients that come back at once must not read at the same time.
+    /// Admits the reads of queries, and of ten or more documents: thousands of clients that come back at once must not
+    /// read at the same time.
     let reads = TaskQueue(admitting: 8)
     private let changeReader = ChangeReader(server: "listen")
     private let state = Mutex(State())

@@ -20,6 +20,8 @@ final class ListenStream: Sendable {
         /// The approximate maximum size of the documents of a target, and of those that a resumption repeats, in bytes.
         var mostBytesAtOnce = 64 << 20
         /// The maximum duration of a read of a query, or of ten or more documents.
+        ///
+        /// A read that takes longer is tried once more, and then its target ends.
         var readTimeout = Duration.seconds(60)
         var clock: any Clock<Duration> = ContinuousClock()
         /// Throws an error if a query is refused because it has no index.
@@ -300,8 +302,6 @@ final class ListenStream: Sendable {
         (request.needsPosition, request.needsTime) = (true, true)
         request.reportsUnreadable = true
         request.maximumBytes = configuration.mostBytesAtOnce
-        guard await hub.reads.enter() else { return .failed(id, .cancellation) }
-        defer { hub.reads.leave() }
         do throws(StorageError) {
             let result = try await answer(request)
             guard !result.isPartial else { return .failed(id, isTooLarge) }
@@ -325,16 +325,40 @@ final class ListenStream: Sendable {
         }
     }
 
-    /// Performs a read with its time limit.
+    /// Performs a read: one of a few documents at once, and others when they are admitted, with a time limit.
     private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        // A timer would cost more than reading a few documents.
+        // A few documents do not wait for slow queries; a timer would cost more than reading them.
         if case .documents(let paths) = request.operation, paths.count < 10 {
             return try await adapter.read(request)
         }
+        // The store may have been busy the first time.
+        if let result = try await admittedAnswer(request) { return result }
+        if let result = try await admittedAnswer(request) { return result }
+        let limit = configuration.readTimeout
+        // Clients would come back from a stream that ends, and ask for the same again.
+        throw StorageError(
+            .tooLarge,
+            "reading the documents takes more than \(limit); narrow the query, or limit it"
+        )
+    }
+
+    /// Performs a read when it is admitted; returns nil if it has reached the time limit.
+    private func admittedAnswer(
+        _ request: ReadRequest
+    ) async throws(StorageError) -> ReadResult? {
+        guard await hub.reads.enter() else { throw .cancellation }
+        defer { hub.reads.leave() }
         let limit = configuration.readTimeout
         let context = StorageContext().limited(to: limit, on: configuration.clock)
-        return try await context.run { [adapter] () async throws(StorageError) in
-            try await adapter.read(request)
+        do throws(StorageError) {
+            return try await context.run {
+                [adapter] () async throws(StorageError) -> ReadResult in
+                try await adapter.read(request)
+            }
+        } catch {
+            // Other timeouts are those of the store itself.
+            guard error.code == .timeout, context.isOver else { throw error }
+            return nil
         }
     }
 

@@ -397,33 +397,57 @@ struct ListenStreamTests {
         #expect(store.mostFoundBytes <= 1_000)
     }
 
-    @Test("A read that takes too long ends the stream, so that the client comes back")
+    @Test("A query that takes too long twice ends, and neither its stream nor reads of documents")
     func slowRead() async throws {
         let clock = TestClock()
-        let store = WatchedStore(InMemoryStorageAdapter()) { _ async throws(StorageError) in
-            // A read that hangs until it is canceled.
-            try? await clock.sleep(for: .seconds(1_000_000))
-            throw .cancellation
-        }
+        let store = SlowQueries(upstream: InMemoryStorageAdapter(), clock: clock)
         var configuration = ListenStream.Configuration()
         (configuration.clock, configuration.readTimeout) = (clock, .seconds(7))
         configuration.heartbeat = .seconds(1_000_000)
+        let causes = Mutex<[Int32: FirestoreStatus]>([:])
+        let current = Mutex<Set<Int32>>([])
         let requests = AsyncStream.makeStream(of: ListenRequest.self)
-        let stream = ListenStream(hub: ListenHub(adapter: store), configuration: configuration) {
-            _ in
-        }
-        requests.continuation.yield(
-            .add(ListenTarget(id: 2, content: .query(DocumentQuery("notes"))))
-        )
-        let running = Task { await stream.run(requests.stream) }
-        let advancing = Task {
-            while !Task.isCancelled {
-                await clock.advance(by: .seconds(7))
-                await Task.yield()
+        let stream = ListenStream(
+            hub: ListenHub(adapter: store),
+            configuration: configuration
+        ) { response in
+            guard case .target(let change) = response else { return }
+            if change.kind == .current { current.withLock { $0.formUnion(change.targets) } }
+            guard change.kind == .remove, let cause = change.cause else { return }
+            causes.withLock { causes in
+                for id in change.targets { causes[id] = cause.status }
             }
         }
-        let failure: StreamFailure? = await running.value
-        advancing.cancel()
-        #expect(failure?.status == .unavailable)
+        async let ended = stream.run(requests.stream)
+        let queries = Array<Int32>(1...20)
+        for id in queries {
+            let content = ListenTarget.Content.query(DocumentQuery("notes"))
+            requests.continuation.yield(.add(ListenTarget(id: id, content: content)))
+        }
+        // Queries that hang hold all places.
+        requests.continuation.yield(
+            .add(ListenTarget(id: 30, content: .documents(["notes/1"])))
+        )
+        try await waitUntil { current.withLock { $0.contains(30) } }
+        #expect(causes.withLock { $0.isEmpty })
+        try await waitUntil {
+            await clock.advance(by: .seconds(7))
+            return causes.withLock(\.count) == queries.count
+        }
+        #expect(causes.withLock { Set($0.values) } == [.resourceExhausted])
+        requests.continuation.finish()
+        #expect(await ended == nil)
+    }
+
+    /// A store whose queries hang until they are canceled.
+    private struct SlowQueries: ForwardingStorageAdapter {
+        let upstream: any StorageAdapter
+        let clock: TestClock
+
+        func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+            guard case .query = request.operation else { return try await upstream.read(request) }
+            try? await clock.sleep(for: .seconds(1_000_000_000))
+            throw .cancellation
+        }
     }
 }
