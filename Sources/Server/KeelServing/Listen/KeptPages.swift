@@ -2,8 +2,9 @@ internal import KeelStorageAdapting
 
 /// The pages of the log that have arrived since the first read began of those that are under way.
 ///
-/// With too many changes, only the last change of each document is kept. If these are too many, too, all are dropped:
-/// the reads are repeated, and have room for twice as many, until a collection is found to change too fast.
+/// With too many changes, only the last change of each document is kept. If these are too many, too, or leave little
+/// room, all are dropped: the reads are repeated, and have room for twice as many, until a collection is found to
+/// change too fast.
 struct KeptPages {
     /// How often pages may be dropped, and the room doubled, while reads are under way.
     static let mostDrops = 3
@@ -18,6 +19,8 @@ struct KeptPages {
     private(set) var drops = 0
     private var count = 0
     private var size = AnswerSize(most: KeptPages.mostBytes)
+    /// The number and the size of the changes after they were condensed; zero before.
+    private var condensed = (count: 0, bytes: 0)
 
     /// Creates an empty room for some changes.
     init(mostChanges: Int) { self.mostChanges = mostChanges }
@@ -45,7 +48,10 @@ struct KeptPages {
         guard start != nil else { return }
         pages.append(page)
         note(page)
-        if isOver { condense() }
+        // Condensing looks through all changes, so that as many new ones have to be worth it.
+        let hasDoubled =
+            count >= 2 * condensed.count || size.isFull && size.bytes >= 2 * condensed.bytes
+        if isOver, hasDoubled { condense() }
         guard isOver else { return }
         drops += 1
         restart(after: page.next)
@@ -58,11 +64,13 @@ struct KeptPages {
         let last = pages.flatMap(\.changes).reversed().filter { paths.insert($0.path).inserted }
         whole.changes = last.reversed()
         replace(with: [whole])
+        condensed = (count, size.bytes)
     }
 
     private mutating func replace(with pages: [ChangePage]) {
         self.pages = pages
         count = 0
+        condensed = (0, 0)
         size = AnswerSize(most: Self.mostBytes << min(drops, Self.mostDrops))
         for page in pages { note(page) }
     }

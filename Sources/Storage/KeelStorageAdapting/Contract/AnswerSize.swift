@@ -6,7 +6,8 @@ package struct AnswerSize: Sendable {
     private static let overhead = 400
 
     private let most: Int?
-    private var bytes = 0
+    /// The approximate size so far, in bytes; 0 without a limit.
+    package private(set) var bytes = 0
 
     /// Creates the size of an empty answer.
     ///

@@ -348,6 +348,21 @@ struct ListenSessionTests {
         #expect(kept.pages.last?.next == Self.point(49).position)
     }
 
+    @Test("Changes that fill their room again soon are dropped, and not looked through each time")
+    func fullPages() {
+        var kept = KeptPages(mostChanges: 10)
+        kept.begin(after: Self.point(1).position)
+        var drops: [Int] = []
+        for number: UInt8 in 2..<120 {
+            let document = Self.document("notes/\(number % 9)", color: "red")
+            kept.append(Self.page(number, [.current(document)]))
+            drops.append(kept.drops)
+        }
+        // Of 11 changes, nine are kept; the second one that follows fills the room, and the next room is large enough.
+        #expect(drops.firstIndex(of: 1) == 12)
+        #expect(drops.last == 1)
+    }
+
     /// Reports the shortest run of a seed that fails.
     private func report(_ error: any Error, seed: UInt64, drifts: Bool = false) async {
         for steps in 1..<150 {
