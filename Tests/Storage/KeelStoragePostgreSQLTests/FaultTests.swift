@@ -295,46 +295,6 @@ struct FaultTests {
 
     // MARK: Keys
 
-    @Test("Resealing makes a former key unnecessary")
-    func reseals() async throws {
-        try await PostgreSQLServer.withStore {
-            $0.sealing = FakeByteSealing(key: 1)
-            $0.history = .seconds(86_400)
-        } _: { adapter in
-            let writes = (0..<600).map { number in
-                DocumentWrite("notes/\(number)", .set(DocumentBody(["n": 1])))
-            }
-            let batch = WriteBatch(id: "batch", writes)
-            let receipt = try await adapter.commit([batch])[0].get()
-            let again = DocumentWrite("notes/7", .set(DocumentBody(["n": 2])))
-            _ = try await adapter.commit([WriteBatch([again])])[0].get()
-            var configuration = adapter.configuration
-            configuration.sealing = FakeByteSealing(key: 2, former: [1])
-            let second = try await PostgreSQLStorageAdapter(
-                at: adapter.location,
-                configuration: configuration
-            )
-            let report = try await second.reseal()
-            // The documents, the receipt, and the former state of one document.
-            #expect(report.resealed == 602 && report.unreadable == 0)
-            #expect(try await second.reseal().resealed == 0)
-            await second.close()
-            configuration.sealing = FakeByteSealing(key: 2)
-            let third = try await PostgreSQLStorageAdapter(
-                at: adapter.location,
-                configuration: configuration
-            )
-            let repeated = try await third.commit([batch])[0].get()
-            #expect(repeated.commitTime == receipt.commitTime)
-            var past = ReadRequest(.documents(["notes/7"]))
-            past.asOf = receipt.commitTime
-            guard case .documents(let former) = try await third.read(past).payload else { return }
-            #expect(former[0]?["n"] == 1)
-            #expect(try await third.checkIntegrity().isSound)
-            await third.close()
-        }
-    }
-
     @Test("Indexes and searches are not completed while the key is absent")
     func waitsForKey() async throws {
         let key = RefusingByteSealing()

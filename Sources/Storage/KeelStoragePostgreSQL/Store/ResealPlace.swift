@@ -27,7 +27,9 @@ enum ResealPlace: Sendable {
     func step(in snapshot: TableSnapshot, _ report: inout ResealReport) throws -> ResealPlace? {
         let rows = try rows(in: snapshot)
         var updates: [DatabaseStatement] = []
+        var size = 0
         for row in rows {
+            size += row.buffer(2).count
             let new = try snapshot.sealing.reseal(
                 row.bytes(2),
                 as: context(of: row),
@@ -36,7 +38,8 @@ enum ResealPlace: Sendable {
             if let new { updates.append(update(row, new, of: snapshot.store.number)) }
         }
         if !updates.isEmpty { try snapshot.connection.run(updates) }
-        let isEnd = rows.count < BodySealing.itemsPerReseal
+        let isEnd =
+            rows.count < BodySealing.itemsPerReseal && size < BodySealing.bytesPerReseal
         let last = isEnd ? nil : rows[rows.count - 1]
         switch self {
         case .documents:
@@ -57,33 +60,45 @@ enum ResealPlace: Sendable {
 
     /// Returns the next rows: collection, id, sealed bytes, number or time, path of the collection.
     private func rows(in snapshot: TableSnapshot) throws -> DatabaseRows {
-        let limit = BodySealing.itemsPerReseal
         let joined = "JOIN keel.collections c ON c.store = r.store AND c.cid = r.cid"
         switch self {
         case .documents(let start):
-            let sql = """
+            let rows = """
                 SELECT r.cid, r.id, r.body, r.did, c.path FROM keel.documents r \(joined)
-                WHERE r.store = $1 AND r.did > $2 ORDER BY r.did LIMIT \(limit)
+                WHERE r.store = $1 AND r.did > $2 ORDER BY r.did
                 """
-            return try snapshot.run(sql) { $0.add(start) }
+            return try snapshot.run(Self.limited(rows, by: "number")) { $0.add(start) }
         case .history(let collection, let id, let time):
-            let sql = """
+            let rows = """
                 SELECT r.cid, r.id, r.body, r.time, c.path FROM keel.history r \(joined)
                 WHERE r.store = $1 AND (r.cid, r.id, r.time) > ($2, $3, $4) AND r.body IS NOT NULL
-                ORDER BY r.cid, r.id, r.time LIMIT \(limit)
+                ORDER BY r.cid, r.id, r.time
                 """
-            return try snapshot.run(sql) {
+            return try snapshot.run(Self.limited(rows, by: "cid, id, number")) {
                 $0.add(collection)
                 $0.add(id)
                 $0.add(time)
             }
         case .receipts(let start):
-            let sql = """
-                SELECT 0::bigint, r.id, r.receipt, 0::bigint FROM keel.receipts r
-                WHERE r.store = $1 AND r.id >= $2 ORDER BY r.id LIMIT \(limit)
+            let rows = """
+                SELECT 0::bigint, r.id, r.receipt, 0::bigint, ''::text FROM keel.receipts r
+                WHERE r.store = $1 AND r.id >= $2 ORDER BY r.id
                 """
-            return try snapshot.run(sql) { $0.add(start) }
+            return try snapshot.run(Self.limited(rows, by: "id")) { $0.add(start) }
         }
+    }
+
+    /// Returns a query of the first of the rows: the first one, and those after it until they have the size of a step.
+    private static func limited(_ rows: String, by order: String) -> String {
+        """
+        SELECT cid, id, content, number, path FROM (
+            SELECT step.*, sum(octet_length(content)) OVER (ORDER BY \(order))
+                - octet_length(content) AS size_before
+            FROM (\(rows) LIMIT \(BodySealing.itemsPerReseal))
+                AS step(cid, id, content, number, path)
+        ) AS sized
+        WHERE size_before < \(BodySealing.bytesPerReseal) ORDER BY \(order)
+        """
     }
 
     private func context(of row: DatabaseRow) -> String {
