@@ -98,6 +98,35 @@ struct DecisionTests {
         #expect(fallback != nil)
     }
 
+    @Test("A shared cache does not use what a private one has stored for its user")
+    func keepsPrivateResponses() {
+        func decision(_ control: String, isShared: Bool) -> CacheDecision {
+            var rules = CacheRules()
+            rules.isShared = isShared
+            return rules.decide(
+                CacheQuestion(
+                    method: .get,
+                    fields: [:],
+                    directives: RequestDirectives(),
+                    policy: .standard,
+                    now: instant(1)
+                ),
+                among: [stored([.cacheControl: control, .setCookie: "user=ann"])]
+            )
+        }
+        for control in ["private, max-age=60", "private=\"set-cookie\", max-age=60"] {
+            #expect(decision(control, isShared: true) == .forward(.uriMiss, fallback: nil))
+            guard case .serve = decision(control, isShared: false) else {
+                Issue.record("A private cache serves its user.")
+                continue
+            }
+        }
+        guard case .serve = decision("private=\"age\", max-age=60", isShared: true) else {
+            Issue.record("Without the field, the response is for everybody.")
+            return
+        }
+    }
+
     @Test("No stored response is used against the rules, whatever the directives")
     func neverBreaksRules() {
         var random = SeededRandom(seed: 11)
@@ -146,6 +175,7 @@ struct DecisionTests {
             #expect(!choice.directives.noCache.isWhole, context())
             #expect(question.policy.reads != .nothing, context())
             #expect(!question.directives.noCache, context())
+            #expect(!rules.isShared || !choice.directives.isPrivate.isWhole, context())
             if choice.freshness.isFresh {
                 #expect(choice.reason == nil, context())
             } else {

@@ -135,8 +135,19 @@ extension CacheRules {
         _ question: CacheQuestion,
         _ stored: [StoredResponse]
     ) -> CacheStatus.Forward {
+        let stored = stored.filter(mayShare)
         if stored.isEmpty { return .uriMiss }
         return stored.contains { VaryMatch.matches($0, question.fields) } ? .partial : .varyMiss
+    }
+
+    /// Returns whether the cache may use a stored response for any user.
+    ///
+    /// A private cache may have stored it at the same place before the cache became a shared one.
+    private func mayShare(_ response: StoredResponse) -> Bool {
+        guard isShared else { return true }
+        let scope = ResponseDirectives(response.fields, self).isPrivate
+        return !scope.isWhole
+            && !response.fields.contains { scope.fields.contains($0.name.canonicalName) }
     }
 
     /// Returns the latest stored response that matches the request and has its range.
@@ -147,7 +158,9 @@ extension CacheRules {
         let range = question.method == .get ? question.fields[.range].flatMap(ByteRange.init) : nil
         let fitting = stored.indices.filter { index in
             let response = stored[index]
-            guard VaryMatch.matches(response, question.fields) else { return false }
+            guard mayShare(response), VaryMatch.matches(response, question.fields) else {
+                return false
+            }
             guard response.part != nil else { return true }
             guard let range, RequestConditions.permitRange(question.fields, of: response) else {
                 return false
