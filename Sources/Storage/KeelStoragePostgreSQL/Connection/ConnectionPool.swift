@@ -55,6 +55,8 @@ final class ConnectionPool: Sendable {
         isQuick: Bool = false,
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
     ) async throws(StorageError) -> Value {
+        // Before it waits, as those that wait already may need the places.
+        recover()
         guard !isQuick else { return try await admitted(work) }
         guard await queries.enter() else { throw .cancellation }
         defer { queries.leave() }
@@ -64,7 +66,6 @@ final class ConnectionPool: Sendable {
     private func admitted<Value: Sendable>(
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value
     ) async throws(StorageError) -> Value {
-        recover()
         while true {
             guard await reads.enter() else { throw .cancellation }
             let thread: ConnectionThread
