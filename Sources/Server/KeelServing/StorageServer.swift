@@ -67,7 +67,7 @@ public final class StorageServer: ServingHandler {
     ///   - adapter: The adapter of the default database's store.
     ///   - databases: The adapters of the stores of all other databases, by name; requests for other names are then
     ///     refused with `NOT_FOUND`. With nil, every name refers to the store of `adapter`.
-    ///   - configuration: The limits and the allowed hosts; limits of numbers apply to each database.
+    ///   - configuration: The limits and the allowed hosts; limits of numbers, and of bytes, apply to each database.
     public init(
         adapter: any StorageAdapter,
         databases: [String: any StorageAdapter]? = nil,

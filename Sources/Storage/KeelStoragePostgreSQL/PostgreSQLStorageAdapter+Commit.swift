@@ -77,7 +77,7 @@ extension PostgreSQLStorageAdapter {
         try group.commit()
         if group.changeCount > 0 { trimming.finished(group.changeCount) }
         // Only now that the new numbers cannot be rolled back.
-        for (path, number) in group.numbered { connection.catalog?.remember(path, as: number, in: 0) }
+        for (path, number) in group.numbered { connection.catalog?.remember(path, as: number) }
         connection.catalog?.remember(group.indexes)
         return (results, group.changeCount > 0 ? group.tail.sequence : nil)
     }

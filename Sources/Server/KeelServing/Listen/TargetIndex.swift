@@ -45,7 +45,7 @@ struct TargetIndex: Sendable {
     private var held: [Key: Set<DocumentPath>] = [:]
 
     /// The number of documents that targets with a condition hold.
-    var heldCount: Int { holders.count }
+    var documentCount: Int { holders.count }
 
     mutating func insert(_ key: Key, for scope: ChangeScope) { plain.insert(key, for: scope) }
 

@@ -4,8 +4,9 @@ package import KeelDocuments
 extension CommitLine {
     /// Writes batches as soon as it is their turn, together with those of other callers that wait.
     ///
-    /// No caller fails because of another's batches: if the store refuses the transaction as a whole, each caller's are
-    /// tried again separately. A store that does not answer, or is locked, fails all of them at once.
+    /// If the store refuses the transaction as a whole, each caller's batches are tried again separately, so that no
+    /// caller fails because of another's. A store that does not answer, is locked, or ends its connection fails all of
+    /// them at once, even if the batches of one are the cause.
     ///
     /// - Parameters:
     ///   - batches: The batches of the caller.

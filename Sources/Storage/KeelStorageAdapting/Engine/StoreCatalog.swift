@@ -41,7 +41,7 @@ package final class StoreCatalog: Sendable {
     package var count: Int { state.withLock { $0.recent.numbers.count + $0.former.numbers.count } }
 
     /// Returns the number of a collection in a generation, or the last known one if that is nil.
-    package func number(of path: CollectionPath, in generation: Int64?) -> Int64? {
+    package func number(of path: CollectionPath, in generation: Int64? = nil) -> Int64? {
         state.withLock { state in
             guard generation == nil || generation == state.generation else { return nil }
             if let number = state.recent.numbers[path] { return number }
@@ -61,7 +61,9 @@ package final class StoreCatalog: Sendable {
     }
 
     /// Caches the number that a collection has in a generation, unless a later generation is known.
-    package func remember(_ path: CollectionPath, as number: Int64, in generation: Int64) {
+    ///
+    /// A store that removes no collections has one generation only.
+    package func remember(_ path: CollectionPath, as number: Int64, in generation: Int64 = 0) {
         state.withLock { state in
             if generation > state.generation {
                 (state.recent, state.former) = (Collections(), Collections())

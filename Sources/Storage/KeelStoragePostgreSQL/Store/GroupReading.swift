@@ -83,7 +83,7 @@ struct GroupReading {
             ) r ON true
             """
         ) {
-            let numbers = paths.map { connection.catalog?.number(of: $0.collection, in: nil) }
+            let numbers = paths.map { connection.catalog?.number(of: $0.collection) }
             $0.add(store.number)
             $0.add(numbers)
             // The path of a collection with a known number is not needed.

@@ -5,7 +5,7 @@ internal import KeelStorageAdapting
 extension TableSnapshot: CollectionDirectory {
     /// Returns the number of a collection; nil if it never had a document.
     func number(of collection: CollectionPath) throws -> Int64? {
-        if let number = catalog.number(of: collection, in: nil) { return number }
+        if let number = catalog.number(of: collection) { return number }
         let rows = try run(
             """
             SELECT cid FROM keel.collections WHERE store = $1
@@ -13,7 +13,7 @@ extension TableSnapshot: CollectionDirectory {
             """
         ) { $0.add(collection.string.utf8) }
         guard let number = rows.first?.integer(0) else { return nil }
-        if remembers { catalog.remember(collection, as: number, in: 0) }
+        if remembers { catalog.remember(collection, as: number) }
         return number
     }
 
@@ -26,7 +26,7 @@ extension TableSnapshot: CollectionDirectory {
             throw StorageError(.corrupted, "a document’s collection is missing from the store")
         }
         let path = CollectionPath(trusted: row.text(0))
-        if remembers { catalog.remember(path, as: number, in: 0) }
+        if remembers { catalog.remember(path, as: number) }
         return path
     }
 

@@ -15,7 +15,7 @@ extension TableSnapshot: StoreSnapshot {
         while start < paths.count {
             let page = paths[start..<min(start + size.count, paths.count)]
             let rows = try run(Self.selection(isPast: time != nil)) {
-                let numbers = page.map { catalog.number(of: $0.collection, in: nil) }
+                let numbers = page.map { catalog.number(of: $0.collection) }
                 $0.add(numbers)
                 // The path of a collection with a known number is not needed.
                 $0.add(zip(page, numbers).map { $1 == nil ? Array($0.collection.string.utf8) : [] })
@@ -27,9 +27,7 @@ extension TableSnapshot: StoreSnapshot {
             for row in rows.sorted(by: { $0.integer(7) < $1.integer(7) }) where !row.isNull(6) {
                 let position = start + Int(row.integer(7)) - 1
                 bytes += row.buffer(6).count
-                if remembers {
-                    catalog.remember(paths[position].collection, as: row.integer(1), in: 0)
-                }
+                if remembers { catalog.remember(paths[position].collection, as: row.integer(1)) }
                 guard try row.withStored({ try take(position, $0) }) else { return false }
             }
             start += page.count

@@ -77,7 +77,7 @@ struct TargetIndexTests {
         let paths = (0..<100).map { DocumentPath("notes/\($0)") }
         let keys = (0..<1_000).map { TargetIndex.Key(stream: $0, target: 2) }
         for key in keys { index.insert(key, equality, documents: paths) }
-        #expect(index.heldCount == 100)
+        #expect(index.documentCount == 100)
         // A document comes to the results, and another one leaves them.
         let red = Document(
             path: "notes/new",
@@ -89,11 +89,11 @@ struct TargetIndexTests {
         #expect(index.targets(of: .current(red)).count == 1_000)
         let gone = ChangePage.Change.removed("notes/0", Revision(number: 1))
         #expect(index.targets(of: gone).count == 1_000)
-        #expect(index.heldCount == 100)
+        #expect(index.documentCount == 100)
         for key in keys.dropLast() { index.remove(key, for: scope) }
         #expect(index.targets(of: .current(red)) == [keys[999]])
         index.remove(keys[999], for: scope)
-        #expect(index.heldCount == 0)
+        #expect(index.documentCount == 0)
         #expect(index.targets(of: .current(red)).isEmpty)
     }
 
