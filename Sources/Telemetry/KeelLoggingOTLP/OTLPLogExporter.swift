@@ -35,6 +35,8 @@ public final class OTLPLogExporter: Sendable {
     private let make: @Sendable () throws(JournalError) -> Opened
     /// The reader of the journal; nil while another exporter reads it under the same name.
     private let opened: Mutex<Opened?>
+    /// Why the journal could not be read, other than because of another exporter.
+    private let problem = Mutex<String?>(nil)
 
     /// The longest delay before records of another process, or the end of another exporter, are noticed.
     private static let patience = Duration.seconds(30)
@@ -109,9 +111,24 @@ public final class OTLPLogExporter: Sendable {
         }
     }
 
+    /// Returns the lane of the reader; nil while another exporter reads the journal, or if it cannot be read.
+    private func openLane() -> DeliveryLane<OTLPCollector>? {
+        do throws(JournalError) {
+            return try open().lane
+        } catch {
+            let reason = error.code == .consumerInUse ? nil : error.message
+            problem.withLock { $0 = reason }
+            return nil
+        }
+    }
+
     /// The counts so far; zero while another exporter ships.
     public var statistics: OTLPLogStatistics {
-        guard let lane = opened.withLock({ $0 })?.lane else { return OTLPLogStatistics() }
+        guard let lane = opened.withLock({ $0 })?.lane else {
+            var statistics = OTLPLogStatistics()
+            statistics.lastFailure = problem.withLock { $0 }
+            return statistics
+        }
         return OTLPLogStatistics(lane.status, requests: lane.receiver.requestCount)
     }
 
@@ -124,10 +141,11 @@ public final class OTLPLogExporter: Sendable {
 
     /// Ships records as they are logged, until the task is canceled.
     ///
-    /// The remaining records stay in the journal. While another exporter ships, the call waits for its end.
+    /// The remaining records stay in the journal. While another exporter ships, the call waits for its end. If
+    /// the journal cannot be read then, ``statistics`` say why, and the call tries again from time to time.
     public func run() async {
         while true {
-            if let lane = try? open().lane {
+            if let lane = openLane() {
                 return await lane.run(collectingFor: delay, patience: Self.patience)
             }
             do { try await clock.sleep(for: Self.patience) } catch { return }
@@ -141,9 +159,9 @@ public final class OTLPLogExporter: Sendable {
     @discardableResult
     public func flush() async -> Bool { await deliver() == .drained }
 
-    /// Ships the current records; nil if another exporter does.
+    /// Ships the current records; nil if another exporter does, or the journal cannot be read.
     func deliver() async -> DeliveryLane<OTLPCollector>.Ending? {
-        guard let lane = try? open().lane else { return nil }
+        guard let lane = openLane() else { return nil }
         return await lane.deliver(isForced: true)
     }
 }

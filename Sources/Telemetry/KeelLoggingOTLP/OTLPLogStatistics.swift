@@ -20,6 +20,8 @@ public struct OTLPLogStatistics: Sendable, Hashable {
     /// The current number of consecutive failures.
     public var failures = 0
     /// The reason for the last failure, in a few words; nil after a success.
+    ///
+    /// It is also why the journal cannot be read after another exporter has ended.
     public var lastFailure: String?
 
     /// Creates counts of zero.

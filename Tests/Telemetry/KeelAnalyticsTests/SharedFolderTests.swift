@@ -62,6 +62,24 @@ struct SharedFolderTests {
         await running.value
     }
 
+    @Test("A second service that cannot take over says why")
+    func reportsWhyItWaits() async throws {
+        var first: AnalyticsService? = try service()
+        let second = try service()
+        #expect(track(0, on: first) != nil)
+        #expect(await !second.flush())
+        #expect(second.status.deliveryProblem == nil)
+        first = nil
+        bench.files.fail { call in
+            if case .lock = call { FileSystemError.notPermitted } else { nil }
+        }
+        #expect(await !second.flush())
+        #expect(second.status.deliveryProblem == .permissionDenied)
+        bench.files.fail(nil)
+        #expect(await second.flush())
+        #expect(second.status.deliveryProblem == nil)
+    }
+
     @Test("The user and the decisions of the first service hold in the second at once")
     func follows() throws {
         let first = try service()

@@ -334,6 +334,26 @@ struct OTLPLogExporterTests {
         #expect(try second.pendingCount() == 0)
     }
 
+    @Test("An exporter that cannot take over says why")
+    func reportsWhyItWaits() async throws {
+        let journal = try journal()
+        _ = log(0..<5, to: journal)
+        var first: OTLPLogExporter? = try exporter(journal)
+        let second = try exporter(journal)
+        #expect(await !second.flush())
+        #expect(second.statistics.lastFailure == nil)
+        #expect(try first?.pendingCount() == 5)
+        first = nil
+        files.fail { call in
+            if case .lock = call { FileSystemError.notPermitted } else { nil }
+        }
+        #expect(await !second.flush())
+        #expect(second.statistics.lastFailure != nil)
+        files.fail(nil)
+        #expect(await second.flush())
+        #expect(second.statistics.lastFailure == nil)
+    }
+
     @Test("Counts continue after a restart, and account for every record")
     func lasting() async throws {
         do {

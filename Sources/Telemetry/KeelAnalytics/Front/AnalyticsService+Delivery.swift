@@ -1,3 +1,4 @@
+internal import KeelCore
 internal import KeelJournal
 
 extension AnalyticsService {
@@ -14,13 +15,14 @@ extension AnalyticsService {
     ///
     /// Events are collected for the configured interval. After failures the delays grow, per
     /// destination. Canceling at any point loses nothing. While another service delivers the events
-    /// of the folder, the call waits for its end.
+    /// of the folder, the call waits for its end. If it cannot take over then, it tries again from
+    /// time to time, and ``AnalyticsStatus/deliveryProblem`` says why.
     @concurrent
     public func run() async {
         let (interval, clock) = (
             tracker.configuration.deliveryInterval, tracker.configuration.clock
         )
-        while (try? takeRight()) != true {
+        while !takesRight() {
             do { try await clock.sleep(for: Self.patience) } catch { return }
         }
         let patience = tracker.isShared ? Self.patience : nil
@@ -39,6 +41,20 @@ extension AnalyticsService {
 
     /// The longest delay before the end of another service, or its events, are noticed.
     private static var patience: Duration { .seconds(30) }
+
+    /// Takes the right to deliver if possible, and publishes an error.
+    private func takesRight() -> Bool {
+        var problem: AnalyticsError.Code?
+        var isTaken = false
+        do throws(AnalyticsError) {
+            isTaken = try takeRight()
+        } catch {
+            // A destination is still in use by a service that is about to end.
+            if error.code != .inUse { problem = error.code }
+        }
+        tracker.board.change { $0.deliveryProblem = problem }
+        return isTaken
+    }
 
     /// Takes the right to deliver if no other service has it.
     ///
@@ -60,7 +76,7 @@ extension AnalyticsService {
     @concurrent
     @discardableResult
     public func flush(upTo limit: Duration = .seconds(10)) async -> Bool {
-        guard (try? takeRight()) == true else { return false }
+        guard takesRight() else { return false }
         let clock = tracker.configuration.clock
         return await withTaskGroup(of: Bool?.self) { group in
             group.addTask { await deliverAll() }

@@ -53,6 +53,9 @@ public struct AnalyticsStatus: Sendable, Hashable {
     public var hasPersonalUserID = false
     /// Why the settings could not be stored; nil if the last attempt succeeded.
     public var settingsProblem: AnalyticsError.Code?
+    /// Why the service cannot deliver after another one has ended; nil if it delivers, or waits for
+    /// the other one.
+    public var deliveryProblem: AnalyticsError.Code?
     /// Why events of a denied purpose could not be removed from disk; nil if none are left.
     ///
     /// They are not sent. The next launch, or another call of ``AnalyticsService/denyConsent(for:)``, removes them.
