@@ -26,10 +26,17 @@ public protocol ByteSealing: Sendable {
     /// Stores call it to leave a former key, so that it can be destroyed. The default opens and seals, whatever the key
     /// of the bytes is: implement it if there are several keys.
     func reseal(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8]?
+
+    /// Returns whether sealed bytes that do not open will never open again, because their key was destroyed.
+    ///
+    /// Journals give such bytes up, and wait for the key of all others. The default is false.
+    func isLost(_ sealed: [UInt8]) -> Bool
 }
 
 extension ByteSealing {
     public func reseal(_ sealed: [UInt8], context: [UInt8]) throws -> [UInt8]? {
         try seal(open(sealed, context: context), context: context)
     }
+
+    public func isLost(_ sealed: [UInt8]) -> Bool { false }
 }

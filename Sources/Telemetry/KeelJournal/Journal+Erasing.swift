@@ -75,16 +75,6 @@ extension Journal {
         try file.sync()
     }
 
-    /// Whether the journal's keys are available: what they seal now can be opened.
-    ///
-    /// A record that does not open then has lost its key for good.
-    var hasKeys: Bool {
-        guard let sealing = configuration.sealing else { return false }
-        let context = Array("keel/journal".utf8)
-        guard let sealed = try? sealing.seal(context, context: context) else { return false }
-        return (try? sealing.open(sealed, context: context)) == context
-    }
-
     /// Returns the content of a record as it was appended.
     func open(
         _ content: [UInt8],

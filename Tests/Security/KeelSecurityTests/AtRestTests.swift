@@ -31,6 +31,41 @@ struct AtRestTests {
         }
     }
 
+    @Test("A journal waits for a disabled key, and gives up the records of a destroyed one")
+    func journalWithoutKey() async throws {
+        try await Self.inFolder { folder async throws in
+            func journal(_ keyset: Keyset) throws -> Journal {
+                var configuration = JournalConfiguration()
+                configuration.sealing = KeyRing(keyset)
+                return try Journal(at: folder, configuration: configuration)
+            }
+            func texts(_ keyset: Keyset) throws -> [String] {
+                let consumer = try journal(keyset).consumer("a")
+                return try consumer.read(upTo: 10).map {
+                    String(decoding: $0.bytes, as: UTF8.self)
+                }
+            }
+            let first = try Keyset.make(.aes256GCM)
+            try journal(first).append(Array("first".utf8))
+            var rotated = first
+            try rotated.rotate()
+            try journal(rotated).append(Array("second".utf8))
+            // A ring that does not know the new key yet.
+            let early = #expect(throws: JournalError.self) { _ = try texts(first) }
+            #expect(early?.code == .sealingFailed)
+            var disabled = rotated
+            try disabled.disable(first.primaryID)
+            let error = #expect(throws: JournalError.self) { [disabled] in
+                _ = try texts(disabled)
+            }
+            #expect(error?.code == .sealingFailed)
+            #expect(try texts(rotated) == ["first", "second"])
+            var destroyed = rotated
+            try destroyed.destroy(first.primaryID)
+            #expect(try texts(destroyed) == ["second"])
+        }
+    }
+
     @Test("A cache finds its entries after a rotation and exposes nothing on disk")
     func cache() async throws {
         try await Self.inFolder { folder async throws in

@@ -45,6 +45,9 @@ package final class FakeByteSealing: ByteSealing {
         return try seal(open(sealed, context: context), context: context)
     }
 
+    /// Other keys than those of the sealing count as destroyed.
+    package func isLost(_ sealed: [UInt8]) -> Bool { true }
+
     private func plain(_ sealed: [UInt8], _ context: [UInt8], _ key: UInt64) -> [UInt8]? {
         guard sealed.count >= 16 else { return nil }
         let number = sealed[..<8].reduce(0) { $0 << 8 | UInt64($1) }
@@ -117,6 +120,8 @@ package final class RefusingByteSealing: ByteSealing {
         try checkPresence()
         return try base.fingerprint(plain, context: context)
     }
+
+    package func isLost(_ sealed: [UInt8]) -> Bool { !isAbsent }
 
     private func checkPresence() throws {
         if isAbsent { throw CocoaError(.fileReadNoPermission) }

@@ -288,6 +288,16 @@ extension KeyRing: ByteSealing {
         return new.map { [UInt8]($0) }
     }
 
+    /// Returns whether the bytes begin with the prefix of a destroyed key.
+    ///
+    /// A disabled key can be enabled again, and an unknown one may be in a keyset that the ring has not read yet.
+    public func isLost(_ sealed: [UInt8]) -> Bool {
+        keyset.keys.contains { key in
+            let prefix = key.prefixBytes
+            return key.status == .destroyed && !prefix.isEmpty && sealed.starts(with: prefix)
+        }
+    }
+
     public func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
         var code = HMAC<SHA256>(key: fingerprintKey)
         // The length prefix keeps the boundary between context and value unambiguous.

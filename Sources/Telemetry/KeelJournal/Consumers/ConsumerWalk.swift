@@ -17,7 +17,7 @@ struct ConsumerWalk {
     private let skipsLost: Bool
     private let active: JournalPosition?
     private let oldest: Int64
-    /// The number of torn or corrupt records, and of those that no key opens.
+    /// The number of torn or corrupt records, and of those whose key was destroyed.
     private(set) var damaged = 0
 
     /// Creates a walk.
@@ -25,7 +25,7 @@ struct ConsumerWalk {
     /// - Parameters:
     ///   - journal: The journal.
     ///   - opens: Whether sealed records are decrypted; otherwise they are visited as they are.
-    ///   - skipsLost: Whether a record that no key opens is skipped as a corrupt one; otherwise it ends the walk.
+    ///   - skipsLost: Whether a record whose key was destroyed is skipped as a corrupt one; otherwise it ends the walk.
     init(_ journal: Journal, opens: Bool, skipsLost: Bool = true) {
         self.journal = journal
         self.opens = opens
@@ -140,9 +140,9 @@ struct ConsumerWalk {
         }
     }
 
-    /// Returns the content of a record as it was appended; nil if it is lost, because no key opens it.
+    /// Returns the content of a record as it was appended; nil if it is lost, because its key was destroyed.
     ///
-    /// - Throws: ``JournalError`` if the keys are not available, as on a locked device: the record waits for them.
+    /// - Throws: ``JournalError`` if the key is not available, as on a locked device: the record waits for it.
     private func opened(
         _ content: [UInt8],
         _ position: JournalPosition,
@@ -151,9 +151,10 @@ struct ConsumerWalk {
         do throws(JournalError) {
             return try journal.open(content, position, header)
         } catch {
-            guard skipsLost, journal.hasKeys else { throw error }
-            // Once more, because the keys may have become available in between.
-            return try? journal.open(content, position, header)
+            guard skipsLost, header.isSealed,
+                let sealing = journal.configuration.sealing, sealing.isLost(content)
+            else { throw error }
+            return nil
         }
     }
 
