@@ -93,6 +93,10 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
         let owner = call.options.owner
         var user = token?.origin?.identity
         if user == nil, token != nil || owner != nil { user = await tokens.identity }
+        if owner != nil, token != nil, user == nil {
+            let reason = AuthenticationError(.userUnknown)
+            throw TransportError(.credentialsUnavailable, url: call.redactedURL, cause: reason)
+        }
         let isOwners = owner == nil || owner == user
         let isSameUser = call.options.pin?.admits(token == nil ? nil : user, at: key.id) ?? true
         guard isOwners, isSameUser else { throw TransportError.sentForAnotherUser(call) }

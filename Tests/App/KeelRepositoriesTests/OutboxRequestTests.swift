@@ -107,6 +107,22 @@ struct OutboxRequestTests {
         }
     }
 
+    @Test("A write waits for its owner, but not for a token source to name its user")
+    func judgesOwners() async throws {
+        func verdict(_ code: AuthenticationError.Code) async throws -> OutboxVerdict {
+            let cause = AuthenticationError(code)
+            return try await self.verdict(
+                .failure(TransportError(.credentialsUnavailable, cause: cause))
+            )
+        }
+        guard case .unreachable = try await verdict(.superseded) else {
+            Issue.record("the owner may sign in later")
+            return
+        }
+        let reason = AuthenticationError(.userUnknown).message
+        #expect(try await verdict(.userUnknown) == .rejected(reason: reason))
+    }
+
     @Test("A write of another kind is rejected without sending")
     func rejectsOthers() async throws {
         let service = try TestService()

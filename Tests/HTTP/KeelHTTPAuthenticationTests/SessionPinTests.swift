@@ -127,6 +127,20 @@ struct SessionPinTests {
         #expect(transport.calls.count == 1)
     }
 
+    @Test("A call with an owner is not sent with the token of a source that does not name its user")
+    func ownersOfUnknownUsers() async throws {
+        struct Nameless: TokenSource {
+            func token() async -> AccessToken { AccessToken("secret") }
+        }
+        let transport = ScriptedHTTPTransport(then: .status(.ok))
+        let client = try makeClient(transport) { $0.authorize(with: Nameless()) }
+        var profile = GetProfile()
+        #expect(try await client.response(to: profile).get().status == .ok)
+        profile.options.owner = "ann"
+        #expect(await reason(client.response(to: profile)) == .userUnknown)
+        #expect(transport.calls.count == 1)
+    }
+
     @Test("An event stream does not reconnect for a user who has signed in since")
     func eventStreams() async throws {
         let session = try await signedIn()

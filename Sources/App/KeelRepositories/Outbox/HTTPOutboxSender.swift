@@ -18,6 +18,7 @@ public import KeelSync
 /// | 408, 425, 429, 500, 502, 503, 504 | failed, with the delay of `Retry-After` |
 /// | 401, or unavailable credentials | unreachable: waits for the user to sign in |
 /// | another user than the write's owner is signed in | unreachable: waits for the owner |
+/// | the write has an owner, and the client's source of tokens does not name its user | rejected |
 /// | no connection, or a failure before the server can have acted | unreachable |
 /// | a broken connection, or a timeout | failed |
 /// | any other status, or an invalid request | rejected |
@@ -70,7 +71,12 @@ public struct HTTPOutboxSender: OutboxSender {
     private static func verdict(on error: TransportError) -> OutboxVerdict {
         switch error.code {
         case .invalidRequest: return .rejected(reason: error.message)
-        case .credentialsUnavailable: return .unreachable(reason: error.message)
+        case .credentialsUnavailable:
+            // Waiting does not help: the write would wait for ever, and nobody would know.
+            if let reason = error.cause as? AuthenticationError, reason.code == .userUnknown {
+                return .rejected(reason: reason.message)
+            }
+            return .unreachable(reason: error.message)
         default: break
         }
         if error.isTransient, error.processed == .no { return .unreachable(reason: error.message) }

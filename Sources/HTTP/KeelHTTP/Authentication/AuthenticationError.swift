@@ -99,6 +99,13 @@ extension AuthenticationError.Code {
         advice: "Look at the session's state: it belongs to the later call."
     )
 
+    /// The call has an owner, but the token source does not name its user.
+    public static let userUnknown = Self(
+        name: "userUnknown",
+        summary: "The call has an owner, but the token source does not name its user.",
+        advice: "Return the user's name from the source's identity, or make the call without owner."
+    )
+
     /// The request that renews the token asked for that token.
     public static let insideRefresh = Self(
         name: "insideRefresh",
@@ -174,8 +181,8 @@ extension AuthenticationError.Code {
 
     public static let known: [Self] = [
         .signedOut, .denied, .expired, .refreshFailed, .tooManyRefreshes, .storeFailed,
-        .superseded, .insideRefresh, .cleanUpIncomplete, .wrongCredentials, .accountExists,
-        .weakPassword, .accountDisabled, .methodDisabled, .tooManyAttempts, .signInFailed,
-        .cancelled,
+        .superseded, .userUnknown, .insideRefresh, .cleanUpIncomplete, .wrongCredentials,
+        .accountExists, .weakPassword, .accountDisabled, .methodDisabled, .tooManyAttempts,
+        .signInFailed, .cancelled,
     ]
 }

@@ -46,6 +46,9 @@ extension HTTPCallOptions {
     ///
     /// Set it for a call that is made later than it was asked for, such as one from an outbox. For another user, and
     /// if nobody is signed in, the call fails with ``TransportError/Code/credentialsUnavailable`` before it is sent.
+    /// The same applies to a source of tokens without a `TokenSource.identity`. A client whose calls are signed with a
+    /// constant token or a password has a hash of it as the identity.
+    ///
     /// `BearerAuthorization` and `BasicAuthorization` keep to it; a client without them ignores it.
     public var owner: String? {
         get { self[OwnerKey.self] }
