@@ -106,6 +106,9 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
     /// `CoalescingMiddleware` and resumable uploads use it to keep users apart.
     public var identity: String? { kept.withLock { $0.identity } }
 
+    /// Always false: a jar adds `Cookie` fields only.
+    public var addsAuthorization: Bool { false }
+
     /// Removes the cookies that satisfy `condition`, and prepares the jar for another user.
     ///
     /// A response to a call that has begun sets no cookies. A repetition of such a call fails with

@@ -290,6 +290,25 @@ struct SignedUserTests {
         }
     }
 
+    @Test(
+        "A cookie jar does not announce the token that another layer adds",
+        arguments: [false, true]
+    )
+    func distrustsUnannouncedBesideCookies(varies: Bool) async throws {
+        let user = Mutex("ann")
+        let bench = CacheBench(then: Self.echo(varies ? [.vary: "Authorization"] : [:]))
+        let client = try client(bench.cache, bench.origin) {
+            $0.attemptMiddleware = [
+                CookieJar(identity: "balancer"),
+                Adding(name: .authorization) { "Bearer " + user.withLock { $0 } },
+            ]
+        }
+        for name in ["ann", "bob"] {
+            user.withLock { $0 = name }
+            #expect(try await get(client) == Answer(text: "[\"\(name)\"]", result: .network))
+        }
+    }
+
     // MARK: Vary
 
     @Test("A response that varies by a field added below the cache is not reused")

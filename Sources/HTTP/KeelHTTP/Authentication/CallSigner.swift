@@ -2,29 +2,27 @@
 ///
 /// Layers that share a response between calls need it: a response belongs to the user who requested it.
 package struct CallSigner: Sendable {
-    /// A closure that returns the identity whose credentials a call would get now; nil if it cannot be determined.
-    package let identity: @Sendable () async -> String?
-
-    package init(_ identity: @escaping @Sendable () async -> String?) {
-        self.identity = identity
-    }
+    /// The layers that add credentials; never empty.
+    private let layers: [any HTTPAuthorizing]
 
     /// Creates the signer of the calls that pass these layers; nil if none of the layers signs calls.
     init?(_ layers: [any HTTPMiddleware]) {
-        let signing = layers.compactMap { $0 as? any HTTPAuthorizing }
-        guard let first = signing.first else { return nil }
-        guard signing.count > 1 else {
-            self.init { await first.identity }
-            return
+        self.layers = layers.compactMap { $0 as? any HTTPAuthorizing }
+        if self.layers.isEmpty { return nil }
+    }
+
+    /// Whether one of the layers may add an `Authorization` field.
+    package var addsAuthorization: Bool { layers.contains { $0.addsAuthorization } }
+
+    /// Returns the identity whose credentials a call would get now; nil if it cannot be determined.
+    package func identity() async -> String? {
+        guard layers.count > 1 else { return await layers.first?.identity }
+        var names: [String] = []
+        for layer in layers {
+            guard let name = await layer.identity else { return nil }
+            names.append(name)
         }
-        self.init {
-            var names: [String] = []
-            for layer in signing {
-                guard let name = await layer.identity else { return nil }
-                names.append(name)
-            }
-            return names.map { "\($0.utf8.count):\($0)" }.joined()
-        }
+        return names.map { "\($0.utf8.count):\($0)" }.joined()
     }
 }
 

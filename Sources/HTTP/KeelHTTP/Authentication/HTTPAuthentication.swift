@@ -36,4 +36,14 @@ public protocol HTTPAuthorizing: HTTPMiddleware {
     /// A name must never be reassigned to another user. An HTTP cache finds a user's responses after a restart if the
     /// name is stable across restarts.
     var identity: String? { get async }
+
+    /// Whether the layer may add an `Authorization` field; true by default.
+    ///
+    /// Return false in a layer that adds other credentials only, such as cookies: a cache then does not take an
+    /// `Authorization` field from elsewhere for that of the layer's user.
+    var addsAuthorization: Bool { get }
+}
+
+extension HTTPAuthorizing {
+    public var addsAuthorization: Bool { true }
 }

@@ -8,6 +8,8 @@ struct CacheOwner: Sendable {
     /// The source of the decision; nil in a cache that does not separate users.
     private let partition: HTTPCachePartition?
     private let signer: String?
+    /// Whether credentials added by a lower layer belong to this user, whoever that is.
+    let coversAuthorization: Bool
 
     /// Determines the owner of a call; nil if it cannot be determined.
     init?(of call: HTTPCall, _ configuration: HTTPCache.Configuration) async {
@@ -15,10 +17,12 @@ struct CacheOwner: Sendable {
             name = nil
             partition = nil
             signer = nil
+            coversAuthorization = false
             return
         }
         partition = configuration.partition
         signer = await Self.signer(of: call)
+        coversAuthorization = signer != nil && Self.announcesAuthorization(call)
         // Another user's call is refused when it is signed.
         if let owner = call.options.owner, owner != signer { return nil }
         switch await configuration.partition.owner(call) {
@@ -28,9 +32,6 @@ struct CacheOwner: Sendable {
         }
     }
 
-    /// Whether credentials added by a lower layer belong to this user, whoever that is.
-    var coversAuthorization: Bool { signer != nil }
-
     /// Returns whether a call was sent in this user's name.
     ///
     /// Lower layers sign a call after its owner was determined, and another user may have signed in
@@ -38,7 +39,7 @@ struct CacheOwner: Sendable {
     func owns(_ reply: HTTPReply, to call: HTTPCall) async -> Bool {
         guard let partition else { return true }
         let isAnnounced =
-            call.head.headerFields[.authorization] != nil || Self.signer(in: call) != nil
+            call.head.headerFields[.authorization] != nil || Self.announcesAuthorization(call)
         if partition.countsCredentials, !isAnnounced,
             reply.notes.sentFields?[.authorization] != nil
         {
@@ -54,6 +55,10 @@ struct CacheOwner: Sendable {
 
     private static func signer(of call: HTTPCall) async -> String? {
         await signer(in: call)?.identity()
+    }
+
+    private static func announcesAuthorization(_ call: HTTPCall) -> Bool {
+        signer(in: call)?.addsAuthorization == true
     }
 
     private static func signer(in call: HTTPCall) -> CallSigner? {
