@@ -40,8 +40,13 @@ struct CookieUserTests {
         jar.store(["sid=\(user); Path=/"], from: head)
     }
 
-    private func text(_ client: NetworkClient) async throws -> String {
-        let response = try await client.response(to: GetProfile()).get()
+    private func text(
+        _ client: NetworkClient,
+        _ authentication: HTTPAuthentication = .required
+    ) async throws -> String {
+        var options = HTTPCallOptions()
+        options.authentication = authentication
+        let response = try await client.response(to: GetProfile(), options: options).get()
         return String(decoding: response.body, as: UTF8.self)
     }
 
@@ -60,19 +65,22 @@ struct CookieUserTests {
         #expect(try await text(client) == "sid=ben")
     }
 
-    @Test("A user does not share the exchange of an earlier one")
-    func coalescing() async throws {
+    @Test(
+        "A user does not share the exchange of an earlier one",
+        arguments: [HTTPAuthentication.required, .none]
+    )
+    func coalescing(authentication: HTTPAuthentication) async throws {
         let transport = ScriptedHTTPTransport([held(setting: "seen=1")], then: echo)
         let client = try makeClient(transport) {
             $0.middleware = [CoalescingMiddleware()]
             $0.attemptMiddleware = [jar]
         }
         signIn("ann")
-        let early = Task { try await text(client) }
+        let early = Task { try await text(client, authentication) }
         try await waitUntil { gate.begunCount == 1 }
         jar.remove()
         signIn("ben")
-        #expect(try await text(client) == "sid=ben")
+        #expect(try await text(client, authentication) == "sid=ben")
         gate.open()
         #expect(try await early.value == "sid=ann")
     }

@@ -7,8 +7,17 @@ package struct CallSigner: Sendable {
 
     /// Creates the signer of the calls that pass these layers; nil if none of the layers signs calls.
     init?(_ layers: [any HTTPMiddleware]) {
-        self.layers = layers.compactMap { $0 as? any HTTPAuthorizing }
-        if self.layers.isEmpty { return nil }
+        self.init(signing: layers.compactMap { $0 as? any HTTPAuthorizing })
+    }
+
+    private init?(signing layers: [any HTTPAuthorizing]) {
+        guard !layers.isEmpty else { return nil }
+        self.layers = layers
+    }
+
+    /// The layers that add credentials also to a call whose ``HTTPCallOptions/authentication`` is `none`.
+    fileprivate var ofUnsignedCalls: CallSigner? {
+        CallSigner(signing: layers.filter { !$0.addsAuthorization })
     }
 
     /// Whether one of the layers may add an `Authorization` field.
@@ -37,5 +46,12 @@ extension HTTPCallOptions {
     package var signer: CallSigner? {
         get { self[SignerKey.self] }
         set { self[SignerKey.self] = newValue }
+    }
+
+    /// The signer of those layers that add credentials to the call.
+    ///
+    /// A call that is not signed still has cookies.
+    package var actingSigner: CallSigner? {
+        authentication == .none ? signer?.ofUnsignedCalls : signer
     }
 }

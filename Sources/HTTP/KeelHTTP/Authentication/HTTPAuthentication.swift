@@ -5,6 +5,8 @@ public enum HTTPAuthentication: Sendable, Hashable {
     /// The call is signed if a user is signed in, and sent unsigned otherwise.
     case optional
     /// The call is not signed: for signing in, and for public resources.
+    ///
+    /// A `CookieJar` still adds its cookies.
     case none
 }
 
@@ -40,7 +42,8 @@ public protocol HTTPAuthorizing: HTTPMiddleware {
     /// Whether the layer may add an `Authorization` field; true by default.
     ///
     /// Return false in a layer that adds other credentials only, such as cookies: a cache then does not take an
-    /// `Authorization` field from elsewhere for that of the layer's user.
+    /// `Authorization` field from elsewhere for that of the layer's user. Such a layer adds its credentials also to
+    /// calls whose ``HTTPCallOptions/authentication`` is ``HTTPAuthentication/none``; their responses are its user's.
     var addsAuthorization: Bool { get }
 }
 

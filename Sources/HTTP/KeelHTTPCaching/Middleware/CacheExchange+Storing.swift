@@ -97,8 +97,7 @@ extension CacheExchange {
     /// Returns the request's fields, with a mark if a lower layer added credentials.
     private func signedFields(_ reply: HTTPReply) -> HTTPFields {
         var fields = question.fields
-        let isSigned = call.options.signer != nil && call.options.authentication != .none
-        if isSigned || reply.notes.sentFields?[.authorization] != nil {
+        if call.options.actingSigner != nil || reply.notes.sentFields?[.authorization] != nil {
             fields[.authorization] = "signed"
         }
         return fields

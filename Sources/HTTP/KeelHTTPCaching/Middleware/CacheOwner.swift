@@ -54,14 +54,10 @@ struct CacheOwner: Sendable {
     }
 
     private static func signer(of call: HTTPCall) async -> String? {
-        await signer(in: call)?.identity()
+        await call.options.actingSigner?.identity()
     }
 
     private static func announcesAuthorization(_ call: HTTPCall) -> Bool {
-        signer(in: call)?.addsAuthorization == true
-    }
-
-    private static func signer(in call: HTTPCall) -> CallSigner? {
-        call.options.authentication == .none ? nil : call.options.signer
+        call.options.actingSigner?.addsAuthorization == true
     }
 }

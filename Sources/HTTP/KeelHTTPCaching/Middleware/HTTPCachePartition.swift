@@ -82,9 +82,7 @@ public struct HTTPCachePartition: Sendable {
         guard fields.isEmpty else {
             return .user("authorization:" + fields.joined(separator: ","))
         }
-        guard let signer = call.options.signer, call.options.authentication != .none else {
-            return .everyone
-        }
+        guard let signer = call.options.actingSigner else { return .everyone }
         return await signer.identity().map { .user("signer:" + $0) } ?? .unknown
     }
 }
