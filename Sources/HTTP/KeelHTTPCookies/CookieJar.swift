@@ -28,7 +28,7 @@ public import Foundation
 ///   suffixes. An app that talks to hosts that it does not choose should pass a test that uses the whole public suffix
 ///   list.
 ///
-/// A jar has one user at a time: call ``remove(where:)`` when the user signs out. A call that began before neither sets
+/// A jar has one user at a time: call ``remove()`` when the user signs out. A call that began before neither sets
 /// cookies afterward nor is sent with those of the next user, and the next user shares no response with it.
 ///
 /// Cookies are stored in memory. ``cookies`` is `Codable`: save it where secrets are stored, and pass it to the next
@@ -58,8 +58,8 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
     ///
     /// - Parameters:
     ///   - cookies: The cookies of an earlier jar.
-    ///   - identity: The ``identity`` of the jar; nil takes that of the earlier jar, or creates a random one. Pass a
-    ///     constant if the cookies identify no user, such as those of a load balancer.
+    ///   - identity: The ``identity`` of the jar, which it then keeps; nil takes that of the earlier jar, or creates a
+    ///     random one. Pass a constant only if the cookies identify no user, such as those of a load balancer.
     ///   - limits: The maximum number of cookies.
     ///   - isPublicSuffix: Whether the domains below this one, given in lowercase, belong to different owners.
     ///   - now: Returns the time that expiry is compared with.
@@ -73,7 +73,9 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
         // A jar with another suffix test may have accepted cookies that this one refuses.
         let kept = cookies.filter { $0.isHostOnly || !isPublicSuffix($0.domain) }
         let name = identity ?? cookies.lazy.compactMap(\.owner).first ?? UUID().uuidString
-        self.kept = Mutex(CookieTable(kept, of: name, limits: limits))
+        self.kept = Mutex(
+            CookieTable(kept, of: name, isConstant: identity != nil, limits: limits)
+        )
         self.isPublicSuffix = isPublicSuffix
         self.now = now
     }
@@ -100,20 +102,23 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
         }
     }
 
-    /// A random name of the user whose cookies the jar has; it is not a secret.
+    /// A random name of the user whose cookies the jar has, or the constant of the initializer; it is not a secret.
     ///
-    /// It changes with each ``remove(where:)``, and saved ``cookies`` carry it to the next jar. An HTTP cache,
+    /// A random one changes with each ``remove()``, and saved ``cookies`` carry it to the next jar. An HTTP cache,
     /// `CoalescingMiddleware` and resumable uploads use it to keep users apart.
     public var identity: String? { kept.withLock { $0.identity } }
 
     /// Always false: a jar adds `Cookie` fields only.
     public var addsAuthorization: Bool { false }
 
-    /// Removes the cookies that satisfy `condition`, and prepares the jar for another user.
+    /// Removes all cookies, and prepares the jar for another user.
     ///
     /// A response to a call that has begun sets no cookies. A repetition of such a call fails with
     /// `TransportError.Code.credentialsUnavailable`.
-    public func remove(where condition: (Cookie) -> Bool = { _ in true }) {
+    public func remove() { kept.withLock { $0.changeUser() } }
+
+    /// Removes the cookies that satisfy `condition`; the others remain the same user's.
+    public func remove(where condition: (Cookie) -> Bool) {
         kept.withLock { $0.remove(where: condition) }
     }
 
@@ -186,7 +191,7 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
         store(fields, from: head, during: nil)
     }
 
-    /// Stores cookies unless the app has removed some since this generation.
+    /// Stores cookies unless the app has removed all cookies since this generation.
     private func store(_ fields: [String], from head: HTTPRequest, during generation: Int?) {
         guard !fields.isEmpty, let origin = HTTPOrigin(head) else { return }
         let now = now()

@@ -8,14 +8,22 @@ import Foundation
 struct CookieTable: Sendable {
     private var domains: [String: [Cookie.Key: Cookie]] = [:]
     private(set) var count = 0
-    /// The number of removals by the app.
+    /// The number of times that the app has removed all cookies.
     private(set) var generation = 0
     /// The name of the user whose cookies these are.
     private(set) var identity: String
+    /// Whether the cookies identify no user.
+    private let isConstant: Bool
     private let limits: CookieJar.Limits
 
-    init(_ cookies: [Cookie], of identity: String, limits: CookieJar.Limits) {
+    init(
+        _ cookies: [Cookie],
+        of identity: String,
+        isConstant: Bool,
+        limits: CookieJar.Limits
+    ) {
         self.identity = identity
+        self.isConstant = isConstant
         self.limits = limits
         for cookie in cookies { put(cookie) }
     }
@@ -48,10 +56,15 @@ struct CookieTable: Sendable {
         if domains[key.domain]?.isEmpty == true { domains[key.domain] = nil }
     }
 
-    /// Removes cookies for the app: those that follow may be another user's.
-    mutating func remove(where condition: (Cookie) -> Bool) {
+    /// Removes all cookies: those that follow may be another user's.
+    mutating func changeUser() {
         generation += 1
-        identity = UUID().uuidString
+        if !isConstant { identity = UUID().uuidString }
+        domains = [:]
+        count = 0
+    }
+
+    mutating func remove(where condition: (Cookie) -> Bool) {
         for cookie in Array(all) where condition(cookie) { remove(cookie.key) }
     }
 
