@@ -216,6 +216,7 @@ struct UploadTests {
     /// Signs calls for a user.
     private struct Signing: HTTPAuthorizing {
         let identity: String?
+        var addsAuthorization = true
 
         func intercept(
             _ call: HTTPCall,
@@ -226,12 +227,12 @@ struct UploadTests {
     }
 
     private func upload(
-        for user: String,
+        signedBy layer: any HTTPMiddleware,
         _ transport: any HTTPTransport,
         _ files: SimulatedFileSystem
     ) throws -> ResumableUpload {
         var settings = try Fixture.client(transport).configuration
-        settings.attemptMiddleware = [Signing(identity: user)]
+        settings.attemptMiddleware = [layer]
         var configuration = ResumableUpload.Configuration()
         configuration.pieceByteCount = 4000
         return ResumableUpload(
@@ -246,19 +247,35 @@ struct UploadTests {
 
     @Test("An interrupted upload is resumed for its user, and not for another one")
     func users() async throws {
+        let (ann, ben) = (Signing(identity: "ann"), Signing(identity: "ben"))
         let origin = UploadOrigin(tus: true)
         let files = try UploadSimulationTests.disk(Self.content)
         let dying = origin.failing { _ in
             origin.requests.count >= 3 ? .fail(.clientShutdown) : nil
         }
         await #expect(throws: TransferError.self) {
-            _ = try await upload(for: "ann", dying, files).run()
+            _ = try await upload(signedBy: ann, dying, files).run()
         }
-        #expect(try await upload(for: "ben", origin, files).run().resumedBytes == 0)
+        #expect(try await upload(signedBy: ben, origin, files).run().resumedBytes == 0)
         #expect(origin.finished == [Self.content])
-        #expect(try await upload(for: "ann", origin, files).run().resumedBytes == 4000)
+        #expect(try await upload(signedBy: ann, origin, files).run().resumedBytes == 4000)
         #expect(origin.finished == [Self.content, Self.content])
         #expect(origin.requests.filter { $0.method == .post }.count == 2)
+    }
+
+    @Test("An interrupted upload is resumed with a new cookie jar")
+    func newJar() async throws {
+        let origin = UploadOrigin(tus: true)
+        let files = try UploadSimulationTests.disk(Self.content)
+        let dying = origin.failing { _ in
+            origin.requests.count >= 3 ? .fail(.clientShutdown) : nil
+        }
+        let jars = ["one", "two"].map { Signing(identity: $0, addsAuthorization: false) }
+        await #expect(throws: TransferError.self) {
+            _ = try await upload(signedBy: jars[0], dying, files).run()
+        }
+        #expect(try await upload(signedBy: jars[1], origin, files).run().resumedBytes == 4000)
+        #expect(origin.finished == [Self.content])
     }
 
     @Test("Credentials do not follow an upload to another origin")

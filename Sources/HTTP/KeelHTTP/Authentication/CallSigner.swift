@@ -15,7 +15,12 @@ package struct CallSigner: Sendable {
         self.layers = layers
     }
 
-    /// The layers that add credentials also to a call whose ``HTTPCallOptions/authentication`` is `none`.
+    /// The signer of the layers that may add an `Authorization` field.
+    var ofAuthorization: CallSigner? {
+        CallSigner(signing: layers.filter { $0.addsAuthorization })
+    }
+
+    /// The signer of the layers that add credentials also to a call whose ``HTTPCallOptions/authentication`` is `none`.
     fileprivate var ofUnsignedCalls: CallSigner? {
         CallSigner(signing: layers.filter { !$0.addsAuthorization })
     }

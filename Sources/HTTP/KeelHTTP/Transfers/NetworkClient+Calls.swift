@@ -39,10 +39,12 @@ extension NetworkClient {
     }
 
     /// Returns the identity that calls with these options are signed for; nil if there is none or it is unknown.
+    ///
+    /// Cookies do not count: the name of a jar's user may be new in each process.
     package func signer(of options: HTTPCallOptions) async -> String? {
         let everything = self.options(for: options)
         guard everything.authentication != .none else { return nil }
-        return await everything.signer?.identity()
+        return await everything.signer?.ofAuthorization?.identity()
     }
 
     /// Sends a request of a transfer, which does its own retries, and returns the reply, whatever its status.

@@ -28,7 +28,8 @@ public import Foundation
 ///   forgotten the upload, it fails with `outcomeUnknown`;
 /// - two uploads of one file to one address, in one process or two, refuse each other;
 /// - an upload belongs to the user for whom the client signs it: another user sends the file in an
-///   upload of their own, and the first one's is continued only for the first one.
+///   upload of their own, and the first one's is continued only for the first one. Cookies alone
+///   name no user here: the server decides whose an upload is.
 ///
 /// The record is beside the file, in a file whose name begins with `.keel-`, or in
 /// ``Configuration/recordFolder``. It contains the address of the upload, which often suffices to add to
