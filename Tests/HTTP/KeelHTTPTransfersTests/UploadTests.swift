@@ -278,6 +278,31 @@ struct UploadTests {
         #expect(origin.finished == [Self.content])
     }
 
+    /// Signs for a user who has signed in since the first one was asked for.
+    private final class Switching: HTTPAuthorizing {
+        private let name = Mutex("ann")
+        var identity: String? { name.withLock { $0 } }
+
+        func intercept(
+            _ call: HTTPCall,
+            next: HTTPNext
+        ) async throws(TransportError) -> HTTPReply {
+            name.withLock { $0 = "ben" }
+            return try await next(call)
+        }
+    }
+
+    @Test("An upload ends if another user signs in before its first request is signed")
+    func userChangedAtStart() async throws {
+        let origin = UploadOrigin(tus: true)
+        let files = try UploadSimulationTests.disk(Self.content)
+        let error = await #expect(throws: TransferError.self) {
+            _ = try await upload(signedBy: Switching(), origin, files).run()
+        }
+        #expect((error?.cause as? TransportError)?.code == .credentialsUnavailable)
+        #expect(origin.requests.map(\.method) == [.options])
+    }
+
     @Test("Credentials do not follow an upload to another origin")
     func foreignUploads() async throws {
         let origin = UploadOrigin(tus: true)

@@ -19,6 +19,10 @@ struct UploadRun {
     let path: String
     /// What distinguishes the upload from others of the file: protocol, address and user.
     private let purpose: String
+    /// The user for whom the run began; nil if there is none or it is unknown.
+    private let user: String?
+    /// Whether the user was still the same when the first request had been answered.
+    private var hasConfirmedUser = false
     private let notes: UploadNotes
     let queue = DiskQueue()
     private let clock: any Clock<Duration>
@@ -47,11 +51,13 @@ struct UploadRun {
         path = try TransferNames(upload.file).file
         var purpose = "\(upload.kind) \(head.redactedURL)"
         // The location of another user's upload would often suffice to add to it.
-        if let user = await upload.client.signer(of: options) {
+        let user = await upload.client.signer(of: options)
+        if let user {
             let digest = BLAKE2b.hash(Array(user.utf8), count: 16)
             purpose += " \(Hexadecimal.text(of: digest))"
         }
         self.purpose = purpose
+        self.user = user
         notes = UploadNotes(
             try TransferNames(upload.file),
             folder: try upload.configuration.recordFolder.map { folder throws(TransferError) in
@@ -321,6 +327,7 @@ struct UploadRun {
                         options: options
                     )
                 }
+            if !hasConfirmedUser { try await confirmUser(head) }
             var answer = read(reply.head)
             if case .created(let location, let limits) = answer {
                 answer = .created(location: try absolute(location), limits)
@@ -338,6 +345,18 @@ struct UploadRun {
         } catch {
             return .broke(TransferError(error))
         }
+    }
+
+    /// Throws if another user has signed in before the first request, which fixes the user of all.
+    private mutating func confirmUser(_ head: HTTPRequest) async throws(TransportError) {
+        guard await upload.client.signer(of: options) == user else {
+            throw TransportError(
+                .credentialsUnavailable,
+                url: head.redactedURL,
+                cause: AuthenticationError(.superseded, "The user has changed since the start.")
+            )
+        }
+        hasConfirmedUser = true
     }
 
     private func terminate(_ location: String) async {
