@@ -96,6 +96,37 @@ struct SharedFolderTests {
         #expect(second.status.settingsProblem == .inUse)
     }
 
+    @Test("A service takes over only once it can read what the earlier one has decided")
+    func readsBeforeItLeads() async throws {
+        var first: AnalyticsService? = try service()
+        let second = try service()
+        #expect(track(0, on: second) != nil)
+        try first?.denyConsent(for: .analytics)
+        first = nil
+        bench.files.fail {
+            $0 == .read("/a/analytics.settings") ? FileSystemError.inputOutput : nil
+        }
+        #expect(await !second.flush())
+        #expect(!second.isDelivering)
+        bench.files.fail(nil)
+        #expect(await second.flush())
+        #expect(second.consent(for: .analytics) == .denied)
+        #expect(vendor.callCount == 0)
+    }
+
+    @Test("A service that takes over treats decisions in a damaged file as unknown")
+    func takesOverDamagedSettings() async throws {
+        var first: AnalyticsService? = try service()
+        let second = try service()
+        #expect(second.consent(for: .analytics) != .unknown)
+        first?.setUserID("u-1")
+        first = nil
+        bench.files.disk["/a/analytics.settings"] = [1, 2, 3]
+        #expect(await second.flush())
+        #expect(second.consent(for: .analytics) == .unknown)
+        #expect(second.status.hasLostSettings)
+    }
+
     @Test("A denial in the second service applies there, and everywhere once it takes over")
     func denies() async throws {
         var first: AnalyticsService? = try service()

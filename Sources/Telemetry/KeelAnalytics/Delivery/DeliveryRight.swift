@@ -78,7 +78,11 @@ final class DeliveryRight: Sendable {
             }
             guard let lock = found else { return false }
             // Before the lanes, which deliver by its consents.
-            tracker.lead()
+            do throws(FileSystemError) {
+                try tracker.lead()
+            } catch {
+                throw AnalyticsError(error, "Reading the settings in \(folder)")
+            }
             let lanes: [DestinationLane]
             do throws(JournalError) {
                 lanes = try Self.lanes(of: tracker)

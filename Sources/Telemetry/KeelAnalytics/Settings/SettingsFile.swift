@@ -40,8 +40,9 @@ final class SettingsFile: Sendable {
         let path = "\(folder)/\(Self.name)"
         guard try files.size(of: path) != nil else { return nil }
         let file = try files.open(path, for: .reading)
+        let bytes = try file.read(at: 0, count: try file.size())
         known.withLock { $0 = file }
-        return try file.read(at: 0, count: try file.size())
+        return bytes
     }
 
     /// Whether the file is not the one that was read last.

@@ -5,10 +5,24 @@ internal import Synchronization
 /// A tracker follows while another service of the folder stores the settings.
 extension Tracker {
     /// Makes this tracker the one that stores the settings; call it with the folder's lock.
-    func lead() {
-        state.withLock { state in
+    ///
+    /// - Throws: If it cannot read what the earlier one has stored, which it must not overwrite.
+    func lead() throws(FileSystemError) {
+        try state.withLock { state throws(FileSystemError) in
             guard state.isFollowing else { return }
-            update(&state)
+            if file.hasChanged {
+                switch try file.read() {
+                case .settings(let settings): adopt(settings, &state)
+                case .nothing: break
+                case .damaged:
+                    // The lost decisions may have been denials, as at a launch.
+                    let id = RecordID.random(configuration.random).text
+                    var unknown = AnalyticsSettings(anonymousID: id)
+                    unknown.hasLostConsents = true
+                    adopt(unknown, &state)
+                    board.change { $0.hasLostSettings = true }
+                }
+            }
             state.isFollowing = false
             for purpose in state.ownDenials {
                 state.settings.consents[purpose] = .denied
@@ -27,6 +41,10 @@ extension Tracker {
     /// Takes over what the service that stores the settings has changed since the last look.
     func update(_ state: inout State) {
         guard state.isFollowing, file.hasChanged, let settings = try? file.peek() else { return }
+        adopt(settings, &state)
+    }
+
+    private func adopt(_ settings: AnalyticsSettings, _ state: inout State) {
         var decided = settings.consents
         for purpose in state.ownDenials { decided[purpose] = .denied }
         let isDeniedAnew = decided.contains { decision in
