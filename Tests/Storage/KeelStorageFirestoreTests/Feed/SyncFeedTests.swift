@@ -134,7 +134,7 @@ struct SyncFeedTests {
             // The stream does not contain this change, so the next reader cannot continue on it.
             try await store.setDocument("others/\(number)", ["n": 1])
         }
-        #expect(feed.streamCount == 8)
+        #expect(feed.streamCount == 4)
     }
 
     @Test("A reader with a new scope leaves no stream of the old one")
