@@ -102,23 +102,32 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         } catch {
             throw AuthenticationError(.storeFailed, cause: error)
         }
-        let (credentials, name) = await named(stored)
+        let (credentials, name, isKept) = await named(stored)
         let next = credentials == nil ? Successor.nobody : .user(name)
-        _ = await runCleanUps(credentials == nil ? .requested : .replaced, of: nil, next: next)
+        // A name made up for this launch does not tell whether the user is still the one of the last launch.
+        if isKept {
+            _ = await runCleanUps(credentials == nil ? .requested : .replaced, of: nil, next: next)
+        }
         change { $0.restore(credentials, named: name) }
         return state
     }
 
     /// Gives credentials that were stored without an identifier of their sign-in a new one, and saves it.
     ///
-    /// A failure to save does no harm: the next launch creates another identifier.
-    private func named(_ stored: Credentials?) async -> (Credentials?, name: String) {
-        if let name = stored?.sessionID { return (stored, name) }
+    /// After a failure to save, or with credentials that do not store it, the next launch creates another identifier:
+    /// `isKept` is then false.
+    private func named(
+        _ stored: Credentials?
+    ) async -> (Credentials?, name: String, isKept: Bool) {
+        if let name = stored?.sessionID { return (stored, name, true) }
         let name = policy.makeSessionID()
-        guard var credentials = stored else { return (nil, name) }
+        guard var credentials = stored else { return (nil, name, true) }
         credentials.sessionID = name
-        if credentials.sessionID != nil { try? await store.save(credentials) }
-        return (credentials, name)
+        guard credentials.sessionID != nil else { return (credentials, name, false) }
+        try? await store.save(credentials)
+        // Read again: a type may have the property and yet not encode it.
+        let kept = try? await store.load()?.sessionID
+        return (credentials, name, kept == name)
     }
 
     /// Signs a user in, replacing any previous user.

@@ -1,3 +1,4 @@
+import Foundation
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
@@ -88,6 +89,33 @@ struct CleanUpTests {
         // The same user again keeps the data.
         #expect(try await signIn("ben", in: session) == ben)
         #expect(log.value == ["replaced \(ann)"])
+    }
+
+    @Test("Launches do not run the clean-ups of a user whose credentials store no identifier")
+    func keepsDataOfUnnamedUsers() async throws {
+        let store = InMemoryCredentialStore<UnnamedCredentials>()
+        func launch() -> AuthSession<UnnamedCredentials> {
+            let session = AuthSession(server: UnnamedServer(), store: store)
+            session.onSignOut("outbox") { [log] reason, _ in log.change { $0.append("\(reason)") } }
+            return session
+        }
+        try await launch().signIn { UnnamedCredentials(accessToken: "a") }
+        for _ in 1...2 { #expect(try await launch().restore() == .signedIn(version: 1)) }
+        #expect(log.value.isEmpty)
+        try await launch().signOut()
+        #expect(log.value == ["requested"])
+    }
+
+    private struct UnnamedCredentials: SessionCredentials {
+        var accessToken: String
+        var refreshToken: String? { nil }
+        var expiresAt: Date? { nil }
+    }
+
+    private struct UnnamedServer: IdentityServer {
+        func refresh(_ credentials: UnnamedCredentials) async throws -> UnnamedCredentials {
+            credentials
+        }
     }
 
     @Test("A clean-up that asks the session for the user does not wait for itself")
