@@ -6,6 +6,11 @@ import Synchronization
 struct AuthCleanUp: Sendable {
     let name: String
     let run: @Sendable (SignOutReason, String?) async throws -> Void
+
+    /// The name under which the store keeps the user whose session the server denied.
+    ///
+    /// Whoever makes up for a clean-up is told of the denial by it: an app may keep what a denied user has not sent.
+    static let denial = "keel.denial"
 }
 
 extension AuthSession {
@@ -114,6 +119,8 @@ extension AuthSession {
         defer { turns.end() }
         var failures: [CleanUpFailure] = []
         var next = Successor.nobody
+        // Before the store is cleared, so that the process may be killed between the two.
+        if reason == .denied { try? await store.setUser(user, ofCleanUp: AuthCleanUp.denial) }
         do {
             switch clearing {
             case .everything: try await store.clear()
@@ -145,6 +152,10 @@ extension AuthSession {
         isRepeated: Bool = false
     ) async -> [CleanUpFailure] {
         var failures: [CleanUpFailure] = []
+        var denied: String?
+        if reason == .requested, !isRepeated {
+            denied = try? await store.user(ofCleanUp: AuthCleanUp.denial)
+        }
         for work in cleanUps.withLock({ $0 }) {
             do {
                 let noted = try await store.user(ofCleanUp: work.name)
@@ -152,7 +163,7 @@ extension AuthSession {
                 // Where another process may have signed in a user, that user is noted.
                 if next != .unknown, noted != user { users.append(noted) }
                 let named = users.compactMap { $0 }.filter { next != .user($0) }
-                for user in named { try await run(work, reason, user) }
+                for user in named { try await run(work, user == denied ? .denied : reason, user) }
                 if named.isEmpty, isRepeated { try await run(work, reason, nil) }
                 if next != .unknown || noted == user {
                     try await note(next, after: noted, for: work)

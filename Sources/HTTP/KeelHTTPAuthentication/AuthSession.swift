@@ -180,6 +180,7 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         } catch {
             throw AuthenticationError(.storeFailed, cause: error)
         }
+        try? await store.setUser(nil, ofCleanUp: AuthCleanUp.denial)
         let previous = ledger.withLock { $0.held?.name }
         _ = await runCleanUps(.replaced, of: previous, next: .user(name))
         let (isDone, replaced) = change { ledger -> (Bool, RefreshFlight?) in

@@ -128,6 +128,19 @@ struct UserChangeTests {
         #expect(transport.calls.isEmpty)
     }
 
+    @Test("A user who was replaced, but has not signed out, keeps unsent changes")
+    func keepsUnsent() async throws {
+        session.clearAtSignOut(outbox: outbox)
+        try await signIn("ann")
+        let ann = await session.identity
+        try await notes.saveOffline(Note(id: "1"))
+        try await signIn("ben")
+        #expect(try await outbox.pending().map(\.write.owner) == [ann])
+        try await signIn("ann")
+        try await session.signOut()
+        #expect(try await outbox.pending().isEmpty)
+    }
+
     @Test("Signing out clears the outbox, the caches, the memory and the user of analytics")
     func clears() async throws {
         let keel = KeelConfiguration.test()

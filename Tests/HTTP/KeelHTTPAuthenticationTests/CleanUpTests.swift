@@ -53,6 +53,21 @@ struct CleanUpTests {
         #expect(log.value == ["requested \(ann)"])
     }
 
+    @Test("A clean-up that runs at the next launch is told whether the server denied the session")
+    func tellsOfDenials() async throws {
+        let ann = try await signIn("ann", in: app())
+        let denying = IdentityModel { _ in throw AuthenticationError(.denied) }
+        let other = AuthSession(server: denying, store: store)
+        await #expect(throws: AuthenticationError.self) { try await other.refresh() }
+        try await waitUntil { await store.load() == nil }
+        try await app().restore()
+        #expect(log.value == ["denied \(ann)"])
+        _ = try await signIn("ann", in: app())
+        try await widget().signOut()
+        try await app().restore()
+        #expect(log.value == ["denied \(ann)", "requested \(ann)"])
+    }
+
     @Test("A clean-up runs at the next launch after another user signed in in another process")
     func followsSignIns() async throws {
         let ann = try await signIn("ann", in: app())

@@ -17,7 +17,9 @@ extension AuthSession {
     /// `onSignOut`. Documents of the store belong to the app, which adds a clean-up of its own.
     ///
     /// - Parameters:
-    ///   - outbox: The outbox, which loses the user's unsent writes and those without an owner.
+    ///   - outbox: The outbox, which loses writes without an owner, and the unsent writes of a user who has signed out.
+    ///     Those of a user whose session was denied or replaced wait until the user signs in to the same account again
+    ///     (see `signIn(as:_:)`).
     ///   - caches: The caches, which lose all values.
     ///   - responses: The HTTP cache, which loses all responses.
     ///   - memory: The memory of repositories, which loses all values.
@@ -30,9 +32,9 @@ extension AuthSession {
         analytics: AnalyticsService? = nil
     ) {
         if let outbox {
-            onSignOut("keel.outbox") { _, user in
+            onSignOut("keel.outbox") { reason, user in
                 guard let user else { return try await outbox.discardAll() }
-                try await outbox.discardAll(of: user)
+                if reason == .requested { try await outbox.discardAll(of: user) }
                 try await outbox.discardAll(of: nil)
             }
         }
