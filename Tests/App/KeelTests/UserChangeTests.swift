@@ -141,6 +141,40 @@ struct UserChangeTests {
         #expect(try await outbox.pending().isEmpty)
     }
 
+    @Test("A program does not mark the clean-up of another program as done")
+    func clearsForEachProgram() async throws {
+        let store = InMemoryCredentialStore<BearerCredentials>()
+        func launch(_ program: String, _ caches: CacheStore) -> AuthSession<BearerCredentials> {
+            let session = AuthSession(server: NoRenewal(), store: store)
+            session.clearAtSignOut(caches: caches, process: program)
+            return session
+        }
+        let keel = KeelConfiguration.test()
+        let cachesOfApp = try keel.makeCaches()
+        let names = cachesOfApp.cache("names", key: String.self, value: String.self)
+        let app = launch("app", cachesOfApp)
+        try await app.signIn(as: "ann") { BearerCredentials(accessToken: "ann") }
+        await names.set("Ann", for: "1")
+        try await launch("widget", keel.makeCaches()).signOut()
+        #expect(names.peek("1") == "Ann")
+        try await launch("app", cachesOfApp).restore()
+        #expect(names.peek("1") == nil)
+    }
+
+    @Test("A service of analytics that cannot forget the user leaves the clean-up to be done")
+    func reportsKeptUser() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var keel = KeelConfiguration.test()
+        keel.analytics = .folder(folder)
+        let first = try keel.makeAnalytics()
+        session.clearAtSignOut(analytics: try keel.makeAnalytics())
+        try await signIn("ann")
+        let error = await #expect(throws: AuthenticationError.self) { try await session.signOut() }
+        #expect((error?.cause as? AnalyticsError)?.code == .inUse)
+        #expect(first.isDelivering)
+    }
+
     @Test("Signing out clears the outbox, the caches, the memory and the user of analytics")
     func clears() async throws {
         let keel = KeelConfiguration.test()

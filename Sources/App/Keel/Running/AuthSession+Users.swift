@@ -1,3 +1,4 @@
+public import Foundation
 public import KeelAnalytics
 public import KeelCache
 public import KeelHTTPAuthentication
@@ -23,13 +24,17 @@ extension AuthSession {
     ///   - caches: The caches, which lose all values.
     ///   - responses: The HTTP cache, which loses all responses.
     ///   - memory: The memory of repositories, which loses all values.
-    ///   - analytics: The service, which forgets the user.
+    ///   - analytics: The service, which forgets the user. While another service stores the user (see
+    ///     `AnalyticsService.isDelivering`), the clean-up fails and is repeated later.
+    ///   - process: The name of the program, different for the app and each extension on one credential store: each has
+    ///     caches and a view of the user of its own to clear. It does not change between launches.
     public func clearAtSignOut(
         outbox: Outbox? = nil,
         caches: CacheStore? = nil,
         responses: HTTPCache? = nil,
         memory: ResourceMemory? = nil,
-        analytics: AnalyticsService? = nil
+        analytics: AnalyticsService? = nil,
+        process: String = ProcessInfo.processInfo.processName
     ) {
         if let outbox {
             onSignOut("keel.outbox") { reason, user in
@@ -38,10 +43,25 @@ extension AuthSession {
                 try await outbox.discardAll(of: nil)
             }
         }
-        if let caches { onSignOut("keel.caches") { _ in try await caches.removeAll() } }
-        if let responses { onSignOut("keel.responses") { _ in try await responses.removeAll() } }
+        // The names tell processes apart, so that none marks the clean-up of another one as done.
+        if let caches {
+            onSignOut("keel.caches.\(process)") { _ in try await caches.removeAll() }
+        }
+        if let responses {
+            onSignOut("keel.responses.\(process)") { _ in try await responses.removeAll() }
+        }
         if let memory { onSignOut("keel.memory") { _ in await memory.removeAll() } }
-        if let analytics { onSignOut("keel.analytics") { _ in analytics.reset() } }
+        if let analytics {
+            onSignOut("keel.analytics.\(process)") { _ in
+                guard analytics.isDelivering else {
+                    throw AnalyticsError(
+                        .inUse,
+                        "Another service delivers the folder’s events, and stores the user"
+                    )
+                }
+                analytics.reset()
+            }
+        }
     }
 }
 
