@@ -158,13 +158,21 @@ extension AuthSession {
         }
         for work in cleanUps.withLock({ $0 }) {
             do {
-                let noted = try await store.user(ofCleanUp: work.name)
+                var noted: String?
+                var unread: (any Error)?
+                do {
+                    noted = try await store.user(ofCleanUp: work.name)
+                } catch {
+                    unread = error
+                }
                 var users = [user]
                 // Where another process may have signed in a user, that user is noted.
                 if next != .unknown, noted != user { users.append(noted) }
                 let named = users.compactMap { $0 }.filter { next != .user($0) }
                 for user in named { try await run(work, user == denied ? .denied : reason, user) }
                 if named.isEmpty, isRepeated { try await run(work, reason, nil) }
+                // Then only this process's user is known, and the store's remains to be cleaned up after.
+                if let unread { throw unread }
                 if next != .unknown || noted == user {
                     try await note(next, after: noted, for: work)
                 }

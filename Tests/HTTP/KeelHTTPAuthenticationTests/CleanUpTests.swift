@@ -133,6 +133,27 @@ struct CleanUpTests {
         }
     }
 
+    @Test("A clean-up runs at sign-out even if the store cannot tell of earlier users")
+    func cleansUpUnderLock() async throws {
+        let session = AuthSession(server: identity, store: LockedNotes(kept: store))
+        session.onSignOut("outbox") { [log] _, user in
+            log.change { $0.append(user ?? "unknown") }
+        }
+        let ann = try await signIn("ann", in: session)
+        let error = await #expect(throws: AuthenticationError.self) { try await session.signOut() }
+        #expect(error?.cause is LockedNotes.Locked)
+        #expect(log.value == [ann])
+    }
+
+    private struct LockedNotes: CredentialStore {
+        struct Locked: Error {}
+        let kept: InMemoryCredentialStore<BearerCredentials>
+        func load() async -> BearerCredentials? { await kept.load() }
+        func save(_ credentials: BearerCredentials) async { await kept.save(credentials) }
+        func clear() async { await kept.clear() }
+        func user(ofCleanUp name: String) async throws -> String? { throw Locked() }
+    }
+
     @Test("A clean-up that asks the session for the user does not wait for itself")
     func doesNotHang() async throws {
         _ = try await signIn("ann", in: app())
