@@ -56,9 +56,8 @@ extension AuthSession {
     /// Adds work to do whenever a session ends, like `onSignOut` with only a reason, for the data of one user.
     ///
     /// ```swift
-    /// session.onSignOut("outbox") { _, user in
-    ///     guard let user else { return try await outbox.discardAll() }
-    ///     try await outbox.discardAll(of: user)
+    /// session.onSignOut("outbox") { reason, user in
+    ///     if reason == .requested { try await outbox.discardAll(of: user) }
     /// }
     /// ```
     ///
@@ -67,8 +66,9 @@ extension AuthSession {
     ///
     /// - Parameters:
     ///   - name: The name of the clean-up.
-    ///   - work: The work to do; it receives the reason for the sign-out and the ``identity`` of the user, or nil if
-    ///     that is unknown.
+    ///   - work: The work to do; it receives the reason for the sign-out and the ``identity`` of the user, which is
+    ///     that of all callers without a user if nobody was signed in. Nil if it is unknown: other users may then have
+    ///     data that has to stay.
     public func onSignOut(
         _ name: String,
         _ work: @escaping @Sendable (_ reason: SignOutReason, _ user: String?) async throws -> Void
@@ -85,10 +85,10 @@ extension AuthSession {
     ///   first failure.
     public func signOut() async throws(AuthenticationError) {
         let error = AuthenticationError(.signedOut)
-        let (flight, turn, user) = change { ledger in
+        let (flight, turn, user, identity) = change { ledger in
             _ = ledger.nextOrder()
-            let user = ledger.held?.name
-            return (ledger.end(.requested, error), turns.reserve(), user)
+            let (user, identity) = (ledger.held?.name, ledger.identity)
+            return (ledger.end(.requested, error), turns.reserve(), user, identity)
         }
         flight?.abandon(error)
         let failures = await cleanUp(
@@ -96,7 +96,8 @@ extension AuthSession {
             of: user,
             in: turn,
             clearing: .everything,
-            isRepeated: true
+            isRepeated: true,
+            by: identity
         )
         guard let first = failures.first else { return }
         throw AuthenticationError(
@@ -113,7 +114,8 @@ extension AuthSession {
         of user: String?,
         in turn: Int,
         clearing: Clearing,
-        isRepeated: Bool = false
+        isRepeated: Bool = false,
+        by identity: String? = nil
     ) async -> [CleanUpFailure] {
         await turns.begin(turn)
         defer { turns.end() }
@@ -131,7 +133,13 @@ extension AuthSession {
             failures.append(("credential store", error))
             policy.onCleanUpFailure("credential store", error)
         }
-        failures += await runCleanUps(reason, of: user, next: next, isRepeated: isRepeated)
+        failures += await runCleanUps(
+            reason,
+            of: user,
+            next: next,
+            isRepeated: isRepeated,
+            by: identity
+        )
         return failures
     }
 
@@ -144,12 +152,14 @@ extension AuthSession {
     ///   - user: The user whose session ended in this process; nil if there is none.
     ///   - next: The next user, whose data stays.
     ///   - isRepeated: Whether a clean-up runs even if no user is known.
+    ///   - identity: The identity that it then receives; nil if the session does not know whether there was a user.
     /// - Returns: The failures; the clean-up is then done again at the next opportunity.
     func runCleanUps(
         _ reason: SignOutReason,
         of user: String?,
         next: Successor,
-        isRepeated: Bool = false
+        isRepeated: Bool = false,
+        by identity: String? = nil
     ) async -> [CleanUpFailure] {
         var failures: [CleanUpFailure] = []
         var denied: String?
@@ -170,7 +180,7 @@ extension AuthSession {
                 if next != .unknown, noted != user { users.append(noted) }
                 let named = users.compactMap { $0 }.filter { next != .user($0) }
                 for user in named { try await run(work, user == denied ? .denied : reason, user) }
-                if named.isEmpty, isRepeated { try await run(work, reason, nil) }
+                if named.isEmpty, isRepeated { try await run(work, reason, identity) }
                 // Then only this process's user is known, and the store's remains to be cleaned up after.
                 if let unread { throw unread }
                 if next != .unknown || noted == user {

@@ -141,6 +141,14 @@ struct UserChangeTests {
         #expect(try await outbox.pending().isEmpty)
     }
 
+    @Test("Signing out while nobody is signed in keeps the changes of all users")
+    func keepsOthersUnsent() async throws {
+        session.clearAtSignOut(outbox: outbox)
+        try await outbox.enqueue(OutboxWrite(key: "x", kind: "http", owner: "ben"))
+        for _ in 1...2 { try await session.signOut() }
+        #expect(try await outbox.pending().map(\.write.owner) == ["ben"])
+    }
+
     @Test("A program does not mark the clean-up of another program as done")
     func clearsForEachProgram() async throws {
         let store = InMemoryCredentialStore<BearerCredentials>()

@@ -154,6 +154,15 @@ struct CleanUpTests {
         func user(ofCleanUp name: String) async throws -> String? { throw Locked() }
     }
 
+    @Test("A clean-up of a session without a user receives the identity of nobody")
+    func namesNobody() async throws {
+        let session = app()
+        try await session.restore()
+        let nobody = try #require(await session.identity)
+        try await session.signOut()
+        #expect(log.value == ["requested \(nobody)"])
+    }
+
     @Test("A clean-up that asks the session for the user does not wait for itself")
     func doesNotHang() async throws {
         _ = try await signIn("ann", in: app())

@@ -38,8 +38,7 @@ extension AuthSession {
     ) {
         if let outbox {
             onSignOut("keel.outbox") { reason, user in
-                guard let user else { return try await outbox.discardAll() }
-                if reason == .requested { try await outbox.discardAll(of: user) }
+                if let user, reason == .requested { try await outbox.discardAll(of: user) }
                 try await outbox.discardAll(of: nil)
             }
         }

@@ -23,9 +23,8 @@ extension CommentExamples {
     }
 
     static func outboxAtSignOut(_ session: AuthSession<BearerCredentials>, _ outbox: Outbox) {
-        session.onSignOut("outbox") { _, user in
-            guard let user else { return try await outbox.discardAll() }
-            try await outbox.discardAll(of: user)
+        session.onSignOut("outbox") { reason, user in
+            if reason == .requested { try await outbox.discardAll(of: user) }
         }
     }
 
