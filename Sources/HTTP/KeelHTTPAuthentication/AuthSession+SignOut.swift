@@ -13,6 +13,29 @@ struct AuthCleanUp: Sendable {
     static let denial = "keel.denial"
 }
 
+/// The time during which a session waits for its clean-ups, so that they must not wait for the session.
+final class CleanUpScope: Sendable {
+    /// The scopes in which the current task was begun, of all sessions.
+    @TaskLocal static var current: [CleanUpScope] = []
+
+    private let session: ObjectIdentifier
+    private let hasEnded = Mutex(false)
+
+    /// Begins the scope of a session.
+    init(of session: AnyObject) { self.session = ObjectIdentifier(session) }
+
+    /// Ends the scope: tasks that a clean-up has begun, and that outlive it, may wait for the session.
+    func end() { hasEnded.withLock { $0 = true } }
+
+    /// Whether the session waits for the current task.
+    static func contains(_ session: AnyObject) -> Bool {
+        let id = ObjectIdentifier(session)
+        return current.contains { scope in
+            scope.session == id && !scope.hasEnded.withLock { $0 }
+        }
+    }
+}
+
 extension AuthSession {
     typealias CleanUpFailure = (name: String, error: any Error)
 
@@ -36,7 +59,8 @@ extension AuthSession {
     ///
     /// All clean-ups run in the order in which they were added, even if one throws. They also run when another user
     /// signs in without a sign-out. They must be harmless when run twice, and must not sign in or out, because the next
-    /// sign-in waits for them.
+    /// sign-in waits for them. Their calls get no token: if they require one, they fail with the code `signedOut` or
+    /// `superseded` as the cause.
     ///
     /// A clean-up that did not run, because the process was killed or the session ended in another process on the same
     /// store, runs before ``restore()`` returns, if it was added before and the store keeps the user's name (see
@@ -161,11 +185,15 @@ extension AuthSession {
         isRepeated: Bool = false,
         by identity: String? = nil
     ) async -> [CleanUpFailure] {
+        let scope = CleanUpScope(of: self)
+        defer { scope.end() }
         var failures: [CleanUpFailure] = []
-        var denied: String?
-        if reason == .requested, !isRepeated {
-            denied = try? await store.user(ofCleanUp: AuthCleanUp.denial)
-        }
+        let denied: String? =
+            if reason == .requested, !isRepeated {
+                try? await store.user(ofCleanUp: AuthCleanUp.denial)
+            } else {
+                nil
+            }
         for work in cleanUps.withLock({ $0 }) {
             do {
                 var noted: String?
@@ -179,8 +207,13 @@ extension AuthSession {
                 // Where another process may have signed in a user, that user is noted.
                 if next != .unknown, noted != user { users.append(noted) }
                 let named = users.compactMap { $0 }.filter { next != .user($0) }
-                for user in named { try await run(work, user == denied ? .denied : reason, user) }
-                if named.isEmpty, isRepeated { try await run(work, reason, identity) }
+                let scopes = CleanUpScope.current + [scope]
+                try await CleanUpScope.$current.withValue(scopes) {
+                    for user in named {
+                        try await work.run(user == denied ? .denied : reason, user)
+                    }
+                    if named.isEmpty, isRepeated { try await work.run(reason, identity) }
+                }
                 // Then only this process's user is known, and the store's remains to be cleaned up after.
                 if let unread { throw unread }
                 if next != .unknown || noted == user {
@@ -192,17 +225,6 @@ extension AuthSession {
             }
         }
         return failures
-    }
-
-    private func run(
-        _ work: AuthCleanUp,
-        _ reason: SignOutReason,
-        _ user: String?
-    ) async throws {
-        if case .signedOut = state { return try await work.run(reason, user) }
-        // The session waits for the clean-up, so the clean-up must not wait for a token or for `restore()`.
-        let scope = RefreshScope.sessions.union([ObjectIdentifier(self)])
-        try await RefreshScope.$sessions.withValue(scope) { try await work.run(reason, user) }
     }
 
     private func note(

@@ -38,6 +38,11 @@ extension AuthSession {
         guard !RefreshScope.sessions.contains(ObjectIdentifier(self)) else {
             throw AuthenticationError(.insideRefresh)
         }
+        if CleanUpScope.contains(self) {
+            guard case .signedOut = state else {
+                throw AuthenticationError(.superseded, "A clean-up gets no token of its session.")
+            }
+        }
         let now = policy.now()
         var answer = change { $0.answer(to: need, at: now) }
         while true {

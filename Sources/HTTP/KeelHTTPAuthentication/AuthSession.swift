@@ -91,7 +91,7 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     @discardableResult
     public func restore() async throws(AuthenticationError) -> AuthState {
         // A clean-up that asks for the state while `restore()` waits for it.
-        guard !RefreshScope.sessions.contains(ObjectIdentifier(self)) else { return state }
+        guard !CleanUpScope.contains(self) else { return state }
         let turn = turns.reserve()
         await turns.begin(turn)
         defer { turns.end() }

@@ -175,4 +175,38 @@ struct CleanUpTests {
         try await session.restore()
         #expect(await session.identity == ben)
     }
+
+    @Test("A clean-up gets no token, but a task that it has begun gets one later")
+    func refusesTokens() async throws {
+        let session = app()
+        let door = Door()
+        let late = Watched<Task<String, any Error>?>(nil)
+        session.onSignOut("look") { [weak session] _ in
+            guard let session else { return }
+            let error = await #expect(throws: AuthenticationError.self) {
+                try await session.token()
+            }
+            #expect(error?.code == .superseded)
+            late.change {
+                $0 = Task {
+                    await door.wait()
+                    return try await session.token().value
+                }
+            }
+        }
+        _ = try await signIn("ann", in: session)
+        _ = try await signIn("ben", in: session)
+        door.open()
+        let token = try await #require(late.value).value
+        #expect(token == session.current?.accessToken)
+    }
+
+    @Test("A clean-up that reads the store's state at sign-out does not wait for itself")
+    func doesNotHangAtSignOut() async throws {
+        let session = app()
+        session.onSignOut("look") { [weak session] _ in _ = try await session?.restore() }
+        _ = try await signIn("ann", in: session)
+        try await session.signOut()
+        #expect(session.state == .signedOut(.requested))
+    }
 }
