@@ -55,9 +55,8 @@ struct AtRestTests {
             #expect(early?.code == .sealingFailed)
             var disabled = rotated
             try disabled.disable(first.primaryID)
-            let error = #expect(throws: JournalError.self) { [disabled] in
-                _ = try texts(disabled)
-            }
+            let refusing = disabled
+            let error = #expect(throws: JournalError.self) { _ = try texts(refusing) }
             #expect(error?.code == .sealingFailed)
             #expect(try texts(rotated) == ["first", "second"])
             var destroyed = rotated
