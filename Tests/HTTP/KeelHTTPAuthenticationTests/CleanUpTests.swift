@@ -1,4 +1,5 @@
 import Foundation
+import KeelCore
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
