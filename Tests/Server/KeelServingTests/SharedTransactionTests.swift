@@ -129,7 +129,7 @@ struct SharedTransactionTests {
         #expect(try await number("a/2") == nil)
     }
 
-    @Test("A commit that took effect before its record was lost is repeated, and other writes are not")
+    @Test("A commit that took effect before its record was lost is repeated, and no other")
     func settled() async throws {
         try await servers[0].set("a/1", n: 1)
         let token = try await servers[0].begin()

@@ -266,7 +266,7 @@ struct ConnectionTests {
         for thread in [owner, right] { await thread.close() }
     }
 
-    @Test("A server that does not prove that it knows the password is refused if the URL demands it")
+    @Test("A server that cannot prove to know the password is refused if the URL demands it")
     func demandsBinding() async throws {
         let server = try await PostgreSQLServer.shared.value
         let thread = try thread(

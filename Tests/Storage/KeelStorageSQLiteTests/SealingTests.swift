@@ -163,7 +163,8 @@ struct SealingTests {
         let batch = WriteBatch(
             id: "batch",
             (0..<1_200).map {
-                DocumentWrite("a/\($0)", .set(DocumentBody(["n": .integer(Int64($0)), "mail": "m"])))
+                let fields: DocumentFields = ["n": .integer(Int64($0)), "mail": "m"]
+                return DocumentWrite("a/\($0)", .set(DocumentBody(fields)))
             }
         )
         let receipt = try await first.apply(batch)

@@ -105,11 +105,12 @@ struct TargetView {
         (paths, isKnown) = (arrived.union(names), true)
     }
 
-    /// Loads a complete read, and returns the steps from what the client has; after a reset, it has nothing.
+    /// Loads a complete read.
     ///
     /// - Parameters:
     ///   - found: The documents.
     ///   - unreadable: The documents that exist, and cannot be read.
+    /// - Returns: The steps from what the client has; after a reset, it has nothing.
     mutating func load(_ found: [Document], unreadable: [DocumentPath] = []) -> [Step] {
         defer { (isKnown, arrived) = (true, nil) }
         guard let query else {

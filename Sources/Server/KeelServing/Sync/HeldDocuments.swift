@@ -72,11 +72,12 @@ struct HeldDocuments {
 
     // MARK: Changes
 
-    /// Returns whether a reader is told of a change that concerns a query, and takes note of it.
+    /// Takes note of a change that concerns a query.
     ///
     /// - Parameters:
     ///   - change: The change, as `ScopeFilter` tells it.
     ///   - mayHaveMatched: Whether the document may have matched in a state that no page has shown.
+    /// - Returns: Whether a reader is told of the change.
     mutating func tells(_ change: ChangePage.Change, mayHaveMatched: Bool) -> Bool {
         switch change {
         case .current, .unreadable:

@@ -63,9 +63,11 @@ package struct BodySealing: Sendable {
         return (try? open(proof, as: Self.proofContext)) == Self.proof
     }
 
-    /// Returns a store's proof under the key that seals now; nil if it is under it already, or without a key.
+    /// Seals a store's proof with the present key.
     ///
     /// - Parameter proof: The proof of a store that has passed ``check(_:opensDocument:)``.
+    /// - Returns: The new proof; nil if the proof is under this key already, or the store has no key.
+    /// - Throws: Errors of the sealing.
     package func renewed(_ proof: [UInt8]?) throws -> [UInt8]? {
         guard let sealing, let proof else { return nil }
         guard opens(proof) else { return try newProof() }

@@ -22,16 +22,20 @@ extension BodySealing {
     /// - Throws: `StorageError/Code/invalidArgument` for a store without a key.
     package func checkIsSealed() throws(StorageError) {
         guard sealing == nil else { return }
-        throw StorageError(.invalidArgument, "the store is not encrypted; there is nothing to reseal")
+        throw StorageError(
+            .invalidArgument,
+            "the store is not encrypted; there is nothing to reseal"
+        )
     }
 
-    /// Returns an item under the key that seals now, and counts it; nil if it stays as it is.
+    /// Seals an item with the present key, and counts it.
     ///
     /// - Parameters:
     ///   - bytes: The item as stored.
     ///   - context: The context that it is bound to: for a document or its past state, the path.
     ///   - report: The report that counts the item.
     ///   - opensProof: Returns whether the store's key is available. Without the key, no item can be opened.
+    /// - Returns: The sealed item; nil if it stays as it is.
     /// - Throws: `StorageError/Code/permissionDenied` if the key is not available or cannot seal, and the errors of the
     ///   closure.
     package func reseal(

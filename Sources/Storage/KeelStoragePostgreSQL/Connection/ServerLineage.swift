@@ -26,6 +26,7 @@ final class ServerLineage: Sendable {
     /// - Parameters:
     ///   - timeline: The timeline of the server.
     ///   - system: The identifier of its cluster.
+    /// - Returns: The catalog that the connections to the cluster share.
     /// - Throws: ``DatabaseFailure`` if another server of the cluster has a later timeline.
     func catalog(
         on timeline: Int64,

@@ -28,6 +28,7 @@ enum Resealing: CaseIterable {
     ///   - adapter: The adapter of the file.
     ///   - report: The report that counts the rows.
     /// - Returns: The number of the last row; nil if there are no more.
+    /// - Throws: Errors of the file, and `StorageError/Code/permissionDenied` without the key.
     func step(
         after start: Int64,
         in database: Database,

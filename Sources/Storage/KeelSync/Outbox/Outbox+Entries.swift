@@ -9,9 +9,10 @@ extension Outbox {
         try await entries(OutboxEntry.pendingStatus)
     }
 
-    /// Returns the writes of a user that the server has not accepted yet, in the order in which they were enqueued.
+    /// Returns the writes of a user that the server has not accepted yet.
     ///
     /// - Parameter owner: The user, as in ``OutboxWrite/owner``; nil for the writes that belong to nobody.
+    /// - Returns: The writes, in the order in which they were enqueued.
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
     public func pending(of owner: String?) async throws(OutboxError) -> [OutboxEntry] {

@@ -419,7 +419,7 @@ struct ListenStreamTests {
             }
         }
         async let ended = stream.run(requests.stream)
-        let queries = Array<Int32>(1...20)
+        let queries = [Int32](1...20)
         for id in queries {
             let content = ListenTarget.Content.query(DocumentQuery("notes"))
             requests.continuation.yield(.add(ListenTarget(id: id, content: content)))

@@ -40,11 +40,7 @@ extension ChangeService {
 
     /// Returns the parameter of a query of one collection whose documents meet a condition.
     ///
-    /// - Parameters:
-    ///   - collection: The name of the collection.
-    ///   - field: The field.
-    ///   - comparison: The comparison in the Firestore protocol, such as `EQUAL`.
-    ///   - value: The value in the JSON of the Firestore protocol.
+    /// The comparison and the value are those of the Firestore protocol, such as `EQUAL` and `{"stringValue":"a"}`.
     static func query(
         _ collection: String,
         _ field: String,

@@ -84,6 +84,8 @@ struct ServedStores {
     ///   - log: The part of the change log that is kept.
     ///   - durability: What commits survive.
     ///   - allowsUnverifiedDatabase: Whether a database on another machine need not prove its name.
+    ///   - databaseReaders: The number of reads of a database at a time.
+    /// - Throws: Errors of the store.
     init(
         _ storage: ServedStorage,
         databases names: [String],
