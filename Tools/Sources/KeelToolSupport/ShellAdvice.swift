@@ -149,5 +149,6 @@ package enum ShellAdvice {
         "storeFailed": "Check that the place of the credentials can be written to.",
         "cleanUpIncomplete": "Run it again.",
         "signInFailed": "Try again later: the identity server did not answer.",
+        "userUnknown": "Sign in with an account that has a name, and run it again.",
     ]
 }
