@@ -296,7 +296,7 @@ struct ServerFleetTests {
     }
 
     /// nginx answers a request with 502 if its connection waits to be accepted when a server closes its port.
-    @Test("A rolling restart fails few requests of a client that repeats nothing, and loses no commit")
+    @Test("A rolling restart loses no commit of a client that repeats nothing, and fails few")
     func rollingRestart() async throws {
         let database = try PostgreSQLServer.shared.get().database()
         func start(_ port: Int) throws -> ServedProcess {
