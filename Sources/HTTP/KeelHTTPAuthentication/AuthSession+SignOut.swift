@@ -9,7 +9,7 @@ struct AuthCleanUp: Sendable {
 
     /// The name under which the store keeps the user whose session the server denied.
     ///
-    /// Whoever makes up for a clean-up is told of the denial by it: an app may keep what a denied user has not sent.
+    /// A clean-up that runs later receives the reason `denied`, so that an app can keep the user's unsent writes.
     static let denial = "keel.denial"
 }
 
@@ -47,7 +47,7 @@ extension AuthSession {
         case unknown
     }
 
-    /// What to remove from the store when a session ends.
+    /// The part of the store that a session removes when it ends.
     enum Clearing: Sendable {
         case everything
         /// These credentials, unless another process has replaced them.

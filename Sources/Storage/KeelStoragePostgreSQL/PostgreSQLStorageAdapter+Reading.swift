@@ -100,7 +100,7 @@ extension PostgreSQLStorageAdapter {
                     return result
                 }
             } catch {
-                // Without a further connection, there is no room for another state.
+                // The server allows no further connection, so the state cannot be held.
                 guard error.isLackOfConnections else { throw error }
             }
         }

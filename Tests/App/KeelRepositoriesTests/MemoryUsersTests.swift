@@ -198,7 +198,7 @@ struct MemoryUsersTests {
             let mine = try #require(one.service.version(of: "1"))
             #expect(try await one.places.all(.networkOnly).map(\.version) == [mine])
             try await one.places.saveOffline(Place(id: "2", version: 2))
-            // Values of the other user, which its memory may still have, are no leak.
+            // The memory may still have values of the other user, who may see them.
             other.service.goOffline()
             let seen = try? await other.places.all(.cacheFirst())
             #expect(seen?.contains { $0.id == "2" || $0.version == mine } != true)

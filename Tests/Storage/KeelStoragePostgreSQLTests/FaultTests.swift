@@ -118,7 +118,7 @@ struct FaultTests {
         let first = Task { try await read("SELECT pg_advisory_xact_lock(7)") }
         while try await run(waiting, on: stranger) == 0 {}
         let second = Task { try await read("SELECT 1") }
-        while pool.refusedCount == 0 { await Task.yield() }
+        try await waitUntil { pool.refusedCount > 0 }
         _ = try await run("SELECT pg_advisory_unlock(7)::integer", on: stranger)
         #expect(try await first.value == 1)
         #expect(try await second.value == 1)
@@ -162,7 +162,7 @@ struct FaultTests {
         let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
         while try await run(waiting, on: pool.writer) == 0 {}
         let quick = Task { try await read("SELECT 1", isQuick: true) }
-        while pool.refusedCount == 0 { await Task.yield() }
+        try await waitUntil { pool.refusedCount > 0 }
         await stranger.close()
         let used = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
         while try await run(used, on: pool.writer) > 2 {}

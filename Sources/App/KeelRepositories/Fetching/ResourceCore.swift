@@ -333,7 +333,7 @@ final class ResourceCore: Sendable {
         owners.settle(owner, in: home)
     }
 
-    /// Throws if the user is no longer signed in.
+    /// Checks that a user is still signed in.
     ///
     /// Called in a turn, before a change to the home. It takes the home back if another process has emptied it for
     /// another user.

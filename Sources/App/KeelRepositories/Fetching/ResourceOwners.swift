@@ -46,7 +46,7 @@ final class ResourceOwners: Sendable {
         throw .somebodyElse
     }
 
-    /// Throws if the user is no longer signed in.
+    /// Checks that a user is still signed in.
     func confirm(_ owner: String?, in home: ResourceHome?) async throws(DataSourceError) {
         guard let owner else { return }
         guard try await current() == owner else { throw .somebodyElse }

@@ -72,7 +72,7 @@ public struct HTTPOutboxSender: OutboxSender {
         switch error.code {
         case .invalidRequest: return .rejected(reason: error.message)
         case .credentialsUnavailable:
-            // Waiting does not help: the write would wait for ever, and nobody would know.
+            // The source never names its user, so a retry cannot succeed.
             if let reason = error.cause as? AuthenticationError, reason.code == .userUnknown {
                 return .rejected(reason: reason.message)
             }

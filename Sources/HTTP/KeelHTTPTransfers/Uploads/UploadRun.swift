@@ -17,7 +17,7 @@ struct UploadRun {
     /// The options of all requests, which are for one user.
     private let options: HTTPCallOptions
     let path: String
-    /// What distinguishes the upload from others of the file: protocol, address and user.
+    /// The protocol, the address and the user, which identify the upload among those of the file.
     private let purpose: String
     /// The user for whom the run began; nil if there is none or it is unknown.
     private let user: String?

@@ -1,7 +1,7 @@
 internal import KeelStorage
 internal import KeelStorageAdapting
 
-/// What a session tells its client.
+/// The messages that a session sends to its client.
 extension ListenSession {
     /// Sends the steps of some targets, one message for each document.
     mutating func send(

@@ -322,7 +322,7 @@ final class DatabaseConnection {
     /// - Returns: The payloads that arrived; empty if none did, or the thread was woken.
     func notifications(upTo limit: Duration) throws -> [String] {
         guard let handle else { throw DatabaseFailure.lost("the connection is closed") }
-        // Those that came with the answer of a statement are no longer in the socket.
+        // libpq has already read announcements that arrived with the answer to a statement.
         let early = received(by: handle)
         guard early.isEmpty else { return early }
         if try pipe.wait(PQsocket(handle), Int16(POLLIN), upTo: limit) {

@@ -56,7 +56,7 @@ struct DatabaseFailure: Error, CustomStringConvertible {
 
     /// Whether a server was reached and has a reason of its own to refuse the connection, such as a wrong password.
     ///
-    /// That a host is down, is starting or is a standby is no such reason.
+    /// False for a host that is down, is starting, or is a standby.
     var isRefusal: Bool { !["08", "57"].contains(state.prefix(2)) }
 
     /// Whether a server was reached that does not encrypt, or whose certificate cannot be verified.

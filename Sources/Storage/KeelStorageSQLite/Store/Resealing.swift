@@ -27,7 +27,7 @@ enum Resealing: CaseIterable {
     ///   - database: The database.
     ///   - adapter: The adapter of the file.
     ///   - report: The report that counts the rows.
-    /// - Returns: The number of the last row; nil if there are no more.
+    /// - Returns: The number of the step's last row; nil after the last step.
     /// - Throws: Errors of the file, and `StorageError/Code/permissionDenied` without the key.
     func step(
         after start: Int64,

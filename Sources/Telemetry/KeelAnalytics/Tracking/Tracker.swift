@@ -21,7 +21,7 @@ final class Tracker: Sendable {
         var writtenLastSeen: Int64 = 0
         /// Whether another service of the folder stores the settings, which are read again when they change.
         var isFollowing = false
-        /// Whether the folder is marked as one that several services track into.
+        /// Whether the folder has the mark of several services that track into it.
         var isShared = false
         /// The purposes denied here while another service stores the settings.
         var ownDenials: Set<ConsentPurpose> = []

@@ -209,7 +209,7 @@ struct ChangeStreamLimitTests {
             }
         }
         service.end(oneOf: 2)
-        while service.listenerCount > 1 { await Task.yield() }
+        try await waitUntil { service.listenerCount == 1 }
         service.end(oneOf: 1)
         for reader in readers { try await reader.value }
         #expect(service.listenerCount == 0)

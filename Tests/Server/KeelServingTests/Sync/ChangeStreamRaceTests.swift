@@ -69,7 +69,7 @@ struct ChangeStreamRaceTests {
 
 /// A copy of a part of a store, updated by streams that break off and are resumed.
 private struct StreamFollower {
-    /// What a follower copies.
+    /// The scope that a follower copies.
     enum Kind: CaseIterable {
         case everything, collection, equality, range
     }
