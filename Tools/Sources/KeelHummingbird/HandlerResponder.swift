@@ -33,7 +33,7 @@ struct HandlerResponder: Sendable {
             // HTTP/2 has no such field (RFC 9113, section 8.2.2).
             if isHTTP2 { reply.head.headerFields[.connection] = nil }
             if Self.hasBody(reply.head.status, request.method) {
-                let body = try await writer.writeHead(reply.head)
+                let body = try await Self.writeHead(reply.head, to: writer)
                 try await stream(reply.body, to: body)
             } else {
                 try await writer.writeResponse(reply.head)
@@ -61,8 +61,15 @@ struct HandlerResponder: Sendable {
         let interim = channel.map { InterimResponses(on: $0) }
         defer { interim?.end() }
         if let interim { call.onInterimResponse = { interim.write($0) } }
-        return Self.staysForLong(head)
-            ? await replyApart(to: call) : await handler.respond(to: call)
+        return await reply(to: call)
+    }
+
+    @concurrent @inline(never)
+    private static func writeHead(
+        _ head: HTTPResponse,
+        to writer: consuming ResponseWriter
+    ) async throws -> some ResponseBodyWriter {
+        try await writer.writeHead(head)
     }
 
     @concurrent @inline(never)
@@ -90,26 +97,16 @@ struct HandlerResponder: Sendable {
 
     /// Calls the handler in a separate task.
     ///
-    /// Until a task ends, it keeps the memory that its deepest calls needed, about 17 KiB for a response of a store.
-    /// A stream of events would keep that for as long as its client listens.
+    /// Until a task ends, it keeps the memory that its deepest calls needed, about 25 KiB for a response of a store. The
+    /// task of a connection would keep that for as long as its client stays.
     @inline(never)
-    private func replyApart(to call: HTTPCall) async -> HTTPReply {
-        await withTaskGroup(of: HTTPReply.self) { group in
-            group.addTask { await handler.respond(to: call) }
-            // A group with one task has one result.
-            return await group.next() ?? HTTPReply(head: HTTPResponse(status: .internalServerError))
-        }
+    private func reply(to call: HTTPCall) async -> HTTPReply {
+        async let reply = handler.respond(to: call)
+        return await reply
     }
 
     /// The maximum number of bytes per write, because only whole writes count as taken by the client.
     private static let mostAtOnce = 128 << 10
-
-    /// Whether a request asks for server-sent events (WHATWG HTML, section 9.2), or waits for messages of a WebChannel.
-    private static func staysForLong(_ head: HTTPRequest) -> Bool {
-        guard head.method == .get else { return false }
-        return head.headerFields[.accept]?.contains("text/event-stream") == true
-            || head.path?.contains("/channel?") == true
-    }
 
     @concurrent
     private static func write(

@@ -33,7 +33,8 @@ struct ListenTarget: Sendable, Hashable {
 }
 
 /// A message of a client.
-enum ListenRequest: Sendable {
+// Indirect like other messages: a stream that waits for one keeps room for it in several calls.
+indirect enum ListenRequest: Sendable {
     /// Adds a target; the server chooses the number of one with the number 0.
     case add(ListenTarget)
     /// Adds a target that the server cannot serve.

@@ -18,7 +18,7 @@ struct ListenSession {
     /// The number of a read, by which its result is recognized as outdated.
     typealias ReadID = UInt64
 
-    enum Event {
+    indirect enum Event {
         case request(ListenRequest)
         /// A complete read, in a snapshot at a position, and the documents that exist and cannot be read.
         case loaded(ReadID, [Document], unreadable: [DocumentPath] = [], at: Point)

@@ -33,7 +33,8 @@ final class ListenStream: Sendable {
         var permission: (@Sendable (ListenTarget.Content) async -> ListenPermission)?
     }
 
-    private enum Work: Sendable {
+    private indirect enum Work: Sendable {
+        case heartbeat
         case read(ListenSession.ReadID, ReadOperation)
         case catchUp(ListenSession.ReadID, after: ChangeCursor, ChangeScope)
         case follow(ChangeCursor, UInt64)
@@ -49,6 +50,9 @@ final class ListenStream: Sendable {
         /// The targets that the hub finds by a condition.
         var indexed: Set<Int32> = []
         var hasSent = false
+        /// The watch for the next heartbeat; nil before the stream runs, and after its end.
+        var nextBeat: DeadlineEntry?
+        var isBeating = false
         var failure: StreamFailure?
         /// Distinguishes the permissions of a target from those of earlier ones with its number.
         var permissions: [Int32: UInt64] = [:]
@@ -58,6 +62,7 @@ final class ListenStream: Sendable {
     private let hub: ListenHub
     private let mailbox: ListenMailbox
     private let configuration: Configuration
+    private let timer: DeadlineTimer
     private let send: @Sendable (ListenResponse) async throws -> Void
     private let state = Mutex(State())
     /// Admits one event at a time, so that messages keep their order.
@@ -75,6 +80,7 @@ final class ListenStream: Sendable {
         self.hub = hub
         self.configuration = configuration
         self.send = send
+        timer = .on(configuration.clock)
         mailbox = hub.open()
     }
 
@@ -89,17 +95,27 @@ final class ListenStream: Sendable {
         guard adapter.capabilities.contains(.changeLog) else {
             return StreamFailure(.unimplemented, "listening needs a store with a change log")
         }
+        state.withLock { $0.nextBeat = watch() }
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.take(requests) }
-                group.addTask { await self.beat() }
-                for await work in work { group.addTask { await self.perform(work) } }
+                for await work in work {
+                    if case .follow(let cursor, let follower) = work {
+                        // This task lives as long as the stream, and keeps the memory of the calls that it inlines.
+                        group.addTask { await self.follow(cursor, follower) }
+                    } else {
+                        group.addTask { await self.perform(work) }
+                    }
+                }
                 group.cancelAll()
             }
         } onCancel: {
             works.finish()
         }
-        return state.withLock { $0.failure }
+        return state.withLock { state in
+            if let beat = state.nextBeat.take() { timer.end(beat) }
+            return state.failure
+        }
     }
 
     /// Ends the stream, from any task.
@@ -226,13 +242,25 @@ final class ListenStream: Sendable {
 
     /// Tells a quiet client the stream's position, so that it can resume from there, and knows that the stream is open.
     private func beat() async {
-        while (try? await configuration.clock.sleep(for: configuration.heartbeat)) != nil {
-            let isQuiet = state.withLock { state in
-                defer { state.hasSent = false }
-                return !state.hasSent
-            }
-            if isQuiet { await handle(.beat) }
+        await handle(.beat)
+        state.withLock { $0.isBeating = false }
+    }
+
+    /// Looks after an interval whether the stream has been quiet; many streams share one sleeping task.
+    private func watch() -> DeadlineEntry {
+        timer.watch(until: timer.now + configuration.heartbeat) { [weak self] in self?.look() }
+    }
+
+    private func look() {
+        let isQuiet = state.withLock { state in
+            guard state.nextBeat != nil else { return false }
+            state.nextBeat = watch()
+            defer { state.hasSent = false }
+            guard !state.hasSent, !state.isBeating else { return false }
+            state.isBeating = true
+            return true
         }
+        if isQuiet { works.yield(.heartbeat) }
     }
 
     // MARK: Permissions
@@ -282,6 +310,7 @@ final class ListenStream: Sendable {
 
     private func perform(_ work: Work) async {
         switch work {
+        case .heartbeat: await beat()
         case .review(let id, let number, let time):
             guard (try? await configuration.clock.sleep(for: time)) != nil else { return }
             await renew(id, number)
@@ -404,46 +433,57 @@ final class ListenStream: Sendable {
 
     /// Follows the log from a position: with reads of the stream's own up to its end, and then by the hub.
     private func follow(_ cursor: ChangeCursor, _ follower: UInt64) async {
-        var request = ChangeRequest(after: cursor)
+        var cursor: ChangeCursor? = cursor
+        while let start = cursor {
+            cursor = await inOwnTask { await self.reachHub(from: start, follower) }
+            guard cursor != nil else { return }
+            state.withLock { $0.indexed = [] }
+            repeat {
+                await handle(nil, of: follower)
+                await mailbox.wait()
+            } while mailbox.isLive && !Task.isCancelled && isCurrent(follower)
+            cursor = state.withLock(\.session.position) ?? cursor
+        }
+    }
+
+    /// Reads the log from a position until the hub has what follows.
+    ///
+    /// - Returns: The position at which the hub goes on; nil if the stream no longer follows.
+    private func reachHub(from start: ChangeCursor, _ follower: UInt64) async -> ChangeCursor? {
+        var request = ChangeRequest(after: start)
         var failures = 0
         var generator = SystemRandomNumberGenerator()
         while !Task.isCancelled, isCurrent(follower) {
             hub.attend(mailbox)
             do throws(StorageError) {
-                let page = try await inOwnTask { [adapter, request] in
-                    await Result { () async throws(StorageError) in
-                        try await adapter.changes(request)
-                    }
-                }.get()
+                let page = try await adapter.changes(request)
                 failures = 0
                 await handle(.page(page), of: follower)
                 let hasMoved = page.next != request.after
                 request.after = page.next
-                var isLive = false
                 if page.isCaughtUp {
                     guard let time = page.time else { throw Self.lacksTimes }
-                    isLive = hub.join(mailbox, at: .init(position: page.next, time: time))
+                    let point = ListenSession.Point(position: page.next, time: time)
+                    if hub.join(mailbox, at: point) { return page.next }
                 }
                 // A replica may lag behind the hub, so that an immediate read is useless.
-                request.waitTimeout = isLive || hasMoved || !page.isCaughtUp ? nil : .seconds(1)
-                guard isLive else { continue }
-                state.withLock { $0.indexed = [] }
-                repeat {
-                    await handle(nil, of: follower)
-                    await mailbox.wait()
-                } while mailbox.isLive && !Task.isCancelled && isCurrent(follower)
-                request.after = state.withLock(\.session.position) ?? request.after
+                request.waitTimeout = hasMoved || !page.isCaughtUp ? nil : .seconds(1)
             } catch {
-                if error.isCancellation { return }
-                guard error.code != .cursorExpired else {
-                    return await handle(.restarted, of: follower)
+                if error.isCancellation { return nil }
+                if error.code == .cursorExpired {
+                    await handle(.restarted, of: follower)
+                    return nil
                 }
-                guard error.isTransient else { return end(StreamFailure(listening: error)) }
+                guard error.isTransient else {
+                    end(StreamFailure(listening: error))
+                    return nil
+                }
                 failures += 1
                 let pause = RetryPolicy.listening.delay(before: failures, using: &generator)
                 try? await configuration.clock.sleep(for: pause)
             }
         }
+        return nil
     }
 }
 
@@ -456,14 +496,4 @@ private func inOwnTask<Value: Sendable>(
 ) async -> Value {
     async let value = work()
     return await value
-}
-
-extension Result where Failure == StorageError {
-    fileprivate init(_ body: () async throws(StorageError) -> Success) async {
-        do throws(StorageError) {
-            self = .success(try await body())
-        } catch {
-            self = .failure(error)
-        }
-    }
 }

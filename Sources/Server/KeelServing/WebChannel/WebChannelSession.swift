@@ -24,6 +24,8 @@ final class WebChannelSession: Sendable {
     private let total: ByteCount
     /// Raised when messages are added or acknowledged, and when responses start or end.
     private let changed = Signal()
+    /// The watch for the next heartbeat; nil before the stream runs, and after its end.
+    private let nextBeat = Mutex<DeadlineEntry?>(nil)
     private let (requests, request) = AsyncStream.makeStream(
         of: WebChannelState.Request.self,
         bufferingPolicy: .bufferingOldest(WebChannelSession.mostRequests)
@@ -64,21 +66,19 @@ final class WebChannelSession: Sendable {
         among channels: WebChannels
     ) async {
         let clock = server.configuration.clock
-        let failure = await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                await self.attend(on: clock)
-                if !Task.isCancelled { self.giveUp() }
-            }
-            defer { group.cancelAll() }
-            let requests = self.requests.map { request in
-                self.state.withLock { $0.use(request) }
-                self.count()
-                return request.json
-            }
-            return await server.stream(call, in: database, requests) { message in
-                try await self.send(message)
-                channels.makeRoom(upTo: server.configuration.maximumBacklogBytes)
-            }
+        let timer = DeadlineTimer.on(clock)
+        nextBeat.withLock { $0 = watch(on: timer, silent: 0) }
+        let requests = requests.map { request in
+            self.state.withLock { $0.use(request) }
+            self.count()
+            return request.json
+        }
+        let failure = await server.stream(call, in: database, requests) { message in
+            try await self.send(message)
+            channels.makeRoom(upTo: server.configuration.maximumBacklogBytes)
+        }
+        nextBeat.withLock { beat in
+            if let beat = beat.take() { timer.end(beat) }
         }
         state.withLock { state in
             if let failure { state.append(failure.webChannelMessage) }
@@ -127,18 +127,28 @@ final class WebChannelSession: Sendable {
         changed.raise()
     }
 
-    /// Sends empty messages to a client that waits, until no client has waited for two intervals.
-    private func attend(on clock: any Clock<Duration>) async {
-        var silent = 0
-        while silent < 2, (try? await clock.sleep(for: Self.heartbeat)) != nil {
-            let isPresent = state.withLock { state in
-                guard state.response != 0 else { return false }
-                if !state.isFull { state.append(Array(#"["noop"]"#.utf8)) }
-                return true
-            }
-            silent = isPresent ? 0 : silent + 1
-            changed.raise()
+    /// Looks after an interval whether a client waits; many sessions share one sleeping task.
+    private func watch(on timer: DeadlineTimer, silent: Int) -> DeadlineEntry {
+        timer.watch(until: timer.now + Self.heartbeat) { [weak self] in
+            self?.look(on: timer, silent: silent)
         }
+    }
+
+    /// Sends an empty message to a client that waits, and gives up if no client has waited for two intervals.
+    private func look(on timer: DeadlineTimer, silent: Int) {
+        let isPresent = state.withLock { state in
+            guard state.response != 0 else { return false }
+            if !state.isFull { state.append(Array(#"["noop"]"#.utf8)) }
+            return true
+        }
+        let silent = isPresent ? 0 : silent + 1
+        let isOver = nextBeat.withLock { beat in
+            guard beat != nil else { return true }
+            if silent < 2 { beat = watch(on: timer, silent: silent) }
+            return false
+        }
+        guard !isOver else { return }
+        if silent < 2 { changed.raise() } else { giveUp() }
     }
 
     // MARK: The client's requests
