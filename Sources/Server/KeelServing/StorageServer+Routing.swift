@@ -44,7 +44,8 @@ extension StorageServer {
                 return await changes.events(call, scope: segments[0])
             default: throw .noSuchPath
             }
-        case .everything(let database): return try await server(of: database).removeEverything()
+        case .everything(let database):
+            return try await server(of: database).removeEverything(within: try context(of: call))
         case .webChannel(let stream): return try await webChannel(call, stream, target.items)
         case .firestore(let route, let database):
             let server = try server(of: database)
@@ -84,20 +85,24 @@ extension StorageServer {
         return .json(Array(#"{"status":"ok"}"#.utf8))
     }
 
-    /// Deletes all documents but Keel's own.
-    private func removeEverything() async throws(ServingFailure) -> HTTPReply {
+    /// Deletes all documents but Keel's own, as far as the time allows.
+    private func removeEverything(
+        within context: StorageContext
+    ) async throws(ServingFailure) -> HTTPReply {
         guard configuration.allowsClearing else { throw .noSuchPath }
         let query = DocumentQuery.everything().with { query in
             query.limit = .first(500)
             query.projection = []
         }
         do throws(StorageError) {
-            while case .found(let found) = try await adapter.read(ReadRequest(.query(query)))
-                .payload,
-                !found.isEmpty
-            {
-                let batch = WriteBatch(found.map { DocumentWrite($0.path, .delete) })
-                for result in try await adapter.commit([batch]) { _ = try result.get() }
+            try await context.run { [adapter] () async throws(StorageError) -> Void in
+                while case .found(let found) = try await adapter.read(ReadRequest(.query(query)))
+                    .payload,
+                    !found.isEmpty
+                {
+                    let batch = WriteBatch(found.map { DocumentWrite($0.path, .delete) })
+                    for result in try await adapter.commit([batch]) { _ = try result.get() }
+                }
             }
         } catch {
             throw ServingFailure(error)

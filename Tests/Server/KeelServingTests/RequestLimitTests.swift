@@ -84,6 +84,23 @@ struct RequestLimitTests {
         #expect(await task.value?.code == .timeout)
     }
 
+    @Test("Deleting all documents ends with the timeout of a request")
+    func clearing() async throws {
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let served = Served(Self.stalled(beginning)) { configuration in
+            configuration.requestTimeout = .seconds(30)
+            configuration.allowsClearing = true
+        }
+        let path = "/emulator/v1/\(Served.database)/documents"
+        let answer = Task { try await served.send(.delete, path: path) }
+        for await _ in begun {}
+        await served.clock.waitForSleepers()
+        await served.clock.advance(by: .seconds(30))
+        let reply = try await answer.value
+        #expect(reply.error == "DEADLINE_EXCEEDED")
+        #expect(reply.status == 504)
+    }
+
     @Test("Change streams have no request timeout")
     func streams() async throws {
         let served = Served { $0.requestTimeout = .seconds(1) }
