@@ -1,7 +1,9 @@
+import Foundation
 import HTTPTypes
 import KeelHTTP
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
 import Testing
@@ -59,6 +61,45 @@ struct ChangePageWaitTests {
         #expect(empty["complete"] == true)
         #expect(empty["next"]?.text != cursor)
         #expect(service.listenerCount == 0)
+    }
+
+    /// The parameter of a query of one collection, of a group below a document, and of everything below one.
+    private static let scopes: [String] = [
+        #"{"structuredQuery":{"from":[{"collectionId":"a"}],"where":{"fieldFilter":{"field":"#
+            + #"{"fieldPath":"n"},"op":"EQUAL","value":{"integerValue":"1"}}}}}"#,
+        #"{"parent":"projects/keel/databases/(default)/documents/a/1","#
+            + #""structuredQuery":{"from":[{"collectionId":"b","allDescendants":true}]}}"#,
+        #"{"parent":"projects/keel/databases/(default)/documents/a/1","#
+            + #""structuredQuery":{"from":[{"allDescendants":true}]}}"#,
+    ]
+
+    @Test("A wait for a query reads nothing for changes of other collections", arguments: scopes)
+    func others(query: String) async throws {
+        let recorded = adapter.recorded()
+        var configuration = ChangeService.Configuration()
+        configuration.clock = clock
+        let service = ChangeService(adapter: recorded, configuration: configuration)
+        let cursor = try await position(service)
+        recorded.forget()
+        let encoded = query.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        let page = Task { try await service.page("wait=30&cursor=\(cursor)&query=\(encoded)") }
+        await clock.waitForSleepers(2)
+        /// The reads of changes of the query; the hub reads those of the whole store.
+        func reads() -> Int {
+            recorded.calls.count { call in
+                guard case .changes(let request) = call else { return false }
+                return request.scope != .everything
+            }
+        }
+        #expect(reads() == 2)
+        for number in 0..<1_000 {
+            try await store.setDocument(DocumentPath("c/\(number)/b/1"), ["n": 1])
+        }
+        let path: DocumentPath = query.contains("parent") ? "a/1/b/1" : "a/1"
+        try await store.setDocument(path, ["n": 1])
+        #expect(try await page.value.paths.count == 1)
+        // One read finds that there are changes, and one is the reply's.
+        #expect(reads() == 4)
     }
 
     @Test("A page is returned immediately if no more listeners may wait")
