@@ -17,7 +17,8 @@ extension StorageServer {
         /// The maximum duration of one read of a query, an aggregation or ten or more documents; 60 seconds by default.
         ///
         /// After this time the read is canceled, and the request fails with `DEADLINE_EXCEEDED`. Replies longer than a
-        /// page take several reads. A listener's query is read once more, and then ends with `RESOURCE_EXHAUSTED`.
+        /// page take several reads. A page for a listener is read once more, and then its target ends with
+        /// `RESOURCE_EXHAUSTED`.
         public var readTimeout: Duration = .seconds(60)
 
         /// The maximum duration of a request for documents, including its reply; 10 minutes by default.
@@ -26,17 +27,18 @@ extension StorageServer {
         /// A client can set a shorter time in `X-Server-Timeout`, in seconds. Change streams have no limit.
         public var requestTimeout: Duration = .seconds(600)
 
-        /// The maximum time for which the store holds a state, for a long reply or a read-only transaction; 10 minutes
-        /// by default.
+        /// The maximum time for which the store holds a state, for a long reply, a listener's first documents, or a
+        /// read-only transaction; 10 minutes by default.
         ///
-        /// Only stores without a history need to hold a state. A reply that is incomplete after this time is cut off.
+        /// Only stores without a history need to hold a state. A reply that is incomplete after this time is cut off. A
+        /// listener that has not received its documents begins again once, and then ends with `FAILED_PRECONDITION`.
         public var maximumHoldTime: Duration = .seconds(600)
 
         /// The approximate size of the first page of a long reply, in bytes of documents, all of one moment.
         package var firstPageBytes = 16 << 20
         /// The approximate size of the following pages, in bytes of documents.
         package var pageBytes = 4 << 20
-        /// The maximum size of a reply that cannot be read in pages, and of a listener's documents, in bytes.
+        /// The maximum size of a reply that cannot be read in pages, and of such a listener's documents, in bytes.
         package var mostBytesAtOnce = 64 << 20
         /// The maximum number of document names held in memory to divide a collection group.
         package var mostNames = 100_000
@@ -50,7 +52,9 @@ extension StorageServer {
         ///
         /// Above this size, the streams with the largest backlogs end; their clients reconnect and continue from their
         /// position. Up to the same amount may be in transmission to clients. For streams of Firestore's Listen method,
-        /// the limit applies to the changes that wait, and to the messages of WebChannel sessions.
+        /// the limit applies to the changes that wait, or are kept until a query has been read, to the documents of
+        /// queries that are being sent, and to the messages of WebChannel sessions. Above it, documents are read in
+        /// small pages, and a stream that keeps more than 1 MiB of changes ends with `UNAVAILABLE`.
         public var maximumBacklogBytes = 256 << 20
 
         /// The maximum number of recorded transactions; 10,000 by default.

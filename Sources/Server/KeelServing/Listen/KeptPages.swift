@@ -25,6 +25,9 @@ struct KeptPages {
     /// Creates an empty room for some changes.
     init(mostChanges: Int) { self.mostChanges = mostChanges }
 
+    /// The approximate size of the documents in the pages, in bytes.
+    var bytes: Int { size.bytes }
+
     private var isOver: Bool { count > mostChanges << min(drops, Self.mostDrops) || size.isFull }
 
     /// Keeps pages from a position on, unless they are kept already.

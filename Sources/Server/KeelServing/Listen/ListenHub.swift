@@ -44,13 +44,23 @@ final class ListenHub: Sendable {
     let reads = TaskQueue(admitting: 8)
     private let changeReader = ChangeReader(server: "listen")
     private let state = Mutex(State())
-    /// The approximate size of the changes that wait for all streams, in bytes.
+    /// The approximate size of the changes that wait for all streams, or that they keep for reads, and of the documents
+    /// of reads that they are sending, in bytes.
     ///
     /// A document that waits for several streams is counted once, because they share it.
     private let waiting = ByteCount()
     private let mostWaitingBytes: Int
     /// The maximum number of changes that wait for one stream.
     private let mostWaitingChanges: Int
+
+    /// The approximate size of what waits for all streams, and of what they keep and send, in bytes.
+    var waitingBytes: Int { waiting.value }
+
+    /// Whether more waits than should.
+    var isFull: Bool { waiting.value > mostWaitingBytes }
+
+    /// The size of the documents that a stream may read to send them, in bytes.
+    var room: Int { max(16 << 10, mostWaitingBytes - waiting.value) }
 
     /// Creates a hub for the streams of a store.
     ///
@@ -69,6 +79,9 @@ final class ListenHub: Sendable {
     }
 
     deinit { state.withLock { $0.reader }?.cancel() }
+
+    /// Returns a number of bytes, zero at first, that counts like what waits for streams.
+    func count() -> CountedBytes { CountedBytes(in: waiting) }
 
     // MARK: Streams
 
@@ -281,13 +294,13 @@ extension ListenHub: ChangeReading {
 
     /// Makes the streams for which most waits read for themselves while too much waits for all of them.
     private func makeRoom() {
-        guard waiting.value > mostWaitingBytes else { return }
+        guard isFull else { return }
         let largest = state.withLock { Array($0.streams.values) }
             .map { (mailbox: $0, bytes: $0.waitingBytes) }
             .filter { $0.bytes > 0 }
             .sorted { $0.bytes > $1.bytes }
         for (mailbox, _) in largest {
-            guard waiting.value > mostWaitingBytes else { return }
+            guard isFull else { return }
             mailbox.fallBehind()
         }
     }

@@ -59,8 +59,13 @@ extension ListenSession {
     var isShowable: Bool {
         guard let point, reach.map({ $0 <= point.position }) ?? true else { return false }
         return targets.values.allSatisfy { target in
+            switch target.phase {
             // A target that is read for the first time shows nothing yet.
-            if case .reading = target.phase { !target.isCurrent } else { true }
+            case .reading: !target.isCurrent && !target.isPartial
+            // A client would show a part as the result.
+            case .loading: false
+            case .ahead, .settled: true
+            }
         }
     }
 

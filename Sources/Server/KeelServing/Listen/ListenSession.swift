@@ -22,6 +22,10 @@ struct ListenSession {
         case request(ListenRequest)
         /// A complete read, in a snapshot at a position, and the documents that exist and cannot be read.
         case loaded(ReadID, [Document], unreadable: [DocumentPath] = [], at: Point)
+        /// Documents of a complete read, in the snapshot of the ``loaded(_:_:unreadable:at:)`` that follows with the last.
+        ///
+        /// Only the documents of a ``ReadOperation/queryInParts`` arrive in parts.
+        case part(ReadID, [Document], at: Point)
         /// The number of documents in a target's result, in a snapshot at a position.
         case counted(ReadID, Int, at: Point)
         /// All changes in a target's scope after the position of its token.
@@ -60,6 +64,8 @@ struct ListenSession {
     struct Target {
         enum Phase {
             case reading(ReadID)
+            /// Read in parts as of a position, of which the client has some.
+            case loading(ReadID, from: ChangeCursor)
             /// Shown as of a position that the stream has not reached yet.
             case ahead(ChangeCursor)
             case settled
@@ -72,6 +78,10 @@ struct ListenSession {
         var needsReset = false
         /// Whether the client has been told that the target is complete.
         var isCurrent = false
+        /// Whether the client has a part of the target's documents.
+        var isPartial = false
+        /// Whether the target has begun again because the store has lost the snapshot of its parts.
+        var hasBegunAgain = false
         /// The comparison with the target's result, while it lasts.
         var check: ResultCheck?
         /// The names of a resumed target's documents, until the view knows them.
@@ -118,6 +128,10 @@ struct ListenSession {
                 break
             }
             guard let id = target(of: read) else { break }
+            if case .loading(_, let start)? = targets[id]?.phase {
+                endLoad(id, documents, from: start, at: point.time, &effects)
+                break
+            }
             guard accepts(point, &effects) else {
                 repeatRead(of: id, &effects)
                 break
@@ -133,6 +147,9 @@ struct ListenSession {
             } else {
                 load(id, documents, unreadable, at: point, &effects)
             }
+        case .part(let read, let documents, let point):
+            guard let id = target(of: read) else { break }
+            loadPart(id, documents, of: read, at: point, &effects)
         case .counted(let read, let count, let point):
             guard let id = target(of: read) else { break }
             guard accepts(point, &effects) else {
@@ -251,8 +268,14 @@ struct ListenSession {
         return nextRead
     }
 
-    private func target(of read: ReadID) -> Int32? {
-        targets.first { if case .reading(read) = $0.value.phase { true } else { false } }?.key
+    /// Returns the target that waits for a read; nil if none does.
+    func target(of read: ReadID) -> Int32? {
+        targets.first { _, target in
+            switch target.phase {
+            case .reading(let id), .loading(let id, _): id == read
+            case .ahead, .settled: false
+            }
+        }?.key
     }
 
     /// Returns whether the kept pages continue a read, and starts to follow the log with the first one.
@@ -292,15 +315,59 @@ struct ListenSession {
         at point: Point,
         _ effects: inout [Effect]
     ) {
-        guard var target = targets[id] else { return }
-        if target.needsReset || target.view.needsReset {
-            effects.append(Self.change(.reset, [id]))
-            (target.needsReset, target.isCurrent, hasNews) = (false, false, true)
-        }
-        let steps = target.view.load(documents, unreadable: unreadable)
-        targets[id] = target
+        reset(id, &effects)
+        let steps = targets[id]?.view.load(documents, unreadable: unreadable) ?? []
+        targets[id]?.isPartial = false
         send([id: steps], at: point.time, &effects)
         follow(id, from: point, &effects)
+    }
+
+    /// Makes the client forget the documents of a target that are not known here.
+    private mutating func reset(_ id: Int32, _ effects: inout [Effect]) {
+        guard var target = targets[id], target.needsReset || target.view.needsReset else { return }
+        effects.append(Self.change(.reset, [id]))
+        (target.needsReset, target.isCurrent, hasNews) = (false, false, true)
+        targets[id] = target
+    }
+
+    /// Sends a part of a complete read.
+    ///
+    /// From the first part on, the target takes the pages behind the read's position at once: they are not kept for a
+    /// read that lasts as long as a slow client takes its documents.
+    private mutating func loadPart(
+        _ id: Int32,
+        _ documents: [Document],
+        of read: ReadID,
+        at point: Point,
+        _ effects: inout [Effect]
+    ) {
+        let isFirst = if case .reading? = targets[id]?.phase { true } else { false }
+        if isFirst {
+            guard accepts(point, &effects) else { return repeatRead(of: id, &effects) }
+            reset(id, &effects)
+            targets[id]?.view.beginParts()
+            targets[id]?.phase = .loading(read, from: point.position)
+            targets[id]?.isPartial = true
+            reach = max(reach ?? point.position, point.position)
+        }
+        let steps = targets[id]?.view.loadPart(documents) ?? []
+        send([id: steps], at: point.time, &effects)
+        if isFirst { _ = advance(id, from: point.position, &effects) }
+    }
+
+    /// Sends the last part of a complete read.
+    private mutating func endLoad(
+        _ id: Int32,
+        _ documents: [Document],
+        from start: ChangeCursor,
+        at time: Timestamp,
+        _ effects: inout [Effect]
+    ) {
+        let steps = targets[id]?.view.loadPart(documents) ?? []
+        let gone = targets[id]?.view.endParts() ?? []
+        targets[id]?.isPartial = false
+        send([id: gone + steps], at: time, &effects)
+        arrive(id, at: start)
     }
 
     private mutating func catchUp(
@@ -333,15 +400,29 @@ struct ListenSession {
 
     /// Applies the pages behind the position that a target shows.
     mutating func settle(_ id: Int32, from shown: ChangeCursor, _ effects: inout [Effect]) {
+        guard advance(id, from: shown, &effects) else { return read(id, &effects) }
+        arrive(id, at: shown)
+    }
+
+    /// Applies the kept pages behind a position; returns false if the target must be read again.
+    private mutating func advance(
+        _ id: Int32,
+        from shown: ChangeCursor,
+        _ effects: inout [Effect]
+    ) -> Bool {
         for page in kept.pages where shown < page.next {
-            guard let steps = targets[id]?.view.apply(page.changes) else {
-                return read(id, &effects)
-            }
+            guard let steps = targets[id]?.view.apply(page.changes) else { return false }
             send([id: steps], at: page.time, &effects)
         }
+        return true
+    }
+
+    /// Ends the read of a target, which waits for the stream if it was read at a later position.
+    private mutating func arrive(_ id: Int32, at shown: ChangeCursor) {
         let isAhead = position.map { $0 < shown } ?? true
         targets[id]?.phase = isAhead ? .ahead(shown) : .settled
         targets[id]?.repetitions = 0
+        targets[id]?.hasBegunAgain = false
     }
 
     private mutating func fail(
@@ -351,6 +432,15 @@ struct ListenSession {
     ) {
         // A failed comparison does not end its target.
         guard targets[id]?.check == nil else { return abandonCheck(id, &effects) }
+        if error.code == .snapshotTooOld, var target = targets[id], !target.hasBegunAgain,
+            case .loading = target.phase
+        {
+            // A client that takes longer than the store can hold a snapshot would not be faster the next time.
+            target.view = TargetView(target.target.content)
+            (target.needsReset, target.hasBegunAgain) = (true, true)
+            targets[id] = target
+            return read(id, &effects)
+        }
         let failure = StreamFailure(listening: error)
         // Clients resume a stream that ends, but not a target that fails.
         guard failure.status != .unavailable else { return effects.append(.end(failure)) }
@@ -374,6 +464,7 @@ struct ListenSession {
                 guard start <= page.next else { continue }
                 targets[id]?.phase = .settled
                 guard start < page.next else { continue }
+            case .loading(_, let start)?: guard start < page.next else { continue }
             case .settled?: break
             case .reading?, nil: continue
             }

@@ -17,9 +17,18 @@ final class ListenStream: Sendable {
         var heartbeat = Duration.seconds(30)
         /// The maximum number of changes that a resumption repeats; with more, a target is read again.
         var mostRepeatedChanges = 10_000
-        /// The approximate maximum size of the documents of a target, and of those that a resumption repeats, in bytes.
+        /// The approximate maximum size of the documents of a target that is not read page by page, and of those that a
+        /// resumption repeats, in bytes.
+        ///
+        /// A query without a limit is read page by page, if the store can read one state several times.
         var mostBytesAtOnce = 64 << 20
-        /// The maximum duration of a read of a query, or of ten or more documents.
+        /// The approximate size of a page of a target's documents, in bytes.
+        var pageBytes = 4 << 20
+        /// The approximate size of a page if the store scans the collection for it, in bytes.
+        var scannedPageBytes = 16 << 20
+        /// The maximum time for which the store holds the state of a target that is read page by page.
+        var maximumHoldTime = Duration.seconds(600)
+        /// The maximum duration of a read of a page of a query, or of ten or more documents.
         ///
         /// A read that takes longer is tried once more, and then its target ends.
         var readTimeout = Duration.seconds(60)
@@ -59,9 +68,9 @@ final class ListenStream: Sendable {
         var nextPermission: UInt64 = 0
     }
 
-    private let hub: ListenHub
+    let hub: ListenHub
     private let mailbox: ListenMailbox
-    private let configuration: Configuration
+    let configuration: Configuration
     private let timer: DeadlineTimer
     private let send: @Sendable (ListenResponse) async throws -> Void
     private let state = Mutex(State())
@@ -69,7 +78,14 @@ final class ListenStream: Sendable {
     private let turns = TaskQueue()
     private let (work, works) = AsyncStream.makeStream(of: Work.self)
 
-    private var adapter: any StorageAdapter { hub.adapter }
+    /// Admits some of the stream's reads of queries, with the documents that its client has not taken.
+    let loads = TaskQueue(admitting: 8)
+    /// The size of the pages of the log that the session keeps, in bytes.
+    private let kept: CountedBytes
+    /// The size of such pages that a stream has room for, however much waits for others.
+    private static let guaranteedBytes = 1 << 20
+
+    var adapter: any StorageAdapter { hub.adapter }
 
     /// Creates a stream that sends its messages to a client by `send`, whose errors end the stream.
     init(
@@ -82,6 +98,7 @@ final class ListenStream: Sendable {
         self.send = send
         timer = .on(configuration.clock)
         mailbox = hub.open()
+        kept = hub.count()
     }
 
     deinit { hub.close(mailbox) }
@@ -143,7 +160,7 @@ final class ListenStream: Sendable {
     /// - Parameters:
     ///   - event: The event; nil to handle only the pages of the hub that wait.
     ///   - follower: The follower; nil if the event does not come from one.
-    private func handle(_ event: ListenSession.Event?, of follower: UInt64? = nil) async {
+    func handle(_ event: ListenSession.Event?, of follower: UInt64? = nil) async {
         guard await turns.enter() else { return }
         defer { turns.leave() }
         await inOwnTask { await self.handleNow(event, of: follower) }
@@ -217,7 +234,15 @@ final class ListenStream: Sendable {
     }
 
     private func perform(_ event: ListenSession.Event) async {
-        for effect in state.withLock({ $0.session.handle(event) }) {
+        let (effects, size) = state.withLock { state in
+            (state.session.handle(event), state.session.kept.bytes)
+        }
+        kept.set(size)
+        if size > Self.guaranteedBytes, hub.isFull {
+            // The client resumes the stream, perhaps on another server.
+            return end(StreamFailure(.unavailable, "too many changes wait for all streams"))
+        }
+        for effect in effects {
             switch effect {
             case .read(let id, let operation): works.yield(.read(id, operation))
             case .catchUp(let id, let cursor, let scope):
@@ -308,95 +333,23 @@ final class ListenStream: Sendable {
 
     // MARK: The store
 
+    /// Returns whether a target waits for a read, or for more of its documents.
+    func isWaiting(for read: ListenSession.ReadID) -> Bool {
+        state.withLock { $0.session.target(of: read) != nil }
+    }
+
     private func perform(_ work: Work) async {
         switch work {
         case .heartbeat: await beat()
         case .review(let id, let number, let time):
             guard (try? await configuration.clock.sleep(for: time)) != nil else { return }
             await renew(id, number)
-        case .read(let id, let operation):
-            await handle(await read(id, operation))
+        case .read(let id, let operation): await read(id, operation)
         case .catchUp(let id, let cursor, let scope):
             await handle(await catchUp(id, cursor, scope))
         case .follow(let cursor, let follower):
             await follow(cursor, follower)
         }
-    }
-
-    private func read(
-        _ id: ListenSession.ReadID,
-        _ operation: ReadOperation
-    ) async -> ListenSession.Event {
-        var request = ReadRequest(operation)
-        (request.needsPosition, request.needsTime) = (true, true)
-        request.reportsUnreadable = true
-        request.maximumBytes = configuration.mostBytesAtOnce
-        do throws(StorageError) {
-            let result = try await answer(request)
-            guard !result.isPartial else { return .failed(id, isTooLarge) }
-            guard let position = result.position, let time = result.time else {
-                return .failed(id, Self.lacksTimes)
-            }
-            let point = ListenSession.Point(position: position, time: time)
-            let unreadable = result.unreadable.map(\.path)
-            switch result.payload {
-            case .found(let documents):
-                return .loaded(id, documents, unreadable: unreadable, at: point)
-            case .documents(let documents):
-                let found = documents.compactMap { $0 }
-                return .loaded(id, found, unreadable: unreadable, at: point)
-            case .values(let values):
-                return .counted(id, Int(values.first?.integerValue ?? 0), at: point)
-            case .names: return .loaded(id, [], at: point)
-            }
-        } catch {
-            return .failed(id, error)
-        }
-    }
-
-    /// Performs a read: one of a few documents at once, and others when they are admitted, with a time limit.
-    private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        // A few documents do not wait for slow queries; a timer would cost more than reading them.
-        if case .documents(let paths) = request.operation, paths.count < 10 {
-            return try await adapter.read(request)
-        }
-        // The store may have been busy the first time.
-        if let result = try await admittedAnswer(request) { return result }
-        if let result = try await admittedAnswer(request) { return result }
-        let limit = configuration.readTimeout
-        // Clients would come back from a stream that ends, and ask for the same again.
-        throw StorageError(
-            .tooLarge,
-            "reading the documents takes more than \(limit); narrow the query, or limit it"
-        )
-    }
-
-    /// Performs a read when it is admitted; returns nil if it has reached the time limit.
-    private func admittedAnswer(
-        _ request: ReadRequest
-    ) async throws(StorageError) -> ReadResult? {
-        guard await hub.reads.enter() else { throw .cancellation }
-        defer { hub.reads.leave() }
-        let limit = configuration.readTimeout
-        let context = StorageContext().limited(to: limit, on: configuration.clock)
-        do throws(StorageError) {
-            return try await context.run {
-                [adapter] () async throws(StorageError) -> ReadResult in
-                try await adapter.read(request)
-            }
-        } catch {
-            // Other timeouts are those of the store itself.
-            guard error.code == .timeout, context.isOver else { throw error }
-            return nil
-        }
-    }
-
-    private var isTooLarge: StorageError {
-        let size = "\(configuration.mostBytesAtOnce) bytes"
-        return StorageError(
-            .tooLarge,
-            "the documents have more than \(size); narrow the query, or limit it"
-        )
     }
 
     private func catchUp(
@@ -427,7 +380,7 @@ final class ListenStream: Sendable {
         }
     }
 
-    private static var lacksTimes: StorageError {
+    static var lacksTimes: StorageError {
         StorageError(.unsupported, "listening needs a store that tells the times of its states")
     }
 

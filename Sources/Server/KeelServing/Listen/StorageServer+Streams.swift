@@ -63,6 +63,9 @@ extension StorageServer {
         var settings = ListenStream.Configuration()
         settings.clock = configuration.clock
         settings.mostBytesAtOnce = configuration.mostBytesAtOnce
+        settings.pageBytes = configuration.pageBytes
+        settings.scannedPageBytes = configuration.firstPageBytes
+        settings.maximumHoldTime = configuration.maximumHoldTime
         settings.readTimeout = configuration.readTimeout
         settings.checkIndexes = { [configuration] operation throws(StorageError) in
             try configuration.checkIndexes(of: operation)

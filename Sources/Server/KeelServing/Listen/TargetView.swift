@@ -34,6 +34,15 @@ struct TargetView {
     private var isKnown = true
     /// The documents that have come to the result since the store was asked for names; nil if it was not asked.
     private var arrived: Set<DocumentPath>?
+    /// The read whose documents arrive in parts, while it lasts.
+    private var loading: Loading?
+
+    private struct Loading {
+        /// The documents of an earlier read that have not been found again.
+        var former: Set<DocumentPath>
+        /// The documents whose changes are newer than the read.
+        var changed: Set<DocumentPath> = []
+    }
 
     /// Creates the view of a client that has nothing.
     init(_ content: ListenTarget.Content) {
@@ -112,6 +121,11 @@ struct TargetView {
     ///   - unreadable: The documents that exist, and cannot be read.
     /// - Returns: The steps from what the client has; after a reset, it has nothing.
     mutating func load(_ found: [Document], unreadable: [DocumentPath] = []) -> [Step] {
+        guard window != nil || query == nil else {
+            beginParts()
+            let steps = loadPart(found)
+            return endParts() + steps
+        }
         defer { (isKnown, arrived) = (true, nil) }
         guard let query else {
             let missing = documents.subtracting(found.map(\.path))
@@ -119,14 +133,33 @@ struct TargetView {
             return found.map(Step.has)
                 + missing.sorted().map { .drops($0, isDeleted: !damaged.contains($0)) }
         }
-        if window != nil {
-            if !isKnown { window = QueryView(query.query) }
-            return window?.load(found).map(Self.step) ?? []
+        if !isKnown { window = QueryView(query.query) }
+        return window?.load(found).map(Self.step) ?? []
+    }
+
+    /// Begins to load a complete read whose documents arrive in parts, with changes between them.
+    ///
+    /// Only a query without a limit is read in this way: see ``ReadOperation/queryInParts``.
+    mutating func beginParts() {
+        let former = isKnown ? paths.union(loading?.former ?? []) : []
+        loading = Loading(former: former)
+        (paths, isKnown, arrived) = ([], true, nil)
+    }
+
+    /// Loads a part of a complete read, without the documents whose later states have been applied already.
+    mutating func loadPart(_ found: [Document]) -> [Step] {
+        let current = found.filter { loading?.changed.contains($0.path) != true }
+        for document in current {
+            paths.insert(document.path)
+            loading?.former.remove(document.path)
         }
-        let former = isKnown ? paths : []
-        paths = Set(found.map(\.path))
-        let gone = former.subtracting(paths).sorted()
-        return gone.map { .drops($0, isDeleted: false) } + found.map(Step.has)
+        return current.map(Step.has)
+    }
+
+    /// Drops what the client had before a complete read, and the read has not found.
+    mutating func endParts() -> [Step] {
+        defer { loading = nil }
+        return (loading?.former ?? []).sorted().map { .drops($0, isDeleted: false) }
     }
 
     /// Applies the changes of a page.
@@ -150,6 +183,8 @@ struct TargetView {
     private mutating func step(_ change: ChangePage.Change, in query: PreparedQuery) -> Step? {
         let path = change.path
         guard query.covers(path.collection) else { return nil }
+        loading?.changed.insert(path)
+        let wasFormer = loading?.former.remove(path) != nil
         if case .current(let document) = change, query.place(of: document) != nil {
             if isKnown {
                 paths.insert(path)
@@ -160,7 +195,7 @@ struct TargetView {
             return .has(document)
         }
         let mayHaveIt = isKnown ? paths.remove(path) != nil : noteAbsence(of: path)
-        guard mayHaveIt else { return nil }
+        guard mayHaveIt || wasFormer else { return nil }
         if case .removed = change { return .drops(path, isDeleted: true) }
         return .drops(path, isDeleted: false)
     }
@@ -184,5 +219,17 @@ struct TargetView {
     private static func step(_ change: DocumentChange) -> Step {
         if case .removed = change.kind { return .drops(change.document.path, isDeleted: false) }
         return .has(change.document)
+    }
+}
+
+extension ReadOperation {
+    /// The query, if its documents may arrive in parts: all documents of a target that needs only their paths later.
+    ///
+    /// A target with a limit or an offset needs the documents themselves, and a query for names is small.
+    var queryInParts: DocumentQuery? {
+        guard case .query(let query) = self, query.limit == nil, query.offset == 0,
+            query.search == nil, query.projection == nil
+        else { return nil }
+        return query
     }
 }

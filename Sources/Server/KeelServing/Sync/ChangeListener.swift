@@ -257,3 +257,22 @@ final class BufferedBytes: Sendable {
 
     deinit { total.add(-bytes.count) }
 }
+
+/// A number of bytes that is part of a total as long as the object exists.
+final class CountedBytes: Sendable {
+    private let count = Mutex(0)
+    private let total: ByteCount
+
+    init(in total: ByteCount) { self.total = total }
+
+    /// Replaces the number.
+    func set(_ bytes: Int) {
+        let growth = count.withLock { count in
+            defer { count = bytes }
+            return bytes - count
+        }
+        if growth != 0 { total.add(growth) }
+    }
+
+    deinit { total.add(-count.withLock { $0 }) }
+}

@@ -92,6 +92,34 @@ struct ListenHistory {
     }
 }
 
+extension ListenSession.Event {
+    /// Returns the events of a read, one after the other: in parts if the operation allows it.
+    ///
+    /// Once, the store may lose the snapshot.
+    static func loading(
+        _ id: ListenSession.ReadID,
+        _ documents: [Document],
+        of operation: ReadOperation,
+        at point: ListenSession.Point,
+        _ random: inout SeededRandom,
+        _ hasLost: inout Bool
+    ) -> [Self] {
+        guard operation.queryInParts != nil else { return [.loaded(id, documents, at: point)] }
+        var rest = documents[...]
+        var events: [Self] = []
+        while Bool.random(using: &random), !rest.isEmpty {
+            let count = Int.random(in: 1...2, using: &random)
+            events.append(.part(id, Array(rest.prefix(count)), at: point))
+            rest = rest.dropFirst(count)
+        }
+        guard !hasLost, !events.isEmpty, Int.random(in: 0..<10, using: &random) == 0 else {
+            return events + [.loaded(id, Array(rest), at: point)]
+        }
+        hasLost = true
+        return events + [.failed(id, StorageError(.snapshotTooOld, "the snapshot is lost"))]
+    }
+}
+
 /// Names events and messages in the trace of a simulation.
 enum ListenWords {
     static func words(_ document: Document) -> String {
@@ -106,6 +134,7 @@ enum ListenWords {
         case .request(.reject(let id, _)): "reject \(id)"
         case .request(.remove(let id)): "remove \(id)"
         case .loaded(let id, let documents, _, _): "loaded \(id) \(documents.map(words))"
+        case .part(let id, let documents, _): "part \(id) \(documents.map(words))"
         case .counted(let id, let count, _): "counted \(id) \(count)"
         case .caughtUp(let id, let changes, _): "caught up \(id) \(changes.map(\.path.string))"
         case .cannotResume(let id): "cannot resume \(id)"

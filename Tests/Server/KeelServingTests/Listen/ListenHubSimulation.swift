@@ -32,7 +32,8 @@ struct ListenHubSimulation {
         var client: ListenClientModel
         var requests: [ListenRequest] = []
         var reads: [Read] = []
-        var events: [ListenSession.Event] = []
+        /// The events of each read that has been done.
+        var events: [[ListenSession.Event]] = []
         var follower = Follower.none
         var isEager = false
         var indexed: Set<Int32> = []
@@ -51,6 +52,7 @@ struct ListenHubSimulation {
     private var streams: [Stream] = []
     private var history = ListenHistory()
     private var isSettling = false
+    private var hasLostSnapshot = false
     /// The events so far, for the message of a failure.
     private(set) var trace: [String] = []
     private(set) var resumptions = 0
@@ -299,10 +301,10 @@ struct ListenHubSimulation {
     private mutating func work(_ number: Int) async throws {
         guard !streams[number].reads.isEmpty else { return }
         let read = streams[number].reads.remove(at: pick(streams[number].reads.count))
-        let event: ListenSession.Event
+        let events: [ListenSession.Event]
         switch read {
         case .read(let id, _) where happens(oneIn: 25):
-            event = .failed(id, StorageError(.unavailable, "the store is away"))
+            events = [.failed(id, StorageError(.unavailable, "the store is away"))]
         case .read(let id, let operation):
             var request = ReadRequest(operation)
             (request.needsPosition, request.needsTime) = (true, true)
@@ -310,14 +312,22 @@ struct ListenHubSimulation {
             guard let position = result.position, let time = result.time else { return }
             let point = ListenSession.Point(position: position, time: time)
             switch result.payload {
-            case .found(let documents): event = .loaded(id, documents, at: point)
+            case .found(let documents):
+                events = ListenSession.Event.loading(
+                    id,
+                    documents,
+                    of: operation,
+                    at: point,
+                    &random,
+                    &hasLostSnapshot
+                )
             case .documents(let documents):
-                event = .loaded(id, documents.compactMap { $0 }, at: point)
+                events = [.loaded(id, documents.compactMap { $0 }, at: point)]
             case .values(let values):
-                event = .counted(id, Int(values[0].integerValue ?? 0), at: point)
+                events = [.counted(id, Int(values[0].integerValue ?? 0), at: point)]
             case .names: return
             }
-        case .catchUp(let id, _, _) where happens(oneIn: 8): event = .cannotResume(id)
+        case .catchUp(let id, _, _) where happens(oneIn: 8): events = [.cannotResume(id)]
         case .catchUp(let id, let cursor, let scope):
             // Without a limit, a page of the store in memory ends at the end of the log.
             let page = try await store.changes(ChangeRequest(after: cursor, scope: scope))
@@ -325,9 +335,9 @@ struct ListenHubSimulation {
                 throw ListenClientModel.Violation("the log is too long for one page")
             }
             let point = ListenSession.Point(position: page.next, time: time)
-            event = .caughtUp(id, page.changes, at: point)
+            events = [.caughtUp(id, page.changes, at: point)]
         }
-        streams[number].events.append(event)
+        streams[number].events.append(events)
     }
 
     private mutating func deliver(_ number: Int) async throws {
@@ -336,7 +346,9 @@ struct ListenHubSimulation {
         let prefersRequests = Bool.random(using: &random)
         guard stream.events.isEmpty || !stream.requests.isEmpty && prefersRequests else {
             let place = pick(stream.events.count)
-            return try await handle(streams[number].events.remove(at: place), number)
+            let event = streams[number].events[place].removeFirst()
+            if streams[number].events[place].isEmpty { streams[number].events.remove(at: place) }
+            return try await handle(event, number)
         }
         try await handle(.request(streams[number].requests.removeFirst()), number)
     }

@@ -333,6 +333,65 @@ struct ListenSessionTests {
         #expect(words == ["read 3", "read 4", "read 5", "remove [4] RESOURCE_EXHAUSTED"])
     }
 
+    @Test("A target in parts takes the changes between them, and is shown after the last")
+    func parts() {
+        var session = ListenSession(mostKeptChanges: 1)
+        _ = session.handle(Self.target(2))
+        let first = ListenSession.Event.part(1, [Self.document("notes/a")], at: Self.point(1))
+        #expect(Self.paths(session.handle(first)) == ["notes/a"])
+        let changes: [ChangePage.Change] = [
+            .current(Self.document("notes/b", color: "blue")),
+            .removed("notes/a", Revision(number: 2)),
+        ]
+        var effects = session.handle(.page(Self.page(2, changes)))
+        #expect(Self.paths(effects) == ["notes/b", "notes/a"])
+        #expect(Self.words(effects).isEmpty)
+        // More changes than a session keeps for a read.
+        effects = session.handle(Self.page(3, of: 50))
+        #expect(Self.paths(effects).count == 50 && Self.words(effects).isEmpty)
+        let old = (["notes/b", "notes/c", "notes/7"] as [DocumentPath]).map { Self.document($0) }
+        effects = session.handle(.part(1, old, at: Self.point(1)))
+        #expect(Self.paths(effects) == ["notes/c"], "the others have changed since")
+        effects = session.handle(.loaded(1, [Self.document("notes/d")], at: Self.point(1)))
+        #expect(Self.paths(effects) == ["notes/d"])
+        #expect(Self.words(effects) == ["current [2]", "noChange [] token"])
+    }
+
+    @Test("Nothing is shown while a target has some of its documents, also after a restart")
+    func partialTarget() {
+        var session = ListenSession()
+        _ = session.handle(Self.target(2))
+        _ = session.handle(.loaded(1, [], at: Self.point(1)))
+        _ = session.handle(Self.target(4))
+        let first = ListenSession.Event.part(2, [Self.document("notes/a")], at: Self.point(1))
+        #expect(Self.words(session.handle(first)).isEmpty)
+        #expect(Self.words(session.handle(Self.page(2, of: 1))).isEmpty)
+        #expect(Self.words(session.handle(.beat)).isEmpty)
+        #expect(Self.words(session.handle(.restarted)) == ["read 3", "read 4"])
+        #expect(Self.words(session.handle(.loaded(3, [], at: Self.point(3)))).isEmpty)
+        let effects = session.handle(.loaded(4, [], at: Self.point(3)))
+        #expect(Set(Self.paths(effects)) == ["notes/0", "notes/a"], "they are gone")
+        #expect(Self.words(effects) == ["current [4]", "noChange [] token"])
+    }
+
+    @Test("A target in parts begins again once if the store has lost its snapshot")
+    func lostSnapshot() {
+        var session = ListenSession()
+        _ = session.handle(Self.target(2))
+        let lost = StorageError(.snapshotTooOld, "the snapshot has been held for too long")
+        func part(of read: ListenSession.ReadID) -> ListenSession.Event {
+            .part(read, [Self.document("notes/a")], at: Self.point(1))
+        }
+        _ = session.handle(part(of: 1))
+        #expect(Self.words(session.handle(.failed(1, lost))) == ["read 2"])
+        #expect(session.handle(part(of: 1)).isEmpty, "nobody waits for it")
+        #expect(Self.words(session.handle(part(of: 2))) == ["reset [2]"])
+        #expect(
+            Self.words(session.handle(.failed(2, lost)))
+                == ["remove [2] FAILED_PRECONDITION", "noChange [] token"]
+        )
+    }
+
     @Test("Of the changes during a read, only the last one of each document is kept")
     func keptPages() {
         var kept = KeptPages(mostChanges: 2)

@@ -20,11 +20,13 @@ struct ListenSimulation {
     private var history = ListenHistory()
     /// The work of the driver that has not begun, and the events that are on their way.
     private var pending: [Pending] = []
-    private var events: [ListenSession.Event] = []
+    /// The events of each read that has been done.
+    private var events: [[ListenSession.Event]] = []
     private var pages: [ListenSession.Event] = []
     private var requests: [ListenRequest] = []
     private var feed: ChangeCursor?
     private var isCaughtUp = true
+    private var hasLostSnapshot = false
     /// The events so far, for the message of a failure.
     private(set) var trace: [String] = []
     private(set) var resumptions = 0
@@ -146,16 +148,26 @@ struct ListenSimulation {
             guard let position = result.position, let time = result.time else { return }
             let point = ListenSession.Point(position: position, time: time)
             switch result.payload {
-            case .found(let documents): events.append(.loaded(id, documents, at: point))
+            case .found(let documents):
+                events.append(
+                    ListenSession.Event.loading(
+                        id,
+                        documents,
+                        of: operation,
+                        at: point,
+                        &random,
+                        &hasLostSnapshot
+                    )
+                )
             case .documents(let documents):
-                events.append(.loaded(id, documents.compactMap { $0 }, at: point))
+                events.append([.loaded(id, documents.compactMap { $0 }, at: point)])
             case .values(let values):
-                events.append(.counted(id, Int(values[0].integerValue ?? 0), at: point))
+                events.append([.counted(id, Int(values[0].integerValue ?? 0), at: point)])
             case .names: break
             }
         case .catchUp(let id, var cursor, let scope):
             guard Int.random(in: 0..<8, using: &random) > 0 else {
-                events.append(.cannotResume(id))
+                events.append([.cannotResume(id)])
                 return
             }
             var changes: [ChangePage.Change] = []
@@ -165,7 +177,7 @@ struct ListenSimulation {
                 cursor = page.next
                 guard page.isCaughtUp, let time = page.time else { continue }
                 let point = ListenSession.Point(position: cursor, time: time)
-                return events.append(.caughtUp(id, changes, at: point))
+                return events.append([.caughtUp(id, changes, at: point)])
             }
         }
     }
@@ -191,7 +203,9 @@ struct ListenSimulation {
         case 0: try await handle(.request(requests.removeFirst()))
         case 1:
             let place = Int.random(in: 0..<events.count, using: &random)
-            try await handle(events.remove(at: place))
+            let event = events[place].removeFirst()
+            if events[place].isEmpty { events.remove(at: place) }
+            try await handle(event)
         case 2: try await handle(pages.removeFirst())
         default: break
         }

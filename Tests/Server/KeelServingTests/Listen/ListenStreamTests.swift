@@ -373,30 +373,6 @@ struct ListenStreamTests {
         #expect(departures.withLock { $0 } == ["notes/1": false, "notes/2": true])
     }
 
-    @Test("A target that is larger than the server reads at once ends with a status of its own")
-    func largeTarget() async throws {
-        let store = WatchedStore(InMemoryStorageAdapter())
-        try await commits(40, to: store)
-        var configuration = ListenStream.Configuration()
-        configuration.mostBytesAtOnce = 1_000
-        let causes = Mutex<[FirestoreStatus?]>([])
-        let requests = AsyncStream.makeStream(of: ListenRequest.self)
-        let stream = ListenStream(
-            hub: ListenHub(adapter: store),
-            configuration: configuration
-        ) { response in
-            guard case .target(let change) = response, change.kind == .remove else { return }
-            causes.withLock { $0.append(change.cause?.status) }
-            requests.continuation.finish()
-        }
-        let content = ListenTarget.Content.query(DocumentQuery("notes"))
-        requests.continuation.yield(.add(ListenTarget(id: 2, content: content)))
-        #expect(await stream.run(requests.stream) == nil)
-        #expect(causes.withLock { $0 } == [.resourceExhausted])
-        #expect(store.reads.map(\.maximumBytes) == [1_000])
-        #expect(store.mostFoundBytes <= 1_000)
-    }
-
     @Test("A query that takes too long twice ends, and neither its stream nor reads of documents")
     func slowRead() async throws {
         let clock = TestClock()

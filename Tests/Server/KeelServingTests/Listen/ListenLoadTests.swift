@@ -1,0 +1,217 @@
+import KeelStorage
+import KeelStorageAdapting
+import KeelStorageFirestore
+import KeelTestKit
+import KeelTestSupport
+import Synchronization
+import Testing
+
+@testable import KeelServing
+
+@Suite("First documents of large targets", .timeLimit(.minutes(2)))
+struct ListenLoadTests {
+    private static let notes = ListenTarget.Content.query(DocumentQuery("notes"))
+
+    /// A store that can neither hold a state nor read the past.
+    private struct PresentStore: ForwardingStorageAdapter {
+        let upstream: any StorageAdapter
+
+        var capabilities: StorageCapabilities {
+            upstream.capabilities.subtracting([.heldReads, .pointInTimeReads])
+        }
+    }
+
+    /// What a client has been told, which must obey the rules of the SDKs.
+    private final class Client: Sendable {
+        private let model = Mutex(ListenClientModel())
+        private let problem = Mutex<String?>(nil)
+
+        var failure: String? { problem.withLock { $0 } }
+
+        func add(_ content: ListenTarget.Content) -> ListenRequest {
+            model.withLock { $0.add(2, content) }
+        }
+
+        /// The documents that the client shows; nil while it shows nothing.
+        var shown: [DocumentPath: Document]? { model.withLock { $0.shown(2) } }
+
+        func receive(_ response: ListenResponse) {
+            do {
+                _ = try model.withLock { try $0.receive(response) }
+            } catch {
+                problem.withLock { $0 = $0 ?? String(describing: error) }
+            }
+        }
+    }
+
+    private static func write(_ number: Int, size: Int = 0) -> DocumentWrite {
+        let fields: DocumentFields = [
+            "size": .integer(Int64(size)), "text": .string(String(repeating: "x", count: size)),
+        ]
+        return DocumentWrite("notes/\(number)", .set(DocumentBody(fields)))
+    }
+
+    private static func commit(
+        _ writes: [DocumentWrite],
+        to store: any StorageAdapter
+    ) async throws(StorageError) {
+        for result in try await store.commit([WriteBatch(writes)]) { _ = try result.get() }
+    }
+
+    private static func fill(_ store: any StorageAdapter, _ numbers: Range<Int>) async throws {
+        try await commit(numbers.map { write($0) }, to: store)
+    }
+
+    private static func documents(
+        of store: any StorageAdapter
+    ) async throws -> [DocumentPath: Document] {
+        let result = try await store.read(ReadRequest(.query(DocumentQuery("notes"))))
+        guard case .found(let documents) = result.payload else { return [:] }
+        return Dictionary(uniqueKeysWithValues: documents.map { ($0.path, $0) })
+    }
+
+    /// Returns whether a read is one of a page of documents.
+    private static func isPage(_ request: ReadRequest) -> Bool {
+        if case .query = request.operation { true } else { false }
+    }
+
+    @Test(
+        "They arrive in pages of one state, whatever is written meanwhile",
+        arguments: [nil, .seconds(3_600)] as [Duration?]
+    )
+    func pages(history: Duration?) async throws {
+        let memory = InMemoryStorageAdapter(history: history)
+        try await Self.fill(memory, 0..<100)
+        let store = WatchedStore(memory) { number async throws(StorageError) in
+            guard number < 10 else { return }
+            let gone = DocumentWrite("notes/\(99 - number)", .delete)
+            let writes = [Self.write(number, size: 1), Self.write(1_000 + number), gone]
+            try await Self.commit(writes, to: memory)
+        }
+        var configuration = ListenStream.Configuration()
+        (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
+        configuration.mostBytesAtOnce = 5_000
+        let client = Client()
+        let stream = ListenStream(hub: ListenHub(adapter: store), configuration: configuration) {
+            client.receive($0)
+        }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        requests.continuation.yield(client.add(Self.notes))
+        async let ended = stream.run(requests.stream)
+        try await waitUntil { client.failure != nil || client.shown != nil }
+        // Later changes find the target as usual.
+        try await Self.commit([Self.write(5_000)], to: memory)
+        try await waitUntil { client.failure != nil || client.shown?["notes/5000"] != nil }
+        requests.continuation.finish()
+        #expect(await ended == nil)
+        #expect(client.failure == nil)
+        let documents = try await Self.documents(of: memory)
+        #expect(client.shown == documents)
+        let pages = store.reads.filter(Self.isPage)
+        #expect(pages.count >= 8)
+        #expect(pages.allSatisfy { ($0.maximumBytes ?? .max) <= 5_000 })
+        #expect(Set(pages.dropFirst(2).map(\.asOf)).count == 1, "one state")
+        #expect(store.mostFoundBytes <= 5_000)
+    }
+
+    @Test("A page is read once the client has taken the one before it")
+    func backPressure() async throws {
+        let memory = InMemoryStorageAdapter()
+        try await Self.fill(memory, 0..<100)
+        let store = WatchedStore(memory)
+        var configuration = ListenStream.Configuration()
+        (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
+        let (client, gate, hub) = (Client(), Gate(), ListenHub(adapter: store))
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(hub: hub, configuration: configuration) { response in
+            if case .document = response { try await gate.pass() }
+            client.receive(response)
+            if client.shown != nil { requests.continuation.finish() }
+        }
+        requests.continuation.yield(client.add(Self.notes))
+        async let ended = stream.run(requests.stream)
+        try await waitUntil { gate.begunCount == 1 }
+        #expect(store.reads.count(where: Self.isPage) == 1)
+        #expect(hub.waitingBytes > 0)
+        gate.open()
+        #expect(await ended == nil)
+        #expect(client.shown?.count == 100)
+        #expect(store.reads.count(where: Self.isPage) > 8)
+        #expect(hub.waitingBytes == 0)
+    }
+
+    @Test("A client that goes away while documents arrive releases the state that the store holds")
+    func release() async throws {
+        let memory = InMemoryStorageAdapter()
+        try await Self.fill(memory, 0..<100)
+        let store = WatchedStore(memory)
+        var configuration = ListenStream.Configuration()
+        (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(
+            hub: ListenHub(adapter: store),
+            configuration: configuration
+        ) { response in
+            if case .document = response { requests.continuation.finish() }
+        }
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: Self.notes)))
+        #expect(await stream.run(requests.stream) == nil)
+        try await waitUntil {
+            let holds = store.reads.compactMap(\.holdDuration)
+            return holds.count(where: { $0 > .zero }) == holds.count(where: { $0 == .zero })
+        }
+    }
+
+    @Test("Changes that are kept for a read count like those that wait, and end a stream of many")
+    func keptChanges() async throws {
+        let memory = InMemoryStorageAdapter()
+        let gate = Gate()
+        let store = WatchedStore(memory) { number async throws(StorageError) in
+            // The second target's documents.
+            guard number == 2 else { return }
+            do { try await gate.pass() } catch { throw .cancellation }
+        }
+        let hub = ListenHub(adapter: store, mostWaitingBytes: 100_000)
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let current = Mutex<Set<Int32>>([])
+        let stream = ListenStream(hub: hub) { response in
+            guard case .target(let change) = response, change.kind == .current else { return }
+            current.withLock { $0.formUnion(change.targets) }
+        }
+        async let ended = stream.run(requests.stream)
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: Self.notes)))
+        try await waitUntil { current.withLock { $0 == [2] } }
+        let limited = DocumentQuery("notes").with { $0.limit = .first(3) }
+        requests.continuation.yield(.add(ListenTarget(id: 4, content: .query(limited))))
+        try await waitUntil { gate.begunCount == 1 }
+        for number in 0..<3 {
+            try await Self.commit([Self.write(number, size: 600_000)], to: memory)
+        }
+        #expect(await ended?.status == .unavailable)
+        #expect(current.withLock { $0 } == [2])
+    }
+
+    @Test("A large target of a store that reads only the present ends with a status of its own")
+    func largeTarget() async throws {
+        let store = WatchedStore(PresentStore(upstream: InMemoryStorageAdapter()))
+        try await Self.fill(store, 0..<40)
+        var configuration = ListenStream.Configuration()
+        configuration.mostBytesAtOnce = 1_000
+        let causes = Mutex<[FirestoreStatus?]>([])
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(
+            hub: ListenHub(adapter: store),
+            configuration: configuration
+        ) { response in
+            guard case .target(let change) = response, change.kind == .remove else { return }
+            causes.withLock { $0.append(change.cause?.status) }
+            requests.continuation.finish()
+        }
+        let content = ListenTarget.Content.query(DocumentQuery("notes"))
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: content)))
+        #expect(await stream.run(requests.stream) == nil)
+        #expect(causes.withLock { $0 } == [.resourceExhausted])
+        #expect(store.reads.map(\.maximumBytes) == [1_000])
+        #expect(store.mostFoundBytes <= 1_000)
+    }
+}
