@@ -25,7 +25,7 @@ extension StorageClient {
     public func asOf(_ time: Timestamp) throws(StorageError) -> StorageClient {
         try require(.pointInTimeReads, for: "asOf")
         return StorageClient(
-            PointInTimeStorageAdapter(upstream: adapter, time: time),
+            StorageView(upstream: adapter, kind: .past(time)),
             configuration: configuration,
             preparation: preparation
         )
@@ -50,46 +50,5 @@ extension StorageClient {
             )
         }
         return time
-    }
-}
-
-/// An adapter that reads another one as of a time, and refuses writes.
-struct PointInTimeStorageAdapter: StorageAdapter {
-    let upstream: any StorageAdapter
-    let time: Timestamp
-
-    var capabilities: StorageCapabilities {
-        // Writing capabilities are claimed so that a write reaches `commit`, whose error says why it is refused.
-        let reading: StorageCapabilities = [
-            .aggregation, .declaredIndexes, .collectionListing, .textSearch, .pointInTimeReads,
-        ]
-        let writing: StorageCapabilities = [
-            .transactions, .idempotentCommits, .replication, .origins,
-        ]
-        return upstream.capabilities.intersection(reading).union(writing)
-    }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
-    }
-
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        var request = request
-        // A client of the past can read further back.
-        request.asOf = request.asOf ?? time
-        return try await upstream.read(request)
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        throw StorageError(
-            .readOnly,
-            "a client of the past is read-only; write with the original client"
-        )
-    }
-
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        throw StorageError(.unsupported, "a client of the past has no change log")
     }
 }

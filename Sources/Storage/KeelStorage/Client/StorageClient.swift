@@ -44,7 +44,7 @@ public struct StorageClient: Sendable {
     }
 
     /// Whether the client reads as of a time in the past, so that results never change.
-    var isOfThePast: Bool { adapter is PointInTimeStorageAdapter }
+    var isOfThePast: Bool { (adapter as? StorageView)?.isOfThePast == true }
 
     /// Creates a client with a schema and default settings.
     public init(_ adapter: some StorageAdapter, schema: StorageSchema) {

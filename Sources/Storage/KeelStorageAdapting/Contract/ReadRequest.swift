@@ -19,10 +19,15 @@ public struct ReadRequest: Sendable, Hashable {
     /// The maximum age of the state that the answer may come from; nil for the current state.
     ///
     /// With nil, the answer includes every commit that returned before the read began. With a duration, an adapter with
-    /// a replica may answer from a state that was current no longer ago than that; ``ReadResult/time`` and
-    /// ``ReadResult/position`` then belong to that state. An adapter without a replica answers from the current state,
-    /// as the memory and SQLite adapters do. `FirestoreStorageAdapter` sends the duration to `keel serve`, which passes
-    /// it to its store. `StorageClient` never sets it, because its calls see the app's own commits.
+    /// a replica may answer from a state that was current no longer than that before the read began;
+    /// ``ReadResult/time`` and ``ReadResult/position`` then belong to that state. The answer may lack the caller's own
+    /// last commits, and a read may see an earlier state than the one before it. Reads ``asOf`` a time, with
+    /// ``holdDuration`` or with ``reads`` ignore the duration.
+    ///
+    /// `PostgreSQLStorageAdapter` answers from a standby, if its URL names one and the duration is at least 100
+    /// milliseconds. An adapter without a replica answers from the current state, as the memory and SQLite adapters do.
+    /// `FirestoreStorageAdapter` sends the duration to `keel serve`, which passes it to its store. `StorageClient` sets
+    /// it only in a client made by its method `allowingStaleness(of:)`.
     public var maximumStaleness: Duration?
     /// Whether the answer needs ``ReadResult/position``, which can take extra work.
     public var needsPosition = false

@@ -53,6 +53,15 @@ extension CommentExamples {
         _ = deleted
     }
 
+    static func storageClientStaleness(_ storage: StorageClient, _ query: DocumentQuery)
+        async throws
+    {
+        let recent = storage.allowingStaleness(of: .seconds(10))
+        let top = try await recent.queryDocuments(query)
+        _ = recent
+        _ = top
+    }
+
     static func storageClientLimits(_ storage: StorageClient, _ query: DocumentQuery) async throws {
         let found = try await storage.limited(to: .seconds(2)).queryDocuments(query)
         _ = found
