@@ -29,7 +29,8 @@ extension PostgreSQLStorageAdapter {
         /// From three on, queries leave two of the connections to reads by path, pages of changes and statistics, which
         /// slow queries then do not hold up. A server that allows fewer connections reduces the number for at least 30
         /// seconds. The adapter has two more connections: one writes, and one waits for changes. In a store without a
-        /// history, each held state has one too, and there are at most eight.
+        /// history, each held state has one too, and there are at most eight. As many concurrent reads again run on
+        /// standbys.
         public var readerCount = 8
         /// How long the adapter waits for an answer of the server.
         ///

@@ -4,6 +4,7 @@ public import KeelStorageAdapting
 extension PostgreSQLStorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         do throws(StorageError) {
+            if let result = try await readOnStandby(request) { return result }
             if request.isOneStatement {
                 return try await pool.reading(isQuick: true) { [store] connection in
                     try TableSnapshot(connection, store).answer(request, past: nil) {
@@ -111,7 +112,8 @@ extension PostgreSQLStorageAdapter {
         return result
     }
 
-    private func answer(
+    /// Answers in the transaction of a snapshot.
+    func answer(
         _ request: ReadRequest,
         _ snapshot: TableSnapshot,
         _ tail: StoreTail,
@@ -145,13 +147,13 @@ extension PostgreSQLStorageAdapter {
 
 extension ReadRequest {
     /// Whether the request looks documents up by their paths, and runs no query.
-    fileprivate var isQuick: Bool {
+    var isQuick: Bool {
         guard case .documents = operation else { return false }
         return reads == nil
     }
 
     /// Whether one statement answers the request, which is consistent without a transaction.
-    fileprivate var isOneStatement: Bool {
+    var isOneStatement: Bool {
         guard case .documents(let paths) = operation,
             paths.count <= TableSnapshot.PageSize.mostAtFirst
         else { return false }
@@ -164,6 +166,14 @@ extension DatabaseConnection {
     ///
     /// The server ends a transaction that is idle for longer than a duration, or than the usual limit if it is nil.
     func begin(reading store: OpenStore, heldFor duration: Duration? = nil) throws -> StoreTail {
+        try StoreTail(begin(with: store.tailStatement, heldFor: duration))
+    }
+
+    /// Begins a transaction in which all statements see one state, with its first statement.
+    func begin(
+        with first: DatabaseStatement,
+        heldFor duration: Duration? = nil
+    ) throws -> DatabaseRows {
         try openIfNeeded()
         var statements = [DatabaseStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
         if !isDirect { statements.append(DatabaseStatement(Self.settings(areLocal: true))) }
@@ -175,8 +185,8 @@ extension DatabaseConnection {
                 )
             )
         }
-        statements.append(store.tailStatement)
-        return try StoreTail(try run(statements)[statements.count - 1])
+        statements.append(first)
+        return try run(statements)[statements.count - 1]
     }
 
     /// Runs a read in a transaction of its own.
@@ -186,8 +196,13 @@ extension DatabaseConnection {
         _ read: (TableSnapshot, StoreTail) throws -> Value
     ) throws -> Value {
         let tail = try begin(reading: store)
+        return try endTransaction { try read(snapshot, tail) }
+    }
+
+    /// Runs the rest of a read in the transaction that has begun, and ends it.
+    func endTransaction<Value>(after read: () throws -> Value) throws -> Value {
         do {
-            let value = try read(snapshot, tail)
+            let value = try read()
             try end("COMMIT")
             return value
         } catch {

@@ -27,6 +27,8 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     public let location: PostgreSQLStorageLocation
 
     let pool: ConnectionPool
+    /// The standbys that may answer reads; nil if the location has only one host.
+    let standbys: StandbyPool?
     let store: OpenStore
     let line = CommitLine()
     let signal = Signal()
@@ -77,6 +79,9 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
                     raising: signal
                 )
             }
+            standbys = try settings.forStandbys().map { settings throws(StorageError) in
+                try StandbyPool(settings, beside: pool, of: store, configuration)
+            }
             (self.pool, self.store) = (pool, store)
         } catch {
             throw error.during("open", on: location.description)
@@ -99,6 +104,7 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
         held.endAll()
         building.end()
         watch.close()
+        await standbys?.close()
         await pool.close()
         signal.raise()
     }

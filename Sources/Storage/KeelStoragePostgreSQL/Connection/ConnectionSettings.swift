@@ -86,6 +86,15 @@ struct ConnectionSettings: Sendable {
         self.attemptLimit = attemptLimit
     }
 
+    /// Returns the settings of connections to the standbys among the hosts; nil if there is only one host.
+    ///
+    /// The hosts are in a random order, so that several adapters use several standbys.
+    func forStandbys() -> Self? {
+        guard hosts.count > 1 else { return nil }
+        let hosts = hosts.map { $0.merging(["target_session_attrs": "standby"]) { $1 } }
+        return Self(hosts: hosts.shuffled(), attemptLimit: attemptLimit)
+    }
+
     var description: String {
         let hosts = hosts.map { parameters in
             let name = parameters["host"] ?? parameters["hostaddr"] ?? "localhost"

@@ -1,9 +1,11 @@
 #if PostgreSQL
 internal import CLibPQ
 internal import Foundation
+internal import KeelStorageAdapting
 
 extension DatabaseConnection {
-    /// Connects to the first host that accepts writes, unless the connection is open.
+    /// Connects to the first host of the kind that the settings ask for, usually a primary, unless the connection is
+    /// open.
     ///
     /// - Throws: The failure that says why a server refuses the connection or cannot be trusted; otherwise that of the
     ///   last host.
@@ -131,6 +133,9 @@ extension DatabaseConnection {
             let system = session[1].first?.integer(1) ?? 0
             catalog = try settings.lineage.catalog(on: found, of: system)
             timeline = found
+        } else {
+            // While a standby runs, it never loses what it has, not even when it is promoted.
+            catalog = StoreCatalog()
         }
         isDirect = true
     }

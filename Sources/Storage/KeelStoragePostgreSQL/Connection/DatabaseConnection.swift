@@ -43,10 +43,12 @@ final class DatabaseConnection {
 
     /// Whether the server's process is reached directly; false behind a pooler, where sessions have no state.
     var isDirect = true
-    /// The numbers of collections and the indexes in the history that the server's data belong to; nil if the connection
-    /// is closed, or may change between servers.
+    /// The numbers of collections and the indexes in the history that the server's data belong to; nil if the
+    /// connection is closed, or may change between servers.
+    ///
+    /// Connections to a primary share it; one to a standby has its own.
     var catalog: StoreCatalog?
-    /// The timeline of the server; nil if the connection is closed, or may change between servers.
+    /// The timeline of a primary; nil if the connection is closed, is to a standby, or may change between servers.
     var timeline: Int64?
     /// Whether the server has warned that a standby has not confirmed a commit.
     var isUnconfirmed = false

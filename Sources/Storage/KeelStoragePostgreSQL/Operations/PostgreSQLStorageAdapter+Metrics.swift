@@ -11,6 +11,7 @@ extension PostgreSQLStorageAdapter {
     /// | `keel_postgresql_groups`, `…_failed_groups`, `…_writes` | Counters |
     /// | `keel_postgresql_tail_wait_seconds` | Counter of seconds; divide its rate by that of the groups |
     /// | `keel_postgresql_longest_tail_wait_seconds` | Gauge |
+    /// | `keel_postgresql_standby_reads`, `…_standby_fallbacks` | Counters |
     /// | `keel_postgresql_waiting_calls` | Gauge |
     /// | `keel_postgresql_oldest_transaction_seconds` | Gauge |
     /// | `keel_postgresql_oldest_snapshot_transactions` | Gauge |

@@ -30,6 +30,11 @@ extension PostgreSQLStorageAdapter {
         public var tailWait = Duration.zero
         /// The longest such time within the last minute or two.
         public var longestTailWait = Duration.zero
+        /// The number of reads that allowed staleness and that a standby answered.
+        public var standbyReadCount = 0
+        /// The number of reads that a standby might have answered, but that went to the primary: no standby was
+        /// reachable, or it failed or was behind.
+        public var standbyFallbackCount = 0
         /// The number of calls that wait for their turn in this adapter.
         public var waitingCallCount = 0
         /// The age of the oldest change that the adapter has not announced to its listeners yet; nil if it follows no
@@ -70,6 +75,8 @@ extension PostgreSQLStorageAdapter {
             statistics.writeCount = counts.writes
             statistics.tailWait = counts.tailWait
             statistics.longestTailWait = longestWait
+            statistics.standbyReadCount = counts.standbyReads
+            statistics.standbyFallbackCount = counts.standbyFallbacks
             statistics.waitingCallCount = line.count
             let followed = watch.followed
             return try await pool.reading(isQuick: true) { [store, statistics] connection in

@@ -85,6 +85,16 @@ extension PostgreSQLStorageAdapter.Statistics {
                 "The longest such time of the last minute or two.",
                 seconds(longestTailWait)
             ),
+            counter(
+                "standby_reads",
+                "Reads that allowed staleness and that a standby answered.",
+                Double(standbyReadCount)
+            ),
+            counter(
+                "standby_fallbacks",
+                "Reads that a standby might have answered, but the primary did.",
+                Double(standbyFallbackCount)
+            ),
             gauge("waiting_calls", "Calls that wait for their turn.", Double(waitingCallCount)),
             gauge(
                 "oldest_transaction_seconds",

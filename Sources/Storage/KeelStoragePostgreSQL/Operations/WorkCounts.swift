@@ -1,7 +1,7 @@
 #if PostgreSQL
 internal import Synchronization
 
-/// Counts the groups of commits of an adapter.
+/// Counts the groups of commits of an adapter, and its reads that allow staleness.
 final class WorkCounts: Sendable {
     struct Values {
         var groups = 0
@@ -9,6 +9,9 @@ final class WorkCounts: Sendable {
         var writes = 0
         /// The sum of the times in which groups waited for the tail.
         var tailWait = Duration.zero
+        /// The reads that standbys answered, and those that they could have answered but the primary did.
+        var standbyReads = 0
+        var standbyFallbacks = 0
         fileprivate var longest = Window()
     }
 
@@ -51,6 +54,13 @@ final class WorkCounts: Sendable {
     }
 
     func countFailure() { values.withLock { $0.failedGroups += 1 } }
+
+    /// Counts a read that a standby may answer.
+    func countRead(isOnStandby: Bool) {
+        values.withLock { values in
+            if isOnStandby { values.standbyReads += 1 } else { values.standbyFallbacks += 1 }
+        }
+    }
 
     /// Adds the time in which a group waited for the tail.
     func add(_ wait: Duration) {

@@ -45,6 +45,7 @@ struct StoreTail {
         timeline, compacted, kept, total, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
         \(DatabaseConnection.timeline)
         """
+    static let columnCount: Int32 = 17
 
     /// The time of the store's state, which no later commit has: sequences follow the clock, and continue when it goes
     /// back.

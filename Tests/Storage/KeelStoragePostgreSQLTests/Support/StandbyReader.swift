@@ -4,7 +4,7 @@ import KeelStorageAdapting
 
 @testable import KeelStoragePostgreSQL
 
-/// Reads a store on a standby, as an adapter reads it on the primary; an adapter itself uses primaries only.
+/// Reads a store on a standby, whatever it lacks, as an adapter reads it on the primary.
 struct StandbyReader: Sendable {
     private let thread: ConnectionThread
     private let store: OpenStore

@@ -1,0 +1,57 @@
+#if PostgreSQL
+
+/// What a primary has said about the tail of a store, by which a standby's state is known to be recent enough.
+///
+/// Commits have one order. So a state with the tail of the primary, or a later one, has everything that was committed
+/// when the primary was asked, and was current at that time or later. Only times of the adapter's clock are compared.
+struct TailSightings {
+    /// One answer of a primary.
+    struct Sighting: Equatable {
+        /// The time before the primary was asked.
+        let time: Duration
+        /// The sequence of the store's last change.
+        let sequence: Int64
+        /// The timeline of the primary.
+        let timeline: Int64
+
+        /// Returns whether a state has everything that the primary had.
+        ///
+        /// A standby that a failover has left behind may have changes that the new primary lacks, but not its timeline.
+        func isReached(by sequence: Int64, on timeline: Int64) -> Bool {
+            sequence >= self.sequence && timeline >= self.timeline
+        }
+    }
+
+    private static let most = 16
+
+    /// The sightings in the order of their times, all of one timeline.
+    private var sightings: [Sighting] = []
+    /// When the primary was last asked, whether or not it answered.
+    private var lastQuestion: Duration?
+
+    /// Returns the first sighting since a time, which a standby is the most likely to have reached.
+    func first(since time: Duration) -> Sighting? { sightings.first { $0.time >= time } }
+
+    /// Returns whether to ask the primary before a read that allows some staleness.
+    ///
+    /// Reads that go on ask at most once in half of what they allow, so that a standby has the other half to follow. A
+    /// primary that does not answer is not asked more often, until reads cannot do without it.
+    func isQuestionDue(at now: Duration, allowing staleness: Duration) -> Bool {
+        guard let lastQuestion, first(since: now - staleness) != nil else { return true }
+        return lastQuestion < now - staleness / 2
+    }
+
+    mutating func noteQuestion(at time: Duration) { lastQuestion = time }
+
+    mutating func insert(_ sighting: Sighting) {
+        if let last = sightings.last {
+            guard sighting.time >= last.time else { return }
+            if sighting.timeline != last.timeline { sightings = [] }
+        }
+        sightings.append(sighting)
+        guard sightings.count > Self.most else { return }
+        // The first one, the last one and every other one between stay: the older they are, the fewer.
+        sightings = sightings.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+    }
+}
+#endif
