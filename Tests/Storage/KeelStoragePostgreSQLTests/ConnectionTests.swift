@@ -1,6 +1,7 @@
 #if PostgreSQL
 import Foundation
 import KeelStorage
+import KeelTestKit
 import Testing
 
 @testable import KeelStoragePostgreSQL
@@ -331,30 +332,106 @@ struct ConnectionTests {
         await thread.close()
     }
 
-    @Test("A host that does not answer delays the first connection, and later ones hardly")
+    @Test("A host that does not answer delays a connection by a moment, and is tried last then")
     func passesSilentHosts() async throws {
         let server = try await PostgreSQLServer.shared.value
+        // The system accepts connections to it, and nobody reads from them.
+        let silent = try FileDescriptor.listening()
+        defer { silent.end() }
+        let hosts = "127.0.0.1:\(silent.port),127.0.0.1:\(server.port)"
+        var times: [Duration] = []
+        for _ in 0..<5 {
+            let settings = try settings("postgres://keel@\(hosts)/postgres?connect_timeout=60")
+            let thread = try ConnectionThread("test", settings, answerLimit: .seconds(10))
+            let start = ContinuousClock.now
+            #expect(try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count } == 1)
+            times.append(ContinuousClock.now - start)
+            await thread.close()
+            let later = settings.silent.ordered(settings.hosts)
+            #expect(later == [settings.hosts[1], settings.hosts[0]])
+        }
+        // The machine may be busy during some of them.
+        let least = try #require(times.min())
+        #expect(least < .seconds(1))
+    }
+
+    @Test("A host that does not answer has the whole time limit if no other can be used")
+    func waitsForSilentHosts() async throws {
         let free = try await PostgreSQLServer.freePort()
-        for (port, isThere) in [(server.port, true), (free, false)] {
-            // The system accepts connections to it, and nobody reads from them.
-            let silent = try FileDescriptor.listening()
-            defer { silent.end() }
-            let hosts = "127.0.0.1:\(silent.port),127.0.0.1:\(port)"
-            let shared = try settings("postgres://keel@\(hosts)/postgres?connect_timeout=3")
-            var times: [Duration] = []
+        let silent = try FileDescriptor.listening()
+        defer { silent.end() }
+        let (first, second) = ("127.0.0.1:\(silent.port)", "127.0.0.1:\(free)")
+        for hosts in [first, "\(first),\(second)", "\(second),\(first)"] {
+            let settings = try settings("postgres://keel@\(hosts)/postgres?connect_timeout=1")
             for _ in 0..<2 {
-                let thread = try ConnectionThread("test", shared, answerLimit: .seconds(10))
+                let thread = try ConnectionThread("test", settings, answerLimit: .seconds(10))
                 let start = ContinuousClock.now
-                let count = try? await thread.run {
-                    try $0.run(DatabaseStatement("SELECT 1")).count
+                let error = await #expect(throws: StorageError.self) {
+                    try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count }
                 }
-                times.append(ContinuousClock.now - start)
-                #expect(count == (isThere ? 1 : nil))
+                #expect(error?.code == .unavailable)
+                #expect(ContinuousClock.now - start >= .seconds(1))
+                #expect(ContinuousClock.now - start < .seconds(30))
                 await thread.close()
             }
-            #expect(times[0] >= .seconds(3))
-            #expect(times[1] < .seconds(3))
         }
+    }
+
+    @Test("Cancellation ends the opening of a connection while a host does not answer")
+    func cancelsRaces() async throws {
+        let silent = try FileDescriptor.listening()
+        defer { silent.end() }
+        let thread = try thread(
+            "postgres://keel@127.0.0.1:\(silent.port)/postgres?connect_timeout=60"
+        )
+        let start = ContinuousClock.now
+        let call = Task {
+            try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count }
+        }
+        let client = try #require(silent.accept())
+        call.cancel()
+        let error = await #expect(throws: StorageError.self) { try await call.value }
+        #expect(error?.code == .cancelled)
+        #expect(ContinuousClock.now - start < .seconds(30))
+        // The attempt is closed, after the request that nobody answered.
+        while client.read() != nil {}
+        await thread.close()
+    }
+
+    @Test("A standby is passed, and found if it is promoted while another host is silent")
+    func findsPromotedStandbys() async throws {
+        let primary = try await PostgreSQLServer()
+        defer { primary.stop() }
+        let standby = try await PostgreSQLServer(standbyOf: primary)
+        defer { standby.stop() }
+        let relay = try CuttingRelay(to: standby.port)
+        defer { relay.stop() }
+        let silent = try FileDescriptor.listening()
+        defer { silent.end() }
+        func thread(_ ports: Int...) throws -> ConnectionThread {
+            let hosts = ports.map { "127.0.0.1:\($0)" }.joined(separator: ",")
+            return try self.thread("postgres://keel@\(hosts)/postgres?connect_timeout=60")
+        }
+        let start = ContinuousClock.now
+        let first = try thread(standby.port, primary.port)
+        let timeline = try await first.run { connection in
+            try connection.openIfNeeded()
+            return connection.timeline
+        }
+        #expect(timeline == 1)
+        let second = try thread(silent.port, relay.port)
+        let call = Task {
+            try await second.run { connection in
+                try connection.openIfNeeded()
+                return connection.timeline
+            }
+        }
+        // The server has greeted the second connection, and said that it is a standby.
+        try await waitUntil { relay.steps >= 4 }
+        try await standby.run("SELECT pg_promote()")
+        #expect(try await call.value == 2)
+        #expect(ContinuousClock.now - start < .seconds(30))
+        for thread in [first, second] { await thread.close() }
     }
 
     @Test("Every address of a host’s name is tried")

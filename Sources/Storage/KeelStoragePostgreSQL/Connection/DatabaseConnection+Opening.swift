@@ -1,101 +1,37 @@
 #if PostgreSQL
 internal import CLibPQ
-internal import Foundation
 internal import KeelStorageAdapting
 
 extension DatabaseConnection {
     /// Connects to the first host of the kind that the settings ask for, usually a primary, unless the connection is
-    /// open.
+    /// open: see ``ConnectionRace``.
     ///
     /// - Throws: The failure that says why a server refuses the connection or cannot be trusted; otherwise that of the
     ///   last host.
     func openIfNeeded() throws {
         guard handle == nil else { return }
-        let silent = settings.silent
-        var failures: [any Error] = []
-        for host in silent.ordered(settings.hosts) {
-            let addresses = ConnectionSettings.addresses(of: host)
-            if addresses.isEmpty {
-                failures.append(DatabaseFailure.ofConnecting("the host’s name has no address"))
-            }
-            let isOnly = settings.hosts.count == 1 && addresses.count == 1
-            for address in silent.ordered(addresses) {
-                let whole = settings.attemptLimit
-                let limit = isOnly ? whole : silent.limit(of: address, from: whole)
-                let start = ContinuousClock.now
-                do {
-                    try open(address, within: limit)
-                    silent.remove(host, address)
-                    return
-                } catch let end as WaitingEnd where end == .cancelled {
-                    // The next caller would take it for an open connection.
-                    close()
-                    throw end
-                } catch {
-                    close()
-                    // The system itself gives up some hosts after a while.
-                    if ContinuousClock.now - start > limit / 2 {
-                        silent.insert(host, address)
-                    } else {
-                        silent.remove(host, address)
-                    }
-                    failures.append(error)
-                }
+        var race = ConnectionRace(settings)
+        while let attempt = try race.winner(for: self) {
+            do {
+                try use(attempt)
+                race.succeed(attempt)
+                return
+            } catch let end as WaitingEnd where end == .cancelled {
+                // The next caller would take it for an open connection.
+                close()
+                throw end
+            } catch {
+                close()
+                race.fail(attempt, error)
             }
         }
-        let reports = failures.compactMap { $0 as? DatabaseFailure }
-        let telling = reports.first(where: \.isRefusal) ?? reports.first(where: \.isOfEncryption)
-        throw telling ?? failures.last ?? DatabaseFailure.lost("the URL names no host")
+        throw race.failure
     }
 
-    private func open(
-        _ parameters: ConnectionSettings.Parameters,
-        within limit: Duration
-    ) throws {
-        let ordered = parameters.sorted { $0.key < $1.key }
-        let names = ordered.map { strdup($0.key) }
-        let values = ordered.map { strdup($0.value) }
-        defer { for text in names + values { free(text) } }
-        let keywords: [UnsafePointer<CChar>?] = names.map { UnsafePointer($0) } + [nil]
-        let arguments: [UnsafePointer<CChar>?] = values.map { UnsafePointer($0) } + [nil]
-        guard let handle = PQconnectStartParams(keywords, arguments, 0) else {
-            throw DatabaseFailure(state: "53200", "there is not enough memory")
-        }
-        self.handle = handle
-        // Failures to connect have the server's code only in a verbose message.
-        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
-        PQsetNoticeReceiver(
-            handle,
-            { context, result in
-                guard let context, let result else { return }
-                Unmanaged<DatabaseConnection>.fromOpaque(context).takeUnretainedValue()
-                    .note(result)
-            },
-            Unmanaged.passUnretained(self).toOpaque()
-        )
-        let deadline = ContinuousClock.now + limit
-        var state = PGRES_POLLING_WRITING
-        while state != PGRES_POLLING_OK {
-            guard PQstatus(handle) != CONNECTION_BAD, state != PGRES_POLLING_FAILED else {
-                throw DatabaseFailure.ofConnecting(
-                    PQerrorMessage(handle).map { String(cString: $0) } ?? "",
-                    needsPassword: PQconnectionNeedsPassword(handle) == 1
-                )
-            }
-            let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
-            do {
-                try wait(PQsocket(handle), Int16(events), until: deadline)
-            } catch let end as WaitingEnd where end == .timeout {
-                throw DatabaseFailure(
-                    state: "08001",
-                    "the server did not answer within \(limit)",
-                    isConnectionLost: true
-                )
-            }
-            state = PQconnectPoll(handle)
-        }
-        guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
-            throw lost(handle)
+    private func use(_ attempt: ConnectionAttempt) throws {
+        handle = attempt.takeHandle()
+        guard let handle, PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
+            throw DatabaseFailure.lost("the connection to the server was lost")
         }
         prepared = [:]
         try begin(handle)
@@ -168,7 +104,8 @@ extension DatabaseConnection {
         return "SELECT " + calls.joined(separator: ", ")
     }
 
-    private func note(_ notice: OpaquePointer) {
+    /// Receives a notice of the server.
+    func note(_ notice: OpaquePointer) {
         // The message is in the server's language; the source file is not.
         if DatabaseFailure.field("F", of: notice) == "syncrep.c" {
             isUnconfirmed = true

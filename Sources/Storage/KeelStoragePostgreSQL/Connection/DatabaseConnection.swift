@@ -31,7 +31,7 @@ final class DatabaseConnection {
     }
 
     let settings: ConnectionSettings
-    private let pipe: WakePipe
+    let pipe: WakePipe
     /// How long the connection waits for the answers of one round trip.
     let answerLimit: Duration
     var handle: OpaquePointer?
@@ -263,18 +263,25 @@ final class DatabaseConnection {
     /// Waits until a socket is ready.
     ///
     /// - Throws: ``WaitingEnd``.
-    func wait(
+    private func wait(
         _ socket: Int32,
         _ events: Int16,
         until deadline: ContinuousClock.Instant,
         heedsCaller: Bool = true
     ) throws {
         while true {
-            if heedsCaller, !ignoresCancellation, Task.isCancelled { throw WaitingEnd.cancelled }
+            if heedsCaller { try heedCaller() }
             let left = deadline - .now
             guard left > .zero else { throw WaitingEnd.timeout }
             if try pipe.wait(socket, events, upTo: left) { return }
         }
+    }
+
+    /// Ends the wait of a canceled task.
+    ///
+    /// - Throws: ``WaitingEnd``.
+    func heedCaller() throws {
+        if !ignoresCancellation, Task.isCancelled { throw WaitingEnd.cancelled }
     }
 
     /// Waits before the connection is tried again.

@@ -37,10 +37,14 @@ final class WakePipe: Sendable {
     ///
     /// - Returns: Whether the socket is ready.
     func wait(_ socket: Int32, _ events: Int16, upTo limit: Duration) throws -> Bool {
-        var watched = [
-            pollfd(fd: socket, events: events, revents: 0),
-            pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
-        ]
+        try wait(for: [pollfd(fd: socket, events: events, revents: 0)], upTo: limit)[0]
+    }
+
+    /// Waits for the first of several sockets, and for ``wake()``; not at all if the limit is negative.
+    ///
+    /// - Returns: For each socket, whether it is ready.
+    func wait(for sockets: [pollfd], upTo limit: Duration) throws -> [Bool] {
+        var watched = sockets + [pollfd(fd: reading, events: Int16(POLLIN), revents: 0)]
         let (seconds, attoseconds) = limit.components
         // Rounded up, so that a wait does not end just before its deadline and begin again.
         let milliseconds = min(seconds, 3600) * 1000 + attoseconds / 1_000_000_000_000_000 + 1
@@ -48,15 +52,15 @@ final class WakePipe: Sendable {
         let count = poll(&watched, nfds_t(watched.count), Int32(max(0, milliseconds)))
         guard count >= 0 else {
             guard errno == EINTR else { throw DatabaseFailure.lost("the socket cannot be watched") }
-            return false
+            return sockets.map { _ in false }
         }
-        if watched[1].revents != 0 {
+        if watched[sockets.count].revents != 0 {
             var bytes: [UInt8] = [0, 0, 0, 0]
             _ = read(reading, &bytes, bytes.count)
             // After reading: a byte written in between would be read too, and all later ones withheld.
             _ = isWoken.exchange(false, ordering: .acquiringAndReleasing)
         }
-        return watched[0].revents != 0
+        return watched.prefix(sockets.count).map { $0.revents != 0 }
     }
 }
 #endif
