@@ -175,6 +175,44 @@ struct FaultTests {
         await adapter.close()
     }
 
+    @Test("A read that ends gives the places of refused connections to those that wait already")
+    func recoversAtTheEndOfARead() async throws {
+        let server = try await PostgreSQLServer(
+            options: ["max_connections=3", "superuser_reserved_connections=0"]
+        )
+        defer { server.stop() }
+        let clock = TestClock()
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.readerCount = 2
+        configuration.clock = clock
+        let adapter = try await PostgreSQLStorageAdapter(
+            at: .url(server.url()),
+            configuration: configuration
+        )
+        let pool = adapter.pool
+        @Sendable func read(_ sql: String) async throws -> Int {
+            try await pool.reading(isQuick: true) { try $0.run(DatabaseStatement(sql)).count }
+        }
+        let stranger = try thread(server.url())
+        _ = try await run("SELECT 1", on: stranger)
+        _ = try await run("SELECT pg_advisory_lock(7)", on: pool.writer)
+        let long = Task { try await read("SELECT pg_advisory_xact_lock(7)") }
+        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        while try await run(waiting, on: pool.writer) == 0 {}
+        let quick = Task { try await read("SELECT 1") }
+        try await waitUntil { pool.refusedCount > 0 }
+        await stranger.close()
+        let used = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+        while try await run(used, on: pool.writer) > 2 {}
+        await clock.advance(by: .seconds(30))
+        // Nobody enters any more.
+        _ = try await run("SELECT pg_advisory_unlock(7)::integer", on: pool.writer)
+        #expect(try await long.value == 1)
+        #expect(try await quick.value == 1)
+        try await waitUntil { pool.refusedCount == 0 }
+        await adapter.close()
+    }
+
     @Test("Slow queries hold up neither listeners nor reads by path nor statistics")
     func leavesRoomForQuickWork() async throws {
         try await PostgreSQLServer.withStore {

@@ -76,12 +76,10 @@ final class ConnectionPool: Sendable {
             do throws(StorageError) {
                 let value = try await thread.run(work)
                 putBack(thread)
-                reads.leave()
                 return value
             } catch {
                 guard error.isLackOfConnections, drop(thread) else {
                     putBack(thread)
-                    reads.leave()
                     throw error
                 }
                 // The server allows fewer connections: the pool keeps what it has, and this place stays taken for now.
@@ -120,8 +118,11 @@ final class ConnectionPool: Sendable {
         }
     }
 
+    /// Gives a connection and its place to those that wait.
     private func putBack(_ thread: ConnectionThread) {
         state.withLock { if !$0.isClosed { $0.idle.append(thread) } }
+        reads.leave()
+        recover()
     }
 
     /// Gives a connection and its place up for a while, unless it is the only one.
