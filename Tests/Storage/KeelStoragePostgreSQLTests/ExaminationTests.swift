@@ -96,6 +96,21 @@ struct ExaminationTests {
         #expect(try only("durability", locals).state == .warning)
     }
 
+    @Test("The connections of an adapter include those of held states, unless there is a history")
+    func connections() async throws {
+        let server = try await PostgreSQLServer()
+        defer { server.stop() }
+        await (try PostgreSQLStorageAdapter(at: .url(server.url()))).close()
+        let without = try only("connections", await examine(server)).detail
+        #expect(without.hasSuffix("uses up to 18, 8 of them for held states"))
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.history = .seconds(3_600)
+        await (try PostgreSQLStorageAdapter(at: .url(server.url()), configuration: configuration))
+            .close()
+        let with = try only("connections", await examine(server)).detail
+        #expect(with.hasSuffix("uses up to 10"))
+    }
+
     @Test("A missing synchronous standby is a problem, because every commit waits")
     func synchronous() async throws {
         let server = try await PostgreSQLServer(options: ["synchronous_standby_names=nobody"])
@@ -149,6 +164,8 @@ struct ExaminationTests {
         await adapter.close()
         let none = await examine(server, role: "modest")
         #expect(none.contains { $0.detail == "“modest” may not read and write the schema keel." })
+        // What the store’s parts lack is the same right.
+        #expect(!none.contains { $0.detail.hasPrefix("It cannot be examined") })
         let owner = try thread(to: server)
         try await run(
             [

@@ -28,28 +28,33 @@ struct DatabaseExamination {
         self.configuration = configuration
     }
 
-    /// A failed part is a finding, and does not end the others.
+    /// A failed part is a finding, and does not end the others; a right that the role lacks is a finding once.
     func findings() -> [Finding] {
         let parts: [(String, () throws -> [Finding])] = [
             ("role", role), ("settings", settings), ("replication", replication),
             ("connections", connections), ("transactions", transactions), ("standbys", standbys),
         ]
         let store = StoreExamination(connection, configuration)
-        return (parts + store.parts).flatMap { subject, part in
+        var findings: [Finding] = []
+        for (subject, part) in parts + store.parts {
             do {
-                return try part()
+                findings += try part()
             } catch {
                 let error = StorageError(mapping: error)
+                // The finding about the role names what it lacks.
+                let isNamed = findings.contains { $0.subject == "role" && $0.state == .problem }
+                if isNamed, error.code == .permissionDenied { continue }
                 let cause = error.cause.map { ": \($0)" } ?? ""
-                return [
+                findings.append(
                     .problem(
                         subject,
                         "It cannot be examined: \(error.message)\(cause)",
                         advice: error.code.advice
                     )
-                ]
+                )
             }
         }
+        return findings
     }
 
     private func rows(_ sql: String) throws -> DatabaseRows {
@@ -250,9 +255,14 @@ struct DatabaseExamination {
         let used = rows.first?.integer(0) ?? 0
         let most = values["max_connections"].flatMap { Int64($0) } ?? 0
         let reserved = values["superuser_reserved_connections"].flatMap { Int64($0) } ?? 0
-        let needed = Int64(configuration.readerCount + 2)
+        let store = StoreExamination(connection, configuration)
+        // What the role may not read is a finding elsewhere.
+        let keepsHistory = (try? store.keepsHistory()) ?? false
+        let held = keepsHistory ? 0 : HeldStates<ConnectionThread>.most
+        let needed = Int64(configuration.readerCount + 2 + held)
         let text =
             "\(used) of \(most - reserved) connections are in use; an adapter uses up to \(needed)"
+            + (held == 0 ? "" : ", \(held) of them for held states")
         guard most - reserved - used < needed else { return [.good("connections", text)] }
         return [
             .warning(

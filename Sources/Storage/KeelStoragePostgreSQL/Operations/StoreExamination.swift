@@ -47,6 +47,9 @@ struct StoreExamination {
         return rows.first.map { ($0.integer(0), StoreTail($0, from: 1)) }
     }
 
+    /// Returns whether the store keeps a history, so that no held state has a connection of its own.
+    func keepsHistory() throws -> Bool { try opened()?.tail.historyAge != nil }
+
     private func store() throws -> [Finding] {
         let version = try StoreTables.version(in: connection)
         let subject = "store \(configuration.store)"
