@@ -122,6 +122,9 @@ struct FaultTests {
         _ = try await run("SELECT pg_advisory_unlock(7)::integer", on: stranger)
         #expect(try await first.value == 1)
         #expect(try await second.value == 1)
+        let statistics = try await adapter.statistics()
+        #expect(statistics.readerCount == 1)
+        #expect(statistics.refusedReaderCount == 1)
         // Then the stranger leaves.
         await stranger.close()
         let used = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"

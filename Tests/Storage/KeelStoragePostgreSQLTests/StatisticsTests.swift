@@ -196,6 +196,8 @@ struct StatisticsTests {
         #expect(try metrics.expectCounter("keel_postgresql_groups", store).totalValue == 2)
         #expect(try metrics.expectCounter("keel_postgresql_writes", store).totalValue == 5)
         #expect(try metrics.expectGauge("keel_postgresql_waiting_calls", store).lastValue == 0)
+        #expect(try metrics.expectGauge("keel_postgresql_readers", store).lastValue == 1)
+        #expect(try metrics.expectGauge("keel_postgresql_refused_readers", store).lastValue == 0)
         #expect(
             try metrics.expectGauge("keel_postgresql_oldest_transaction_seconds", store).lastValue
                 == 0

@@ -45,6 +45,9 @@ final class ConnectionPool: Sendable {
         }
     }
 
+    /// The number of reading connections, idle or not.
+    var readerCount: Int { state.withLock { $0.count } }
+
     /// The number of connections that the pool does without, because the server refused them a short time ago.
     var refusedCount: Int { state.withLock { $0.refusedCount } }
 

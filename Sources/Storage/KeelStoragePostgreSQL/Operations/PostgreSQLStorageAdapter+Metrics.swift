@@ -13,6 +13,7 @@ extension PostgreSQLStorageAdapter {
     /// | `keel_postgresql_longest_tail_wait_seconds` | Gauge |
     /// | `keel_postgresql_standby_reads`, `…_standby_fallbacks` | Counters |
     /// | `keel_postgresql_waiting_calls` | Gauge |
+    /// | `keel_postgresql_readers`, `…_refused_readers` | Gauges: connections that read, and those that are missing |
     /// | `keel_postgresql_oldest_transaction_seconds` | Gauge |
     /// | `keel_postgresql_oldest_snapshot_transactions` | Gauge |
     /// | `keel_postgresql_feed_lag_seconds` | Gauge, while the adapter follows changes |

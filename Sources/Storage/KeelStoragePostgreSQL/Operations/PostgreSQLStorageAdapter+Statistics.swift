@@ -37,6 +37,11 @@ extension PostgreSQLStorageAdapter {
         public var standbyFallbackCount = 0
         /// The number of calls that wait for their turn in this adapter.
         public var waitingCallCount = 0
+        /// The number of connections that read, at most ``PostgreSQLStorageAdapter/Configuration/readerCount``.
+        public var readerCount = 0
+        /// The number of connections that the adapter does without, because the server refused them less than 30 seconds
+        /// ago.
+        public var refusedReaderCount = 0
         /// The age of the oldest change that the adapter has not announced to its listeners yet; nil if it follows no
         /// changes.
         public var feedLag: Duration?
@@ -79,9 +84,12 @@ extension PostgreSQLStorageAdapter {
             statistics.standbyFallbackCount = counts.standbyFallbacks
             statistics.waitingCallCount = line.count
             let followed = watch.followed
-            return try await pool.reading(isQuick: true) { [store, statistics] connection in
+            var complete = try await pool.reading(isQuick: true) { [store, statistics] connection in
                 try statistics.completed(of: store, after: followed, on: connection)
             }
+            complete.readerCount = pool.readerCount
+            complete.refusedReaderCount = pool.refusedCount
+            return complete
         } catch {
             throw error.during("statistics")
         }

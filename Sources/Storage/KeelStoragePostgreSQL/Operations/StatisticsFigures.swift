@@ -96,6 +96,12 @@ extension PostgreSQLStorageAdapter.Statistics {
                 Double(standbyFallbackCount)
             ),
             gauge("waiting_calls", "Calls that wait for their turn.", Double(waitingCallCount)),
+            gauge("readers", "Connections that read.", Double(readerCount)),
+            gauge(
+                "refused_readers",
+                "Connections that the server refused, which are missing for a while.",
+                Double(refusedReaderCount)
+            ),
             gauge(
                 "oldest_transaction_seconds",
                 "The age of the oldest transaction of the database.",
