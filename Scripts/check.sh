@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Checks everything that is not a test.
 #
-#     Scripts/check.sh                  every step
-#     Scripts/check.sh format docs      some steps, in this order
-#     Scripts/check.sh --google         the system tests of Google's client against `keel serve`
-#     Scripts/check.sh --google-go      the integration tests of Google's Go client against `keel serve`
-#     Scripts/check.sh --posthog        PostHog's SDK test harness against the destination for PostHog
-#     Scripts/check.sh --cache-tests    the public test suite for HTTP caches through `keel proxy`
-#     Scripts/check.sh --autobahn       the Autobahn test suite against the WebSocket client
-#     Scripts/check.sh --trace-context  the W3C's test harness for trace context
+#     Scripts/check.sh                        every step
+#     Scripts/check.sh format docs            some steps, in this order
+#     Scripts/check.sh --google               the system tests of Google's client against `keel serve` on SQLite
+#     Scripts/check.sh --google-postgresql    the same on PostgreSQL
+#     Scripts/check.sh --google-go            the integration tests of Google's Go client against `keel serve`
+#     Scripts/check.sh --posthog              PostHog's SDK test harness against the destination for PostHog
+#     Scripts/check.sh --cache-tests          the public test suite for HTTP caches through `keel proxy`
+#     Scripts/check.sh --autobahn             the Autobahn test suite against the WebSocket client
+#     Scripts/check.sh --trace-context        the W3C's test harness for trace context
 #
 # Steps: format, words, length, docs, lint, bench, traits. Every step runs, also after one that failed.
 
@@ -175,6 +176,7 @@ step_bench() {
 
 case "${1:-}" in
     --google) exec "$KEEL_ROOT/Scripts/google/system-tests.sh" ;;
+    --google-postgresql) exec "$KEEL_ROOT/Scripts/google/system-tests.sh" --postgresql ;;
     --google-go) exec "$KEEL_ROOT/Scripts/google/go-tests.sh" ;;
     --posthog) exec "$KEEL_ROOT/Scripts/posthog-harness.sh" ;;
     --cache-tests | --autobahn | --trace-context)

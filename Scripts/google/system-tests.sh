@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the system tests of Google's Python client for Firestore, unmodified, against `keel serve`: over gRPC, as against
-# an emulator, with the synchronous and with the asynchronous client, and over REST. The store is SQLite, or, over REST,
-# the storage that KEEL_STORAGE names. Needs a network: the tests are part of the client's source distribution.
+# an emulator, with the synchronous and with the asynchronous client, and over REST. The stores are in SQLite, or with
+# --postgresql in a PostgreSQL server of the script's own. Needs a network: the tests are part of the client's source
+# distribution.
 #
 # Documentation/Conformance.md has the result; known*.txt the tests that do not pass, with reasons.
 
@@ -28,17 +29,41 @@ fi
 
 work="$(mktemp -d "${TMPDIR:-/tmp}/keel-google.XXXXXX")"
 server=""
+database=""
 finish() {
     [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    if [ -n "$database" ]; then
+        exec 9>&-
+        wait "$database" || true
+    fi
     rm -rf "$work"
 }
 trap finish EXIT
 
-# serve <name> [storage] - starts a server on a store of its own, and leaves its address in `address`.
+if [ "${1:-}" = --postgresql ]; then
+    mkfifo "$work/database.input"
+    "$KEEL_ROOT/Scripts/postgresql.sh" <"$work/database.input" >"$work/database.port" &
+    database="$!"
+    # Its input ends with this script, however that ends, and the server with its input.
+    exec 9>"$work/database.input"
+    keel_address "$database" "$work/database.port"
+    port="$KEEL_ADDRESS"
+    programs="$("$KEEL_ROOT/Scripts/postgresql.sh" --find)"
+fi
+
+# serve <name> - starts a server on storage of its own, and leaves its address in `address`.
+#
+# On PostgreSQL a server has only the Firestore databases that it is told of: those of test__helpers.py.
 serve() {
+    local storage=("sqlite:$work/$1.sqlite")
+    if [ -n "$database" ]; then
+        "$programs/createdb" -h 127.0.0.1 -p "$port" -U keel "$1"
+        storage=("postgres://keel@127.0.0.1:$port/$1"
+            --database system-tests-named-db --database enterprise-db-native)
+    fi
     [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    "$KEEL_BINARY" serve --storage "${2:-sqlite:$work/$1.sqlite}" --history 1h --port 0 --log-level error \
-        >"$work/$1.address" &
+    "$KEEL_BINARY" serve --storage "${storage[@]}" --history 1h --port 0 --log-level error \
+        >"$work/$1.address" 9>&- &
     server="$!"
     keel_address "$server" "$work/$1.address"
     address="${KEEL_ADDRESS#http://}"
@@ -75,7 +100,7 @@ keel_say "The same with the asynchronous client"
 FIRESTORE_EMULATOR_HOST="$address" run "$work/grpc-async.xml" test_system_async.py
 judge 72 "$here/known-grpc-async.txt" "$work/grpc-async.xml"
 
-serve rest "${KEEL_STORAGE:-}"
+serve rest
 keel_say "The same over REST at $address"
 FIRESTORE_EMULATOR_HOST="$address" run "$work/emulator.xml" test_system.py -p keel_over_rest
 
