@@ -12,10 +12,10 @@ import re
 import sys
 
 GROUPS = [
-    ("Start here", ["YourFirstWeek", "Architecture", "Checklists", "CommandLine"]),
+    ("Start here", ["YourFirstWeek", "CommandLine", "Architecture"]),
     (
         "Coming from elsewhere",
-        ["ComingFromFirebase", "InsteadOfTheFirestoreEmulator", "ComingFromTheDocuments"],
+        ["ComingFromFirebase", "InsteadOfTheFirestoreEmulator", "ComingFromTheDocuments", "Checklists"],
     ),
     ("Servers", ["PostgreSQL", "Scaling", "Operations"]),
     ("Logs and analytics", ["Logging", "Analytics", "AnalyticsDestinations"]),
