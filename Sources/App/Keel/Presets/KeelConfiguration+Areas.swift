@@ -7,7 +7,7 @@ extension KeelConfiguration {
     /// Opens the configured caches, with a shared budget and folder.
     ///
     /// Only one program at a time can use a folder. Another one, such as an extension of the app, has
-    /// its caches in memory, and ``observer`` hears of an `open` that failed with `folderInUse`.
+    /// its caches in memory, and ``observer`` receives an `open` that failed with `folderInUse`.
     ///
     /// In memory the caches hold 64 MiB of values in total by default; `CacheLimits.bytes(_:)`
     /// explains how values are counted. The folder is limited by ``cacheByteLimit``.

@@ -53,7 +53,7 @@ enum ArticleExamples {
         let receipt = try await outbox.enqueue(write) { batch in
             try batch.set("favourites/42", ["since": .timestamp(.now())])
         }
-        // The change and its write are on disk, together. Whoever wants to know more waits:
+        // The change and its write are on disk, together. Wait only if you need the reply:
         let reply = try await receipt.server()
         show(reply)
     }

@@ -209,7 +209,7 @@ struct GuideServiceExamples {
         return (RemoteUserService(network: network, cache: cache), transport)
     }
 
-    @Test("A user from the cache asks nobody")
+    @Test("A cached user needs no request")
     func fetchUserFromCache() async throws {
         let transport = ScriptedHTTPTransport()
         let cache = Cache<String, User>()
