@@ -131,8 +131,9 @@ struct StandbyReadTests {
             #expect(counts(of: adapter) == [2, 1])
             let other = DocumentQuery("notes").where(.equal("m", 1))
             request.operation = .query(try QueryValidation.checked(other))
-            let error = await #expect(throws: StorageError.self) { [request] in
-                try await adapter.read(request)
+            let refused = request
+            let error = await #expect(throws: StorageError.self) {
+                _ = try await adapter.read(refused)
             }
             #expect(error?.code == .indexRequired)
         }
