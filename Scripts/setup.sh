@@ -32,6 +32,7 @@ go      -                      golang-google-cloud-dev -           -
 go      openssl                openssl           -                 -
 test    argon2                 argon2            argon2            argon2
 test    dbus-run-session       dbus              dbus-daemon       -
+test    fish                   fish              fish              fish
 test    gnome-keyring-daemon   gnome-keyring     gnome-keyring     -
 test    gpsd                   gpsd              gpsd              -
 test    secret-tool            libsecret-tools   libsecret         -
@@ -41,6 +42,7 @@ test    postgres               postgresql        postgresql-server postgresql@17
 test    python3                python3           python3           -
 test    -                      python3-venv      -                 -
 test    tmux                   tmux              tmux              tmux
+test    zsh                    zsh               zsh               -
 "
 
 # The services of these packages.

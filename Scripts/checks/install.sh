@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Scripts/install.sh installs a program that runs, with completions that bash reads and a page for each
-# command, says what to add to PATH, leaves what is not its own, and removes all that it installed.
+# Scripts/install.sh installs a program that runs, with completions that work in bash, zsh and fish and a page
+# for each command, says what to add to PATH, leaves what is not its own, and removes all that it installed.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
@@ -20,17 +20,51 @@ case "$printed" in
     *) keel_die "it does not say what to add to PATH:" "$printed" ;;
 esac
 "$prefix/bin/keel" --version >/dev/null || keel_die "the installed program does not run."
-bash -n "$prefix/share/bash-completion/completions/keel" || keel_die "bash cannot read its completions."
+
+# offered_by <shell> <line>: what the shell offers at the end of a line, one word per line.
+# shellcheck disable=SC2016 # The shells that are started expand these.
+offered_by() {
+    case "$1" in
+        bash)
+            bash -c '
+                . "$1"
+                read -ra COMP_WORDS <<<"$2"
+                case "$2" in *" ") COMP_WORDS+=("") ;; esac
+                COMP_CWORD="$((${#COMP_WORDS[@]} - 1))" COMP_LINE="$2" COMP_POINT="${#2}"
+                _keel keel "${COMP_WORDS[$COMP_CWORD]}" "${COMP_WORDS[$COMP_CWORD - 1]}"
+                printf "%s\n" "${COMPREPLY[@]}"' - "$prefix/share/bash-completion/completions/keel" "$2"
+            ;;
+        zsh) "$KEEL_ROOT/Scripts/checks/complete.zsh" "$prefix/share/zsh/site-functions" "$2" ;;
+        # A word stands before a tab and what it means.
+        fish)
+            fish --no-config -c 'set fish_complete_path $argv[1]; complete -C $argv[2]' \
+                "$prefix/share/fish/vendor_completions.d" "$2" | cut -f 1
+            ;;
+    esac
+}
+
+# completes <shell> <line> <word>: fails unless the shell offers the word at the end of the line, and says nothing.
+completes() {
+    local offered
+    offered="$(cd "$folder" && PATH="$prefix/bin:$PATH" offered_by "$1" "$2" 2>"$folder/said")" || true
+    [ ! -s "$folder/said" ] || keel_die "$1 says as it completes '$2':" "$(cat "$folder/said")"
+    printf '%s\n' "$offered" | grep -Fxq -e "$3" || keel_die "$1 completes '$2' not with '$3', but with:" "$offered"
+}
+
 touch "$folder/notes.sqlite"
-completed="$(cd "$folder" && bash -c '
-    . "$1"
-    COMP_WORDS=(keel documents get c/a --store no) COMP_CWORD=5
-    COMP_LINE="${COMP_WORDS[*]}" COMP_POINT="${#COMP_LINE}"
-    _keel keel no --store
-    echo "${COMPREPLY[*]}"' - "$prefix/share/bash-completion/completions/keel")"
-[ "$completed" = notes.sqlite ] || keel_die "bash completes no path behind --store, but:" "$completed"
-grep -q 'compdef' "$prefix/share/zsh/site-functions/_keel" || keel_die "the completions of zsh are none."
-grep -q 'complete' "$prefix/share/fish/vendor_completions.d/keel.fish" || keel_die "those of fish are none."
+for shell in bash zsh fish; do
+    if ! command -v "$shell" >/dev/null 2>&1; then
+        keel_note "not run: the completions of $shell, which is not here (Scripts/setup.sh test installs it)"
+        continue
+    fi
+    completes "$shell" "keel se" serve
+    completes "$shell" "keel --profile staging documents ge" get
+    completes "$shell" "keel serve --dura" --durability
+    completes "$shell" "keel serve --durability " power
+    completes "$shell" "keel keyset create --algorithm AES256_GCM_H" AES256_GCM_HKDF_1MB
+    completes "$shell" "keel documents get c/a --store no" notes.sqlite
+done
+
 for page in keel keel-documents keel-documents-import keel-serve; do
     grep -q '^\.SH SYNOPSIS$' "$prefix/share/man/man1/$page.1" || keel_die "there is no page $page(1)."
 done

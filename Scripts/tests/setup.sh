@@ -55,7 +55,8 @@ has() { [[ "$1" == *"$2"* ]] || keel_die "this lacks “$2”:" "$1"; }
 lacks() { [[ "$1" != *"$2"* ]] || keel_die "this has “$2”:" "$1"; }
 
 building="libpq-dev libsqlite3-dev zlib1g-dev git ca-certificates curl"
-testing="argon2 dbus gnome-keyring gpsd libsecret-tools nginx-light pgbouncer postgresql python3 python3-venv tmux"
+testing="argon2 dbus fish gnome-keyring gpsd libsecret-tools nginx-light pgbouncer postgresql python3 python3-venv"
+testing="$testing tmux zsh"
 
 keel_note "Debian: installs what is missing, nothing of the benchmarks, and leaves no service on"
 machine Linux dpkg-query apt-get systemctl
@@ -95,7 +96,7 @@ has "$calls" "dnf install -y -q --setopt=install_weak_deps=False libpq-devel sql
 machine Darwin xcode-select brew
 stand_in xcode-select 'exit 0'
 setup 0 "argon2"
-has "$calls" "brew install libpq nginx pgbouncer postgresql@17"
+has "$calls" "brew install libpq fish nginx pgbouncer postgresql@17"
 machine Darwin
 stand_in xcode-select 'exit 0'
 setup 1 ""
