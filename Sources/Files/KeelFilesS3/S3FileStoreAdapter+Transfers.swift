@@ -61,9 +61,12 @@ extension S3FileStoreAdapter {
         guard source.size <= copyByteCount else {
             return try await copyInParts(source, file, place)
         }
+        // R2 has names of its own for conditions on the target of a copy.
+        let prefix = connection.address.isR2 ? "cf-copy-destination-" : ""
         let (head, document) = try await conditioned(file) { (condition) async throws(S3Failure) in
             var call = S3Call(.put, file.key)
-            call.fields = condition + [(name: "x-amz-copy-source", value: place)]
+            call.fields = condition.map { (name: prefix + $0.name, value: $0.value) }
+            call.fields.append((name: "x-amz-copy-source", value: place))
             call.body = S3Call.Body(bytes: [])
             call.isRepeatable = condition.isEmpty
             return try await connection.document(of: call)

@@ -43,7 +43,9 @@ package struct BucketSettings: Sendable {
         self.provider = provider
         self.endpoint =
             endpoint ?? value("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") ?? provider.endpoint
-        self.region = region ?? value("AWS_REGION", "AWS_DEFAULT_REGION") ?? provider.region
+        // R2 refuses the regions of AWS: https://developers.cloudflare.com/r2/api/s3/api/#bucket-region
+        let usual = provider == .r2 ? nil : value("AWS_REGION", "AWS_DEFAULT_REGION")
+        self.region = region ?? usual ?? provider.region
         isPathStyle = false
         partByteCount = 8 << 20
         maximumConcurrentParts = 4
@@ -122,6 +124,9 @@ package enum BucketProvider: String, Sendable, CaseIterable {
     }
 
     /// Whether a CRC-32C is sent for the server to verify.
+    ///
+    /// R2 takes a CRC-32C of a whole file only if it comes in one request, and GCS none:
+    /// https://developers.cloudflare.com/r2/api/s3/api/#checksum-types
     var takesChecksums: Bool { self == .aws || self == .minio }
 
     /// Whether `If-Match` and `If-None-Match` of S3 hold for writes.

@@ -1,0 +1,61 @@
+#if Crypto && AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import KeelFiles
+import KeelHTTP
+import KeelTestKit
+import Testing
+
+@testable import KeelFilesS3
+
+@Suite("Conditions on copies")
+struct CopyConditionTests {
+    private static let object = ScriptedHTTPTransport.Answer.status(
+        .ok,
+        headers: [
+            .contentLength: "5", .eTag: "\"e1\"",
+            .lastModified: "Fri, 15 Jan 2027 08:00:00 GMT",
+        ]
+    )
+
+    /// Copies a file to a free path, and returns the request that copies.
+    private func copy(at endpoint: String) async throws -> ScriptedHTTPTransport.Call {
+        let copied = "<CopyObjectResult><ETag>&quot;e1&quot;</ETag></CopyObjectResult>"
+        let transport = ScriptedHTTPTransport([
+            Self.object, .status(.notFound), .status(.ok, body: Array(copied.utf8)), Self.object,
+        ])
+        let configuration = S3FileStoreAdapter.Configuration(
+            bucket: "bucket",
+            region: "auto",
+            endpoint: endpoint,
+            credentials: AWSCredentials(accessKeyID: "AKID", secretAccessKey: "the secret")
+        )
+        let adapter = try S3FileStoreAdapter(
+            configuration,
+            transport: transport,
+            clock: ImmediateClock(),
+            now: { Date(timeIntervalSince1970: 1_800_000_000) }
+        )
+        _ = try await adapter.transfer(FileTransferRequest(from: "a", to: "b", if: .absent))
+        try transport.verify()
+        return try #require(transport.calls.first { $0.head.method == .put })
+    }
+
+    @Test("S3 gets them in its standard fields")
+    func standard() async throws {
+        let fields = try await copy(at: "http://127.0.0.1:9000").head.headerFields
+        #expect(fields.first("if-none-match") == "*")
+        #expect(fields.first("cf-copy-destination-if-none-match") == nil)
+    }
+
+    @Test("Cloudflare R2 gets them in its own fields, also in a jurisdiction")
+    func r2() async throws {
+        for account in ["account", "account.eu"] {
+            let endpoint = "https://\(account).r2.cloudflarestorage.com:443"
+            let fields = try await copy(at: endpoint).head.headerFields
+            #expect(fields.first("cf-copy-destination-if-none-match") == "*")
+            #expect(fields.first("if-none-match") == nil)
+        }
+    }
+}
+#endif
