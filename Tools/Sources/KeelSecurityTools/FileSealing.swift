@@ -87,6 +87,52 @@ package enum FileSealing {
         }
     }
 
+    // MARK: Short texts
+
+    /// Seals a short text under a passphrase, as text that ``open(through:context:identities:passphrase:progress:)``
+    /// opens too.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - passphrase: The passphrase.
+    /// - Returns: The armored file.
+    /// - Throws: `SecurityError`.
+    package static func sealed(_ text: String, under passphrase: String) async throws -> String {
+        let (header, encryptor) = try await SealedFileHeader.sealing(passphrase: passphrase)
+        var sealed = header.bytes
+        sealed += try encryptor.update(Data(text.utf8))
+        sealed += try encryptor.finish()
+        var armorer = SealedFileArmorer()
+        let lines = armorer.update(sealed)
+        return String(decoding: lines + armorer.finish(), as: UTF8.self)
+    }
+
+    /// Opens a short file that was sealed under a passphrase, armored or not.
+    ///
+    /// - Parameters:
+    ///   - sealed: All bytes of the file.
+    ///   - source: The source of the passphrase.
+    /// - Returns: The bytes in it.
+    /// - Throws: `SecurityError`, or `ToolError` if it was sealed for recipients or there is no passphrase.
+    package static func opened(_ sealed: Data, by source: PassphraseSource) async throws -> Data {
+        let pieces: [Data?] = [sealed, nil]
+        var reader = Reader()
+        var plain = Data()
+        for piece in pieces {
+            let bytes = try await reader.update(piece) { header in
+                guard header.usesPassphrase else {
+                    throw ToolError(
+                        "the key was sealed for recipients, not under a passphrase",
+                        advice: "Open its file with `keel decrypt` first."
+                    )
+                }
+                return try await header.decryptor(passphrase: try source.passphrase(isNew: false))
+            }
+            plain += bytes
+        }
+        return plain
+    }
+
     /// The state of a sealed file that is read in pieces.
     private struct Reader {
         private enum Form {

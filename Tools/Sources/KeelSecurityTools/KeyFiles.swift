@@ -27,7 +27,8 @@ package enum KeyFiles {
             }
         }
         for file in files {
-            recipients += try keys(in: file, "public key") { text throws(SecurityError) in
+            let text = try text(of: file)
+            recipients += try keys(in: text, of: file, "public key") { text throws(SecurityError) in
                 try SealedFileRecipient(text)
             }
         }
@@ -36,38 +37,78 @@ package enum KeyFiles {
 
     /// Returns the private keys of files.
     ///
-    /// - Parameter files: Files with a key per line, or with one PEM or JSON Web Key.
+    /// - Parameters:
+    ///   - files: Files with a key per line, or with one PEM or JSON Web Key; sealed ones are opened.
+    ///   - passphrase: The source of the passphrase of sealed files.
     /// - Returns: The private keys.
-    /// - Throws: `ToolError` for something else, with its place but without its text.
-    package static func identities(_ files: [String]) throws -> [SealedFileIdentity] {
-        try files.flatMap { file in
-            try keys(in: file, "private key") { text throws(SecurityError) in
+    /// - Throws: `ToolError` for something else, with its place but without its text, or `SecurityError` for another
+    ///   passphrase.
+    package static func identities(
+        _ files: [String],
+        passphrase: PassphraseSource
+    ) async throws -> [SealedFileIdentity] {
+        var identities: [SealedFileIdentity] = []
+        for file in files {
+            let text = try await text(of: file, passphrase: passphrase)
+            identities += try keys(in: text, of: file, "private key") {
+                text throws(SecurityError) in
                 try SealedFileIdentity(text)
             }
         }
+        return identities
     }
 
     /// Returns the text of a file of keys.
     package static func text(of file: String) throws -> String {
+        try text(of: try data(of: file), in: file)
+    }
+
+    /// Returns the text of a file of keys, which may be sealed under a passphrase.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - passphrase: The source of the passphrase, which is used only for a sealed file.
+    /// - Returns: The text.
+    /// - Throws: `ToolError` for something else, or `SecurityError` for another passphrase.
+    package static func text(
+        of file: String,
+        passphrase: PassphraseSource
+    ) async throws -> String {
+        let data = try data(of: file)
+        let isSealed =
+            SealedFileArmor.isArmored(data) == true
+            || (try? SealedFileHeader(beginning: data)) != nil
+        guard isSealed else { return try text(of: data, in: file) }
+        return try text(of: try await FileSealing.opened(data, by: passphrase), in: file)
+    }
+
+    private static func data(of file: String) throws -> Data {
         let handle =
             file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
-        guard let handle, let data = try? handle.read(upToCount: 1 << 20),
-            let text = String(validating: data, as: UTF8.self)
-        else {
-            throw ToolError(
-                "“\(file)” cannot be read as a file of keys",
-                advice: "Give a text file of at most 1 MiB that exists and that you may read."
-            )
+        guard let handle, let data = try? handle.read(upToCount: 1 << 20) else {
+            throw unreadable(file)
         }
+        return data
+    }
+
+    private static func text(of data: Data, in file: String) throws -> String {
+        guard let text = String(validating: data, as: UTF8.self) else { throw unreadable(file) }
         return text
     }
 
+    private static func unreadable(_ file: String) -> ToolError {
+        ToolError(
+            "“\(file)” cannot be read as a file of keys",
+            advice: "Give a text file of at most 1 MiB that exists and that you may read."
+        )
+    }
+
     private static func keys<Key>(
-        in file: String,
+        in text: String,
+        of file: String,
         _ kind: String,
         _ parse: (String) throws(SecurityError) -> Key
     ) throws -> [Key] {
-        let text = try text(of: file)
         let start = text.drop { $0.isWhitespace }
         guard !start.hasPrefix("{"), !start.hasPrefix("-----") else {
             return [try key(text, file, kind, parse)]

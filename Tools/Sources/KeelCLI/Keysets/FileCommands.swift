@@ -265,7 +265,8 @@ struct DecryptCommand: AsyncParsableCommand {
             receives authenticated bytes only; exit code 1 means that the end is missing.
 
             A file that was encrypted under a passphrase asks for it; for one that was encrypted \
-            for recipients, give the private key with -i.
+            for recipients, give the private key with -i. A key that is sealed under a passphrase \
+            asks for it, too.
             """
     )
 
@@ -303,7 +304,7 @@ struct DecryptCommand: AsyncParsableCommand {
         guard file != "-" || !identity.contains("-") else {
             throw ValidationError("Standard input cannot hold both the key and the file.")
         }
-        try passphraseOptions.validate(file)
+        for file in [file] + identity { try passphraseOptions.validate(file) }
     }
 
     func run() async throws {
@@ -317,8 +318,8 @@ struct DecryptCommand: AsyncParsableCommand {
                 }
                 return .done
             }
-            let identities = try KeyFiles.identities(identity)
             let source = passphraseOptions.source
+            let identities = try await KeyFiles.identities(identity, passphrase: source)
             let context = Data(keys.context.utf8)
             try await keys.run(pipe) { progress in
                 try await FileSealing.open(

@@ -13,7 +13,8 @@ struct KeysetGenerateCommand: AsyncParsableCommand {
         abstract: "Makes a private key in a file, and writes its public half to standard output.",
         discussion: """
             x25519 opens files that `keel encrypt --recipient` sealed, ed25519 and p256 sign. The \
-            file has mode 0600 and is not encrypted; it must not exist.
+            file has mode 0600 and must not exist. It is not encrypted, unless -p seals it under a \
+            passphrase, for which the commands that use it ask.
 
             With - the private key goes to standard output, unless that is a terminal, and its \
             public half to standard error.
@@ -32,13 +33,19 @@ struct KeysetGenerateCommand: AsyncParsableCommand {
     @Option(help: "The form of both halves; text for x25519, pem for the others if not given.")
     var format: KeyForm?
 
+    @Flag(name: .shortAndLong, help: "Seals the private key under a passphrase.")
+    var passphrase = false
+
+    @OptionGroup var passphraseOptions: PassphraseOptions
+
     func run() async throws {
         let output = CommandOutput(isJSON: false)
         try await output.reporting {
             let key = PrivateKeyText(kind)
             let form = format ?? key.publicKey.usualForm
             let text = try key.publicKey.text(form)
-            try KeyOutput.write(try key.cleartext(form), to: file)
+            let source = passphrase || passphraseOptions.isGiven ? passphraseOptions.source : nil
+            try await KeyOutput.write(try key.cleartext(form), sealedBy: source, to: file)
             guard file != "-" else {
                 try FileHandle.standardError.write(contentsOf: Array(text.utf8))
                 return .done
@@ -70,7 +77,10 @@ struct KeysetPublicCommand: AsyncParsableCommand {
     @Option(help: "What the keyset belongs to, if it was given when it was made.")
     var keysetContext = ""
 
+    @OptionGroup var passphraseOptions: PassphraseOptions
+
     func validate() throws {
+        try passphraseOptions.validate(file)
         guard key.choice.count <= 1 else { return try key.requireOne() }
         if key.choice.count == 1 { try Parsed.requireFile(file, "A keyset") }
         guard key.choice.count == 0 || format == nil else {
@@ -96,7 +106,8 @@ struct KeysetPublicCommand: AsyncParsableCommand {
             let json = try await keyset.load().publicKeyset().cleartextJSON()
             return String(decoding: json, as: UTF8.self) + "\n"
         }
-        let key = try PublicKeyText(try KeyFiles.text(of: file), from: file)
+        let text = try await KeyFiles.text(of: file, passphrase: passphraseOptions.source)
+        let key = try PublicKeyText(text, from: file)
         return try key.text(format ?? key.usualForm)
     }
 }
@@ -105,7 +116,10 @@ struct KeysetImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Reads a private key from PEM or JWK, and writes it in another form.",
-        discussion: "The new file has mode 0600; it must not exist."
+        discussion: """
+            The new file has mode 0600; it must not exist. A key that is sealed under a passphrase \
+            asks for it, and -p seals the new one.
+            """
     )
 
     @Argument(help: "The file to read; - is standard input.", completion: .file())
@@ -117,12 +131,22 @@ struct KeysetImportCommand: AsyncParsableCommand {
     @Option(help: "The form to write; text for x25519, pem for the others if not given.")
     var format: KeyForm?
 
+    @Flag(name: .shortAndLong, help: "Seals the new file under a passphrase.")
+    var passphrase = false
+
+    @OptionGroup var passphraseOptions: PassphraseOptions
+
+    func validate() throws { try passphraseOptions.validate(source) }
+
     func run() async throws {
         let output = CommandOutput(isJSON: false)
         try await output.reporting {
-            let key = try PrivateKeyText(try KeyFiles.text(of: source), from: source)
+            let phrase = passphraseOptions.source
+            let text = try await KeyFiles.text(of: source, passphrase: phrase)
+            let key = try PrivateKeyText(text, from: source)
             let form = format ?? key.publicKey.usualForm
-            try KeyOutput.write(try key.cleartext(form), to: target)
+            let cleartext = try key.cleartext(form)
+            try await KeyOutput.write(cleartext, sealedBy: passphrase ? phrase : nil, to: target)
             return .done
         }
     }
@@ -134,7 +158,7 @@ struct KeysetSignCommand: AsyncParsableCommand {
         abstract: "Signs a file with a private key.",
         discussion: """
             The signature is that of the whole file: 64 bytes for Ed25519 (RFC 8032), DER for P-256 \
-            with SHA-256. OpenSSL verifies both.
+            with SHA-256. OpenSSL verifies both. A key that is sealed under a passphrase asks for it.
             """
     )
 
@@ -151,21 +175,20 @@ struct KeysetSignCommand: AsyncParsableCommand {
     )
     var output: String?
 
+    @OptionGroup var passphraseOptions: PassphraseOptions
+
     func validate() throws {
         guard file != "-" || key != "-" else {
             throw ValidationError("Standard input cannot hold both the key and the file.")
         }
+        for file in [file, key] { try passphraseOptions.validate(file) }
     }
 
     func run() async throws {
         let out = CommandOutput(isJSON: false)
         try await out.reporting {
-            guard
-                case .signing(let signing) = try PrivateKeyText(
-                    try KeyFiles.text(of: key),
-                    from: key
-                )
-            else {
+            let text = try await KeyFiles.text(of: key, passphrase: passphraseOptions.source)
+            guard case .signing(let signing) = try PrivateKeyText(text, from: key) else {
                 throw ToolError(
                     "“\(key)” is a key for sealed files, not for signatures",
                     advice: "Make one with `keel keyset generate --kind ed25519`."
@@ -239,17 +262,38 @@ struct KeysetVerifyCommand: AsyncParsableCommand {
 /// The files of keys and signatures.
 private enum KeyOutput {
     /// Writes a private key to a new file, or with `-` to standard output.
-    static func write(_ text: String, to file: String) throws {
-        guard file != "-" else {
-            guard isatty(STDOUT_FILENO) == 0 else {
+    ///
+    /// - Parameters:
+    ///   - cleartext: The text of the key.
+    ///   - passphrase: The source of the passphrase that seals it; nil for none.
+    ///   - file: The path of the file, or `-`.
+    /// - Throws: `ToolError`, also for a file that exists, before it asks for a passphrase.
+    static func write(
+        _ cleartext: String,
+        sealedBy passphrase: PassphraseSource?,
+        to file: String
+    ) async throws {
+        if file == "-", isatty(STDOUT_FILENO) == 1 {
+            throw ToolError(
+                "a private key is not for a terminal",
+                advice: "Redirect the output, or type the path of a file; ./- is one called -.",
+                exit: .usage
+            )
+        }
+        var text = cleartext
+        if let passphrase {
+            guard file == "-" || !FileManager.default.fileExists(atPath: file) else {
                 throw ToolError(
-                    "a private key is not for a terminal",
-                    advice: "Redirect the output, or type the path of a file; ./- is one called -.",
-                    exit: .usage
+                    "“\(file)” already exists",
+                    advice: "Type another path, or move this file."
                 )
             }
-            return try StandardOutput.write(Array(text.utf8))
+            text = try await FileSealing.sealed(
+                cleartext,
+                under: try passphrase.passphrase(isNew: true)
+            )
         }
+        guard file != "-" else { return try StandardOutput.write(Array(text.utf8)) }
         var output = try ReplacedFile(URL(filePath: file), isPrivate: true)
         do {
             try output.append(Data(text.utf8))

@@ -1,0 +1,67 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelToolsTestSupport
+import Testing
+
+@Suite("Private keys under a passphrase", .timeLimit(.minutes(10)))
+struct SealedKeyTests {
+    private let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func keel(
+        _ arguments: String...,
+        input: String? = nil,
+        passphrase: String = "correct horse"
+    ) throws -> (code: Int32, output: String, errors: String) {
+        let file = try scratch.file("passphrase", holding: passphrase + "\n")
+        return try KeelProcess(
+            arguments,
+            input: input,
+            environment: ["KEEL_PASSPHRASE_FILE": file.path],
+            in: scratch.folder
+        ).wait()
+    }
+
+    @Test("A sealed key signs with its passphrase, and with no other")
+    func signing() throws {
+        let made = try keel("keyset", "generate", "key", "--kind", "ed25519", "-p")
+        #expect(made.code == 0, "\(made.errors)")
+        let text = try String(contentsOf: scratch.file("key"), encoding: .utf8)
+        #expect(text.hasPrefix("-----BEGIN KEEL SEALED FILE-----\n"))
+        _ = try scratch.file("public", holding: made.output)
+        _ = try scratch.file("plain", holding: "text")
+        let refused = try keel("keyset", "sign", "plain", "--key", "key", passphrase: "another")
+        #expect(refused.code == 1 && refused.errors.contains("passphrase"), "\(refused.errors)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("plain.sig").path))
+        let signed = try keel("keyset", "sign", "plain", "--key", "key")
+        #expect(signed.code == 0, "\(signed.errors)")
+        #expect(try keel("keyset", "verify", "plain", "--key", "public").code == 0)
+        #expect(try keel("keyset", "public", "key").output == made.output)
+    }
+
+    @Test("A sealed key opens files for its recipient")
+    func opening() throws {
+        let made = try keel("keyset", "generate", "key", "-p")
+        let recipient = made.output.trimmingCharacters(in: .newlines)
+        _ = try scratch.file("plain", holding: "text")
+        #expect(try keel("encrypt", "plain", "-r", recipient).code == 0)
+        let opened = try keel("decrypt", "plain.keel", "-i", "key", "-o", "-")
+        #expect(opened.output == "text", "\(opened.errors)")
+    }
+
+    @Test("An import seals a key, and takes the passphrase away again")
+    func imports() throws {
+        let made = try keel("keyset", "generate", "-", "--kind", "p256")
+        let sealed = try keel("keyset", "import", "-", "sealed", "-p", input: made.output)
+        #expect(sealed.code == 0, "\(sealed.errors)")
+        #expect(try keel("keyset", "import", "sealed", "-").output == made.output)
+        // A file of `keel encrypt`, which is not text.
+        _ = try scratch.file("clear", holding: made.output)
+        #expect(try keel("encrypt", "clear", "-p").code == 0)
+        #expect(try keel("keyset", "import", "clear.keel", "-").output == made.output)
+        let again = try keel("keyset", "import", "clear", "sealed", "-p")
+        #expect(again.code == 1 && again.errors.contains("already exists"), "\(again.errors)")
+    }
+}
+#endif
