@@ -28,6 +28,8 @@ struct ProxyCommand: AsyncParsableCommand {
             A stale response is used only where the origin's response or the request allows it, with \
             stale-while-revalidate or stale-if-error (RFC 5861), or where --stale-if-error or \
             --stale-if-offline does. must-revalidate and no-cache are kept in any case.
+
+                keel proxy --origin http://127.0.0.1:8000 --port 8001
             """
     )
 

@@ -30,6 +30,18 @@ struct ServeOptionsTests {
         #expect(end.code == 64)
     }
 
+    @Test("The path of an SQLite file is a storage, and a misspelled word is none")
+    func paths() throws {
+        let folder = try Scratch()
+        let file = folder.file("notes.sqlite")
+        let server = try ServedProcess(storage: file.path, port: 0)
+        #expect(server.terminate() == 0)
+        #expect(FileManager.default.fileExists(atPath: file.path))
+        for storage in ["memry", "firestore:notes", "http://127.0.0.1:8080"] {
+            #expect(try KeelProcess(["serve", "--storage", storage]).wait().code == 64)
+        }
+    }
+
     @Test(
         "Invalid change log limits are rejected",
         arguments: [

@@ -12,6 +12,8 @@ struct AnalyticsCommand: AsyncParsableCommand {
 
             Exit codes: 0 done; 1 failed; 2 done, with something to look at (events that were \
             skipped or are still pending); 64 the command line is invalid.
+
+                keel analytics top FOLDER --since 7d
             """,
         subcommands: [
             AnalyticsStatusCommand.self, AnalyticsTopCommand.self, AnalyticsFlushCommand.self,

@@ -12,6 +12,9 @@ struct DocumentsCommand: AsyncParsableCommand {
             Exit codes, except of diff: 0 done; 1 failed; 2 done, with something to look at (bad lines, documents \
             that differ or cannot be read, indexes without a counterpart); 64 the command line is \
             wrong.
+
+                keel documents query notes --store notes.sqlite --where 'stars >= 4'
+                keel documents export --store notes.sqlite --collection notes > notes.jsonl
             """,
         subcommands: [
             ImportCommand.self, ExportCommand.self, QueryCommand.self, GetCommand.self,

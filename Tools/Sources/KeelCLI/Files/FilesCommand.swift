@@ -16,6 +16,10 @@ struct FilesCommand: AsyncParsableCommand {
             A bucket's file is s3://BUCKET/KEY. The keys to sign with are those that AWS's tools would \
             use: of the environment, a profile in ~/.aws, single sign-on, a web identity, the \
             container or the instance.
+
+                keel files put photo.jpg s3://photos/2026/
+                pg_dump shop | keel files put - s3://backups/shop.sql
+                keel files sync album s3://photos/album --exclude '*.tmp'
             """,
         subcommands: [
             FilesPutCommand.self, FilesGetCommand.self, FilesCatCommand.self,

@@ -145,7 +145,7 @@ struct EncryptCommand: AsyncParsableCommand {
             A file appears when it is complete, as FILE.keel or where --output says, and never in \
             the place of another one. Standard input goes to standard output.
 
-            pg_dump app | keel encrypt -r keelpub1… > app.keel
+                pg_dump app | keel encrypt -r keelpub1… > app.keel
             """
     )
 
@@ -267,6 +267,9 @@ struct DecryptCommand: AsyncParsableCommand {
             A file that was encrypted under a passphrase asks for it; for one that was encrypted \
             for recipients, give the private key with -i. A key that is sealed under a passphrase \
             asks for it, too.
+
+                keel decrypt app.keel -i ~/.config/keel/key
+                keel decrypt -i ~/.config/keel/key < app.keel | psql app
             """
     )
 

@@ -11,6 +11,11 @@ struct KeysetCommand: AsyncParsableCommand {
         discussion: """
             A keyset is a file of keys, encrypted under another key. It is Tink's: the libraries of \
             Tink in other languages read it with the same key.
+
+                keel keyset create keys.json --key-file key
+                keel encrypt report.pdf --keyset keys.json --key-file key
+                keel keyset generate release.key --kind ed25519 > release.pub
+                keel keyset sign app.tar.gz --key release.key
             """,
         subcommands: [
             KeysetCreateCommand.self, KeysetListCommand.self, KeysetRotateCommand.self,

@@ -12,6 +12,9 @@ struct LogsCommand: AsyncParsableCommand {
 
             Exit codes: 0 done; 1 failed; 2 done, but some lines are not records; 64 the command \
             line is invalid.
+
+                keel logs tail app.log --level warning
+                keel logs query app.log --since 2h --count-by level
             """,
         subcommands: [LogsTailCommand.self, LogsQueryCommand.self]
     )

@@ -12,6 +12,8 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             Reports problems and their remedies; changes nothing. Exits with 2 if there is \
             something to do, with 0 otherwise.
+
+                keel doctor --store notes.sqlite --server http://127.0.0.1:8080
             """
     )
 

@@ -11,6 +11,8 @@ struct InitCommand: AsyncParsableCommand {
         discussion: """
             The app is created completely or not at all, in a new folder. It builds and \
             passes its tests without changes: swift test.
+
+                keel init ShoppingList --keel ../keel
             """
     )
 

@@ -11,6 +11,9 @@ struct SecretsCommand: AsyncParsableCommand {
         discussion: """
             No secret is ever taken from the command line, which others on the machine can see: \
             `set` reads standard input, or asks without echo.
+
+                keel secrets set api-token --service com.example.notes
+                keel secrets exec --service com.example.notes -- ./deploy
             """,
         subcommands: [
             SecretsSetCommand.self, SecretsGetCommand.self, SecretsListCommand.self,

@@ -14,7 +14,7 @@ struct SecretsExecCommand: AsyncParsableCommand {
             api-token becomes API_TOKEN. The program takes the place of keel: it receives signals, \
             and its exit code is that of the command.
 
-            keel secrets exec --service com.example.notes --env PGPASSWORD=database -- psql notes
+                keel secrets exec --service com.example.notes --env PGPASSWORD=database -- psql notes
             """
     )
 

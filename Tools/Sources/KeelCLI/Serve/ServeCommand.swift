@@ -26,14 +26,18 @@ struct ServeCommand: AsyncParsableCommand {
             There is no authentication yet: whoever can connect can read and write everything. So \
             the server listens on the loopback interface and refuses any other address. Web pages \
             can use it if they come from this machine, or from an origin that --allow-origin names.
+
+                keel serve --storage notes.sqlite --port 8080
             """
     )
 
     @Option(
         help: """
-            Where documents are kept: sqlite:PATH, postgres://USER@HOST/DATABASE, or memory, which \
-            ends with the server. Any number of servers can share a database.
-            """
+            Where documents are kept: an SQLite file such as notes.sqlite, sqlite:PATH, \
+            postgres://USER@HOST/DATABASE, or memory, which ends with the server. Any number of \
+            servers can share a database.
+            """,
+        completion: .file()
     )
     var storage = ServedStorage.sqlite("keel.sqlite")
 

@@ -24,6 +24,9 @@ enum ServedStorage: ExpressibleByArgument {
             self = .sqlite(String(argument.dropFirst("sqlite:".count)))
         } else if case .postgreSQL(let url)? = DocumentPlace(argument) {
             self = .postgreSQL(url: url)
+        } else if !argument.contains(":"), argument.contains(where: { "./".contains($0) }) {
+            // As for --store of other commands; but a mere word may be “memory” misspelled.
+            self = .sqlite(argument)
         } else {
             return nil
         }

@@ -10,6 +10,9 @@ struct StorageCommand: AsyncParsableCommand {
         discussion: """
             A store is the path of an SQLite file, sqlite:PATH, or postgres://USER@HOST/DATABASE. \
             KEEL_UNVERIFIED_DATABASE=true has the effect of --unverified-database.
+
+                keel storage doctor postgres://keel@db1,db2/keel
+                keel storage verify notes.sqlite
             """,
         subcommands: [
             StorageDoctorCommand.self, StorageMigrateCommand.self, StorageVerifyCommand.self,

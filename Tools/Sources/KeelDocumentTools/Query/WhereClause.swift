@@ -26,7 +26,7 @@ package enum WhereClause {
         else {
             let names = operators.map(\.text).joined(separator: " ")
             throw ValueText.flaw(
-                "“\(text)” is not a condition: FIELD OPERATOR VALUE, with \(names)"
+                "“\(text)” is not a condition such as 'stars >= 4'; the operators are \(names)"
             )
         }
         var value = try ValueText.value(String(rest.dropFirst(name.count)))
