@@ -9,7 +9,8 @@ struct CompletionTests {
     private static let paths: Set = [
         "bad-lines", "checkpoint", "file", "files", "first", "folder", "from", "identity", "in",
         "indexes", "keel", "key-file", "keyset", "new-key-file", "output", "paths",
-        "recipients-file", "second", "signature", "storage", "store", "tls-certificate", "tls-key", "to",
+        "recipients-file", "second", "signature", "storage", "store", "tls-certificate", "tls-key",
+        "to",
         "to-key-file",
     ]
     /// Arguments of these names that are none: the name of a flush’s format.
