@@ -62,6 +62,12 @@ struct WhereClauseTests {
         #expect(throws: StorageError.self) { _ = try WhereClause.filter(text) }
     }
 
+    @Test("The error for something else shows a condition to type")
+    func example() {
+        let error = #expect(throws: StorageError.self) { _ = try WhereClause.filter("n=3") }
+        #expect(error.map { "\($0)".contains("such as 'stars >= 4'") } == true)
+    }
+
     @Test("An order is a field and a direction")
     func orders() throws {
         let plain = try WhereClause.order("a.b")
