@@ -238,5 +238,32 @@ struct CatalogTests {
         #expect(try await names("users/1/notes/1") == ["more"])
         #expect(try await names("zoo/1") == [])
     }
+
+    @Test("Each name is found by its path, without reading the collections below it")
+    func plans() async throws {
+        let adapter = try TemporaryFolder().adapter()
+        try await adapter.set("a/1", [:])
+        let isUsed = "EXISTS (SELECT 1 FROM documents WHERE documents.cid = collections.cid)"
+        // The file has been removed, so that only connections that are open can read.
+        try await adapter.databasePool.writeWithoutTransaction { database in
+            for sql in [
+                "SELECT path FROM collections WHERE path >= 'a' ORDER BY path LIMIT 1",
+                """
+                SELECT path FROM collections WHERE path > 'a' AND path < 'b'
+                ORDER BY path LIMIT 1
+                """,
+                "SELECT 1 FROM collections WHERE path = 'a' AND \(isUsed) LIMIT 1",
+                "SELECT 1 FROM collections WHERE path >= 'a' AND path < 'b' AND \(isUsed) LIMIT 1",
+            ] {
+                let steps = try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN \(sql)")
+                    .map { $0["detail"] as String }
+                #expect(
+                    steps.first?.hasPrefix("SEARCH collections USING COVERING INDEX") == true,
+                    "\(sql): \(steps)"
+                )
+                #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(sql): \(steps)")
+            }
+        }
+    }
 }
 #endif

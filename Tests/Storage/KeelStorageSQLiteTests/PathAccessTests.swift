@@ -129,6 +129,43 @@ struct PathAccessTests {
         #expect(try await adapter.values(query, [.count()]) == [.integer(2)])
     }
 
+    @Test("A limited query with a condition and an order examines only the documents it finds")
+    func limited() async throws {
+        let adapter = try TemporaryFolder().adapter()
+        let composite = IndexDefinition("places", [.ascending("kind"), .descending("score")])
+        let group = IndexDefinition("places", scope: .group, [.ascending("kind")])
+        try await adapter.prepare(StorageSchema(indexes: [composite, group]))
+        for area in 0..<5 {
+            try await adapter.apply(
+                WriteBatch(
+                    (0..<100).map { number in
+                        DocumentWrite(
+                            "areas/\(area)/places/\(100 + number)",
+                            .set(
+                                DocumentBody([
+                                    "kind": .integer(Int64(number % 4)),
+                                    "score": .integer(Int64(number)),
+                                ])
+                            )
+                        )
+                    }
+                )
+            )
+        }
+        let area = DocumentQuery("areas/3/places").where(.equal("kind", 1))
+        let (best, plan) = try await adapter.found(
+            area.order(by: "score", .descending).limit(to: 20)
+        )
+        #expect(best.map(\.path.id) == (0..<20).map { "\(197 - 4 * $0)" })
+        #expect(plan?.access == .index(composite.name))
+        #expect(plan?.examined ?? .max <= 21)
+        let everywhere = DocumentQuery(group: "places").where(.equal("kind", 2)).limit(to: 10)
+        let (first, groupPlan) = try await adapter.found(everywhere)
+        #expect(first.map(\.path.string) == (0..<10).map { "areas/0/places/\(102 + 4 * $0)" })
+        #expect(groupPlan?.access == .index(group.name))
+        #expect(groupPlan?.examined ?? .max <= 11)
+    }
+
     @Test("A nested group is in path order")
     func nested() async throws {
         let adapter = try TemporaryFolder().adapter()

@@ -139,6 +139,33 @@ struct ScopeTests {
         #expect(plan.first?.contains("INDEX removals (cid=? AND id=? AND seq>?)") == true)
     }
 
+    @Test("pages of the log and of copies search from their position")
+    func plans() async throws {
+        let adapter = try folder.adapter()
+        try await adapter.set("a/0", [:])
+        let number = "USING INTEGER PRIMARY KEY (rowid>?)"
+        let plans = [
+            "SELECT * FROM changes WHERE seq > 5 ORDER BY seq": "SEARCH changes \(number)",
+            """
+            SELECT * FROM changes WHERE seq > 5 AND cid IN (1, 2) AND id IN ('x', 'y')
+            ORDER BY seq
+            """: "SEARCH changes \(number)",
+            "SELECT * FROM documents d WHERE d.rid > 5 ORDER BY d.rid": "SEARCH d \(number)",
+            // The collections of a group, whose documents follow by id.
+            "SELECT cid, path FROM collections WHERE cid >= 5 AND +name = 'a' ORDER BY cid":
+                "SEARCH collections \(number)",
+            "SELECT * FROM documents d WHERE d.cid = 1 AND d.id > 'x' ORDER BY d.id ASC":
+                "SEARCH d USING INDEX sqlite_autoindex_documents_1 (cid=? AND id>?)",
+        ]
+        try await adapter.databasePool.read { database in
+            for (sql, plan) in plans {
+                let steps = try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN \(sql)")
+                    .map { $0["detail"] as String }
+                #expect(steps == [plan], "\(sql)")
+            }
+        }
+    }
+
     @Test("a scope of few documents or collections reads no other bodies")
     func readsNoOtherBody() async throws {
         let adapter = try folder.adapter()
