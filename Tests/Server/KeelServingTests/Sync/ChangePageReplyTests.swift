@@ -64,6 +64,25 @@ struct ChangePageReplyTests {
         }
     }
 
+    @Test("Each server's streams read as a reader of their own, for which the store keeps changes")
+    func serverReader() async throws {
+        let recorded = adapter.recorded()
+        for count in 1...2 {
+            let service = ChangeService(adapter: recorded, configuration: .init())
+            var stream = try await service.stream()
+            #expect(try await stream.names(1) == ["checkpoint"])
+            // A listener's own requests have no reader.
+            try await waitUntil {
+                let names = recorded.calls.compactMap { call in
+                    if case .changes(let request) = call { request.reader?.name } else { nil }
+                }
+                return Set(names.filter { $0.hasPrefix("keel.server.sync.") }).count == count
+            }
+            // The last stream of a service ends its reader.
+            _ = stream
+        }
+    }
+
     @Test("A document is returned in Firestore's format under the requested database name")
     func documents() async throws {
         let receipt = try await store.setDocument("a/1", ["n": 1])
