@@ -94,4 +94,35 @@ extension StorageGroup {
             }
         )
     }
+
+    /// Measures adding elements to an array, per element, in arrays of two lengths.
+    static func arrayUnion(_ pair: Lazily<StorePair>, _ options: Options) -> Measure {
+        let (long, short) = (options.scaled(10_000), options.scaled(1_000))
+        return Measure(
+            name: "array union per element, 10,000 / 1,000 elements",
+            unit: "µs",
+            target: .atMost(1.3),
+            keel: { try await unions(of: long, in: pair) },
+            peer: { try await unions(of: short, in: pair) }
+        )
+    }
+
+    /// Returns the time per element of adding as many elements as an array has, half of which it has already.
+    @concurrent
+    private static func unions(of count: Int, in pair: Lazily<StorePair>) async throws -> Double {
+        let client = try await pair.value().client
+        let path = DocumentPath("arrays", "\(count)")
+        let old = (0..<count).map { DocumentValue.integer(Int64($0)) }
+        let new = (count / 2..<count / 2 + count).map { DocumentValue.integer(Int64($0)) }
+        let change = FieldChange("tags", .transform(.arrayUnion(new)))
+        var figures: [Double] = []
+        for _ in 0..<5 {
+            let fields: DocumentFields = ["tags": .array(old)]
+            try await client.setDocument(path, fields)
+            let start = ContinuousClock.now
+            try await client.updateDocument(path, [change])
+            figures.append(start.duration(to: .now).microseconds / Double(count))
+        }
+        return figures.median
+    }
 }

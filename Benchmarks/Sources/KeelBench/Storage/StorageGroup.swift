@@ -46,6 +46,7 @@ enum StorageGroup {
                 options
             ),
             bulk(pair(.two, count), options),
+            arrayUnion(composite, options),
             query(composite, options),
             queryOfSameTables(composite, options),
             growth(composite, small: pair(.composite, options.scaled(1_000)), options),
