@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeelToolSupport
+internal import Synchronization
 
 /// The source of a passphrase: a file descriptor, a variable, the file that `KEEL_PASSPHRASE_FILE` names, or the
 /// terminal.
@@ -13,6 +14,12 @@ package struct PassphraseSource: Sendable {
     private let descriptor: Int32?
     private let variable: String?
     private let environment: [String: String]
+    private let read = Read()
+
+    /// What the descriptor had, which can be read only once: a command may open several files.
+    private final class Read: Sendable {
+        let text = Mutex<String?>(nil)
+    }
 
     /// Creates a source.
     ///
@@ -37,10 +44,13 @@ package struct PassphraseSource: Sendable {
     /// - Throws: `ToolError` if there is none.
     package func passphrase(isNew: Bool) throws -> String {
         if let descriptor {
-            return try text(
-                of: FileHandle(fileDescriptor: descriptor, closeOnDealloc: false),
-                "descriptor \(descriptor)"
-            )
+            return try read.text.withLock { known throws -> String in
+                if let known { return known }
+                let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+                let passphrase = try text(of: handle, "descriptor \(descriptor)")
+                known = passphrase
+                return passphrase
+            }
         }
         if let variable {
             guard let text = environment[variable], !text.isEmpty else {

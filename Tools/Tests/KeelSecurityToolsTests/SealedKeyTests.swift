@@ -50,6 +50,20 @@ struct SealedKeyTests {
         #expect(opened.output == "text", "\(opened.errors)")
     }
 
+    @Test("A passphrase from a descriptor opens the file of an import, and seals the new one")
+    func descriptor() throws {
+        let made = try keel("keyset", "generate", "key", "--kind", "ed25519", "-p")
+        let phrase = "correct horse\n"
+        let options = ["-p", "--passphrase-descriptor", "0"]
+        let sealed = try KeelProcess(
+            ["keyset", "import", "key", "again"] + options,
+            input: phrase,
+            in: scratch.folder
+        ).wait()
+        #expect(sealed.code == 0, "\(sealed.errors)")
+        #expect(try keel("keyset", "public", "again").output == made.output)
+    }
+
     @Test("An import seals a key, and takes the passphrase away again")
     func imports() throws {
         let made = try keel("keyset", "generate", "-", "--kind", "p256")
