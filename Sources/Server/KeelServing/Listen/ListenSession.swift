@@ -302,9 +302,10 @@ struct ListenSession {
             let failure = StreamFailure(.resourceExhausted, message)
             return effects.append(Self.change(.remove, [id], cause: failure))
         }
-        guard !target.isCurrent, !target.needsReset, let token = target.target.resumption else {
-            return self.read(id, &effects)
-        }
+        // A client with some of the documents would lack the others.
+        guard !target.isCurrent, !target.needsReset, !target.isPartial,
+            let token = target.target.resumption
+        else { return self.read(id, &effects) }
         effects.append(.catchUp(begin(id), after: token.position, target.target.scope))
     }
 

@@ -374,6 +374,29 @@ struct ListenSessionTests {
         #expect(Self.words(effects) == ["current [4]", "noChange [] token"])
     }
 
+    @Test("A resumed target that has been read in part is read again, and not resumed")
+    func partialResumption() {
+        var session = ListenSession()
+        _ = session.handle(Self.target(2))
+        _ = session.handle(.loaded(1, [], at: Self.point(2)))
+        var target = ListenTarget(id: 4, content: .query(DocumentQuery("notes")))
+        target.resumption = ResumeToken(Self.point(1).position)
+        target.isResumed = true
+        _ = session.handle(.request(.add(target)))
+        #expect(Self.words(session.handle(.cannotResume(2))) == ["read 3"])
+        let part = [Self.document("notes/a")]
+        let effects = session.handle(.part(3, part, at: Self.point(2)))
+        #expect(Self.words(effects) == ["reset [4]"])
+        #expect(Self.words(session.handle(.restarted)) == ["read 4", "read 5"])
+        _ = session.handle(.loaded(4, [], at: Self.point(5)))
+        // The second read is of a state before the first one.
+        #expect(Self.words(session.handle(.part(5, part, at: Self.point(4)))) == ["read 6"])
+        #expect(
+            Self.words(session.handle(.loaded(6, part, at: Self.point(5))))
+                == ["current [4]", "noChange [] token"]
+        )
+    }
+
     @Test("A target in parts begins again once if the store has lost its snapshot")
     func lostSnapshot() {
         var session = ListenSession()
