@@ -28,6 +28,10 @@ extension ListenStream {
         let size = hub.count()
         do throws(StorageError) {
             while let page = try await pages.next() {
+                guard !pages.isCutShort else {
+                    guard point == nil else { return await handle(Self.unreadable(id)) }
+                    return await handle(await result(id, .query(query)))
+                }
                 if point == nil {
                     guard let position = page.result.position, let time = page.result.time else {
                         await pages.end()
@@ -77,7 +81,11 @@ extension ListenStream {
                 if case .query(let page) = request.operation {
                     request.needsPosition = page.start == query.start
                 }
-                request.maximumBytes = min(request.maximumBytes ?? .max, self.hub.room)
+                let bytes = request.maximumBytes ?? .max
+                // A larger page gets past documents that cannot be read: with a limit, it would be tried for ever.
+                if bytes <= max(limits.pageBytes, limits.scannedPageBytes) {
+                    request.maximumBytes = min(bytes, self.hub.room)
+                }
                 return try await self.answer(request)
             }
         )
@@ -122,6 +130,18 @@ extension ListenStream {
         // Clients would come back from a stream that ends, and ask for the same again.
         let isSlow = error.cause is ReadIsTooSlow
         return .failed(id, isSlow ? StorageError(.tooLarge, error.message) : error)
+    }
+
+    /// The end of a target in which too many documents follow each other that cannot be read.
+    private static func unreadable(_ id: ListenSession.ReadID) -> ListenSession.Event {
+        let count = UnreadableDocument.mostPassedOver
+        return .failed(
+            id,
+            StorageError(
+                .tooLarge,
+                "more than \(count) documents in a row cannot be read; narrow the query"
+            )
+        )
     }
 
     private var isTooLarge: StorageError {

@@ -81,6 +81,9 @@ package struct QueryPages: Sendable {
     /// The number of documents still wanted, including skipped ones; nil for all.
     private var left: Int?
 
+    /// Whether there may be documents behind the last page: it has none, but too many that cannot be read.
+    package private(set) var isCutShort = false
+
     /// The fields to return, if the documents of pages have more.
     package let projection: [FieldPath]?
 
@@ -152,6 +155,8 @@ package struct QueryPages: Sendable {
             left = left.map { $0 - documents.count }
             maximumBytes = sizes.bytes(ofPageBy: result.plan)
             count = Self.count(of: maximumBytes, like: documents)
+        } else if documents.isEmpty, !result.unreadable.isEmpty {
+            isCutShort = try result.mayHaveMore(than: wanted)
         }
         if let moment { result.time = moment.time }
         if self.query == nil { await moment?.end() }

@@ -162,6 +162,35 @@ struct ListenLoadTests {
         }
     }
 
+    @Test(
+        "Documents that cannot be read do not hide those behind them, also without room for more",
+        arguments: [200, 3_000]
+    )
+    func unreadableDocuments(count: Int) async throws {
+        let memory = InMemoryStorageAdapter()
+        for start in stride(from: 1_000, to: 1_000 + count, by: 100) {
+            try await Self.fill(memory, start..<start + 100)
+        }
+        try await Self.fill(memory, 5_000..<5_005)
+        let damaged = Set((1_000..<1_000 + count).map { DocumentPath("notes/\($0)") })
+        let store = DamagedStore(upstream: memory, damaged: damaged, fillsUp: false)
+        var configuration = ListenStream.Configuration()
+        (configuration.pageBytes, configuration.scannedPageBytes) = (20_000, 20_000)
+        let client = Client()
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(
+            hub: ListenHub(adapter: store, mostWaitingBytes: 1),
+            configuration: configuration
+        ) { response in
+            client.receive(response)
+            if client.shown != nil { requests.continuation.finish() }
+        }
+        requests.continuation.yield(client.add(Self.notes))
+        #expect(await stream.run(requests.stream) == nil)
+        #expect(client.failure == nil)
+        #expect(client.shown?.count == 5)
+    }
+
     @Test("Changes that are kept for a read count like those that wait, and end a stream of many")
     func keptChanges() async throws {
         let memory = InMemoryStorageAdapter()
