@@ -35,6 +35,8 @@ final class ListenHub: Sendable {
         var reached: ChangeCursor?
         /// The last consistent point.
         var consistent: ListenSession.Point?
+        /// The number of reads for which the store holds a state.
+        var holds = 0
     }
 
     let adapter: any StorageAdapter
@@ -42,6 +44,9 @@ final class ListenHub: Sendable {
     /// Admits the reads of queries, and of ten or more documents: thousands of clients that come back at once must not
     /// read at the same time.
     let reads = TaskQueue(admitting: 8)
+    /// The maximum number of states that the store holds for streams: half of all, because a slow client needs one for
+    /// minutes, and other calls need some.
+    private static let mostHolds = 4
     private let changeReader = ChangeReader(server: "listen")
     private let state = Mutex(State())
     /// The approximate size of the changes that wait for all streams, or that they keep for reads, and of the documents
@@ -82,6 +87,17 @@ final class ListenHub: Sendable {
 
     /// Returns a number of bytes, zero at first, that counts like what waits for streams.
     func count() -> CountedBytes { CountedBytes(in: waiting) }
+
+    /// Returns whether the store may hold another state for a stream, which must then call ``endHold()``.
+    func beginHold() -> Bool {
+        state.withLock { state in
+            guard state.holds < Self.mostHolds else { return false }
+            state.holds += 1
+            return true
+        }
+    }
+
+    func endHold() { state.withLock { $0.holds -= 1 } }
 
     // MARK: Streams
 

@@ -22,7 +22,7 @@ extension ListenStream {
 
     /// Reads the documents of a query page by page, each page after the client has taken the one before it.
     private func load(_ id: ListenSession.ReadID, _ query: DocumentQuery) async {
-        let moment = HeldMoment()
+        let moment = HeldMoment(in: hub)
         var pages = self.pages(of: query, at: moment)
         var point: ListenSession.Point?
         let size = hub.count()
@@ -52,7 +52,7 @@ extension ListenStream {
             }
             if let point { await handle(.loaded(id, [], at: point)) }
         } catch {
-            // A store has room for a few states only.
+            // A store has room for a few states only, and streams take only some of it.
             guard point == nil, error.code == .snapshotTooOld else {
                 return await handle(Self.failure(id, error))
             }
@@ -73,8 +73,8 @@ extension ListenStream {
             ),
             from: adapter.capabilities,
             reportsUnreadable: true,
-            holdMoment: { [adapter] () async throws(StorageError) -> ReadMoment? in
-                try await moment.take(of: adapter, on: limits.clock, upTo: limits.maximumHoldTime)
+            holdMoment: { () async throws(StorageError) -> ReadMoment? in
+                try await moment.take(on: limits.clock, upTo: limits.maximumHoldTime)
             },
             readPage: { (request: ReadRequest) async throws(StorageError) -> ReadResult in
                 var request = request
@@ -86,7 +86,17 @@ extension ListenStream {
                 if bytes <= max(limits.pageBytes, limits.scannedPageBytes) {
                     request.maximumBytes = min(bytes, self.hub.room)
                 }
-                return try await self.answer(request)
+                let page = request
+                // A read may wait until others have ended, for longer than the store holds a state.
+                let result = await moment.whileHeld(on: limits.clock) {
+                    () async -> Result<ReadResult, StorageError> in
+                    do throws(StorageError) {
+                        return .success(try await self.answer(page))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+                return try result.get()
             }
         )
     }
@@ -193,17 +203,30 @@ extension ListenStream {
 
 /// The moment at which the pages of a target are read, if the store has to hold it.
 private final class HeldMoment: Sendable {
+    private let hub: ListenHub
     private let moment = Mutex<ReadMoment?>(nil)
+    /// Whether the moment is counted among those of the hub.
+    private let isCounted = Mutex(false)
 
-    /// Takes the present moment of a store.
+    init(in hub: ListenHub) { self.hub = hub }
+
+    deinit {
+        if isCounted.withLock({ $0 }) { hub.endHold() }
+    }
+
+    /// Takes the present moment of the store, once.
     ///
-    /// - Throws: `StorageError/Code/snapshotTooOld` if the store already holds as many states as it can.
+    /// - Throws: `StorageError/Code/snapshotTooOld` if the store already holds as many states as it can, or as streams
+    ///   may take.
     func take(
-        of adapter: any StorageAdapter,
         on clock: any Clock<Duration>,
         upTo longest: Duration
     ) async throws(StorageError) -> ReadMoment {
-        guard let taken = try await ReadMoment.present(of: adapter, on: clock, upTo: longest) else {
+        let mayHold = hub.beginHold()
+        isCounted.withLock { $0 = mayHold }
+        guard mayHold,
+            let taken = try await ReadMoment.present(of: hub.adapter, on: clock, upTo: longest)
+        else {
             throw StorageError(.snapshotTooOld, "the store cannot hold another state")
         }
         moment.withLock { $0 = taken }
@@ -211,17 +234,22 @@ private final class HeldMoment: Sendable {
     }
 
     /// Performs work that can take longer than the store holds a state.
-    func whileHeld(on clock: any Clock<Duration>, _ work: @Sendable () async -> Void) async {
+    func whileHeld<Value: Sendable>(
+        on clock: any Clock<Duration>,
+        _ work: @Sendable () async -> Value
+    ) async -> Value {
         guard let moment = moment.withLock({ $0 }) else { return await work() }
-        await withDiscardingTaskGroup { group in
+        return await withDiscardingTaskGroup { group -> Value in
             group.addTask {
-                // A failure is found by the next read.
                 while (try? await clock.sleep(for: .seconds(10))) != nil {
-                    try? await moment.renew()
+                    // In a task of its own: a store may lose a state whose read is canceled. A failure is found by the
+                    // next read.
+                    _ = await Task { try? await moment.renew() }.value
                 }
             }
-            await work()
+            let value = await work()
             group.cancelAll()
+            return value
         }
     }
 }

@@ -162,6 +162,91 @@ struct ListenLoadTests {
         }
     }
 
+    @Test("The store goes on holding the state while a page waits, and no renewal is cut off")
+    func renewal() async throws {
+        let memory = InMemoryStorageAdapter()
+        try await Self.fill(memory, 0..<100)
+        let (clock, busy, renewal) = (TestClock(), Gate(), Gate())
+        let store = WatchedStore(memory) { number async throws(StorageError) in
+            // Behind the first page and the hold: the second page, and the renewal.
+            do {
+                if number == 3 { try await busy.pass() }
+                if number == 4 { try await renewal.pass() }
+            } catch { throw .cancellation }
+        }
+        var configuration = ListenStream.Configuration()
+        (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
+        configuration.clock = clock
+        let client = Client()
+        let stream = ListenStream(hub: ListenHub(adapter: store), configuration: configuration) {
+            client.receive($0)
+        }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        requests.continuation.yield(client.add(Self.notes))
+        async let ended = stream.run(requests.stream)
+        try await waitUntil { busy.begunCount == 1 }
+        // The heartbeat, the limit of the read, and the renewal.
+        try await waitUntil { clock.sleeperCount >= 3 }
+        await clock.advance(by: .seconds(10))
+        try await waitUntil { renewal.begunCount == 1 }
+        busy.open()
+        renewal.open()
+        try await waitUntil { client.failure != nil || client.shown != nil }
+        requests.continuation.finish()
+        #expect(await ended == nil)
+        #expect(client.failure == nil)
+        #expect(client.shown?.count == 100)
+        #expect(renewal.cancelledCount == 0)
+    }
+
+    private static func holds(of store: WatchedStore) -> Int {
+        store.reads.count(where: { $0.asOf == nil && ($0.holdDuration ?? .zero) > .zero })
+    }
+
+    private static func readsAtOnce(of store: WatchedStore) -> Int {
+        store.reads.count(where: { isPage($0) && $0.maximumBytes == 64 << 20 })
+    }
+
+    @Test("Streams leave half of the states that a store can hold to other calls")
+    func heldStates() async throws {
+        let memory = InMemoryStorageAdapter()
+        try await Self.fill(memory, 0..<100)
+        let (begin, gate) = (Gate(), Gate())
+        let store = WatchedStore(memory) { number async throws(StorageError) in
+            // The first eight targets are read at the same time.
+            guard number <= 8 else { return }
+            do { try await begin.pass() } catch { throw .cancellation }
+        }
+        var configuration = ListenStream.Configuration()
+        (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
+        let current = Mutex<Set<Int32>>([])
+        let stream = ListenStream(
+            hub: ListenHub(adapter: store),
+            configuration: configuration
+        ) { response in
+            if case .document = response { try await gate.pass() }
+            guard case .target(let change) = response, change.kind == .current else { return }
+            current.withLock { $0.formUnion(change.targets) }
+        }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        async let ended = stream.run(requests.stream)
+        for id in Int32(1)...8 {
+            requests.continuation.yield(.add(ListenTarget(id: id, content: Self.notes)))
+        }
+        try await waitUntil { begin.begunCount == 8 }
+        begin.open()
+        // The others are read without a held state, while the client takes nothing.
+        try await waitUntil { Self.readsAtOnce(of: store) == 4 && Self.holds(of: store) == 4 }
+        gate.open()
+        try await waitUntil { current.withLock { $0.count } == 8 }
+        #expect(Self.holds(of: store) == 4)
+        requests.continuation.yield(.add(ListenTarget(id: 9, content: Self.notes)))
+        try await waitUntil { current.withLock { $0.count } == 9 }
+        #expect(Self.holds(of: store) == 5, "the earlier ones have been given back")
+        requests.continuation.finish()
+        #expect(await ended == nil)
+    }
+
     @Test(
         "Documents that cannot be read do not hide those behind them, also without room for more",
         arguments: [200, 3_000]
