@@ -210,8 +210,15 @@ private final class HeldMoment: Sendable {
 
     init(in hub: ListenHub) { self.hub = hub }
 
-    deinit {
-        if isCounted.withLock({ $0 }) { hub.endHold() }
+    deinit { release() }
+
+    /// Gives the place of the moment back to other streams.
+    private func release() {
+        let wasCounted = isCounted.withLock { isCounted in
+            defer { isCounted = false }
+            return isCounted
+        }
+        if wasCounted { hub.endHold() }
     }
 
     /// Takes the present moment of the store, once.
@@ -242,9 +249,10 @@ private final class HeldMoment: Sendable {
         return await withDiscardingTaskGroup { group -> Value in
             group.addTask {
                 while (try? await clock.sleep(for: .seconds(10))) != nil {
-                    // In a task of its own: a store may lose a state whose read is canceled. A failure is found by the
-                    // next read.
-                    _ = await Task { try? await moment.renew() }.value
+                    // In a task of its own: a store may lose a state whose read is canceled.
+                    let isHeld = await Task { (try? await moment.renew()) != nil }.value
+                    // The next read finds the failure, but may be long in coming.
+                    if !isHeld { self.release() }
                 }
             }
             let value = await work()

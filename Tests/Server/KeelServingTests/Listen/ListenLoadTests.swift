@@ -247,6 +247,50 @@ struct ListenLoadTests {
         #expect(await ended == nil)
     }
 
+    @Test("A client that takes nothing for too long gives its states back")
+    func expiredStates() async throws {
+        let memory = InMemoryStorageAdapter()
+        try await Self.fill(memory, 0..<100)
+        let (clock, begin, gate) = (TestClock(), Gate(), Gate())
+        let store = WatchedStore(memory) { number async throws(StorageError) in
+            guard number <= 4 else { return }
+            do { try await begin.pass() } catch { throw .cancellation }
+        }
+        let hub = ListenHub(adapter: store)
+        var configuration = ListenStream.Configuration()
+        (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
+        (configuration.clock, configuration.maximumHoldTime) = (clock, .seconds(5))
+        let slow = ListenStream(hub: hub, configuration: configuration) { response in
+            if case .document = response { try await gate.pass() }
+        }
+        let slowRequests = AsyncStream.makeStream(of: ListenRequest.self)
+        async let slowEnd = slow.run(slowRequests.stream)
+        for id in Int32(1)...4 {
+            slowRequests.continuation.yield(.add(ListenTarget(id: id, content: Self.notes)))
+        }
+        try await waitUntil { begin.begunCount == 4 }
+        begin.open()
+        try await waitUntil { Self.holds(of: store) == 4 }
+        // The heartbeat, and the renewals.
+        try await waitUntil { clock.sleeperCount >= 5 }
+        await clock.advance(by: .seconds(10))
+        try await waitUntil {
+            store.reads.count(where: { $0.holdDuration == .zero }) == 4 && clock.sleeperCount >= 5
+        }
+        let client = Client()
+        let stream = ListenStream(hub: hub, configuration: configuration) { client.receive($0) }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        requests.continuation.yield(client.add(Self.notes))
+        async let ended = stream.run(requests.stream)
+        try await waitUntil { client.failure != nil || client.shown != nil }
+        #expect(client.failure == nil)
+        #expect(Self.holds(of: store) == 5)
+        requests.continuation.finish()
+        slowRequests.continuation.finish()
+        #expect(await ended == nil)
+        #expect(await slowEnd == nil)
+    }
+
     @Test(
         "Documents that cannot be read do not hide those behind them, also without room for more",
         arguments: [200, 3_000]
