@@ -55,6 +55,8 @@ struct CopyConditionTests {
             let fields = try await copy(at: endpoint).head.headerFields
             #expect(fields.first("cf-copy-destination-if-none-match") == "*")
             #expect(fields.first("if-none-match") == nil)
+            let signature = fields.first("authorization") ?? ""
+            #expect(signature.contains("cf-copy-destination-if-none-match;"), "\(signature)")
         }
     }
 }
