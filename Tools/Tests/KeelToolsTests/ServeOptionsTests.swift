@@ -37,7 +37,8 @@ struct ServeOptionsTests {
         let server = try ServedProcess(storage: file.path, port: 0)
         #expect(server.terminate() == 0)
         #expect(FileManager.default.fileExists(atPath: file.path))
-        for storage in ["memry", "firestore:notes", "http://127.0.0.1:8080"] {
+        let others = ["memry", "firestore:notes", "http://127.0.0.1:8080", "keel@db1.example/keel"]
+        for storage in others {
             #expect(try KeelProcess(["serve", "--storage", storage]).wait().code == 64)
         }
     }

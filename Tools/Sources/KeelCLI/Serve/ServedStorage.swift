@@ -24,8 +24,11 @@ enum ServedStorage: ExpressibleByArgument {
             self = .sqlite(String(argument.dropFirst("sqlite:".count)))
         } else if case .postgreSQL(let url)? = DocumentPlace(argument) {
             self = .postgreSQL(url: url)
-        } else if !argument.contains(":"), argument.contains(where: { "./".contains($0) }) {
-            // As for --store of other commands; but a mere word may be “memory” misspelled.
+        } else if !argument.contains(where: { ":@".contains($0) }),
+            argument.contains(where: { "./".contains($0) })
+        {
+            // As for --store of other commands; but a mere word may be “memory” misspelled, and the address of a
+            // database may lack its scheme.
             self = .sqlite(argument)
         } else {
             return nil
