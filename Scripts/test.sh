@@ -104,7 +104,7 @@ run() {
             done
             beside+=(--beside '^KeelTests[.]')
             ;;
-        "Tools --no-parallel") beside=(--beside '[.]LongReplyMemoryTests/') ;;
+        "Tools --no-parallel") beside=(--beside '[.](LongReplyMemory|MalformedRequest)Tests/') ;;
     esac
     KEEL_TEST_RUNNER=(
         "$KEEL_ROOT/Scripts/checks/run-tests.py" "$reports/${#timings[@]}.counts"
