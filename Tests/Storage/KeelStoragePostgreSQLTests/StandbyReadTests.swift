@@ -176,6 +176,45 @@ struct StandbyReadTests {
         }
     }
 
+    @Test("Reads that waited for their turn do not try standbys that another read did not reach")
+    func waitsForAbsentStandbys() async throws {
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.clock = clock
+        let port = try await PostgreSQLServer.freePort()
+        let settings = try ConnectionSettings(
+            .url("postgres://keel@127.0.0.1:\(port)/postgres"),
+            allowsUnverifiedServers: false
+        )
+        let primary = try ConnectionPool(
+            settings,
+            readerCount: 1,
+            answerLimit: .seconds(30),
+            clock: clock
+        )
+        let pool = try StandbyPool(
+            settings,
+            beside: primary,
+            of: OpenStore(number: 1, epoch: 1),
+            configuration
+        )
+        let tries = WorkCounts()
+        // As reads do that have passed the check of `sighting` and waited for their turn.
+        func read() async throws -> Int? {
+            try await pool.reading(isQuick: true) { [tries] connection -> Int? in
+                tries.countRead(isOnStandby: true)
+                try connection.openIfNeeded()
+                return 1
+            }
+        }
+        for expected in [1, 1, 2] {
+            if expected == 2 { await clock.advance(by: .seconds(30)) }
+            #expect(try await read() == nil)
+            #expect(tries.read().0.standbyReads == expected)
+        }
+        await pool.close()
+        await primary.close()
+    }
+
     @Test("Reads that allow enough staleness go on while there is no primary")
     func primaryEnds() async throws {
         try await withServers { primary, standby, adapter in

@@ -155,7 +155,7 @@ final class ConnectionPool: Sendable {
 extension StorageError {
     /// Whether the server allows no further connections, or the process no further file descriptors.
     var isLackOfConnections: Bool {
-        (cause as? DatabaseFailure)?.state == "53300"
+        (cause as? DatabaseFailure)?.isLackOfConnections == true
     }
 }
 #endif

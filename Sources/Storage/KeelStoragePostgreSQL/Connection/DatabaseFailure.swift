@@ -64,6 +64,9 @@ struct DatabaseFailure: Error, CustomStringConvertible {
     /// libpq has no codes for this.
     var isOfEncryption: Bool { message.contains("SSL") || message.contains("certificate") }
 
+    /// Whether the server allows no further connections, or the process no further file descriptors.
+    var isLackOfConnections: Bool { state == "53300" }
+
     var description: String { state.isEmpty ? message : "\(message) (SQLSTATE \(state))" }
 
     /// Returns a field of a server's message, by the letter that PostgreSQL's protocol gives it.

@@ -41,6 +41,17 @@ final class StandbyPool: Sendable {
 
     func close() async { await standbys.close() }
 
+    /// Whether no standby was reachable a short time ago.
+    private var isAbsent: Bool {
+        let now = timeline.now
+        return state.withLock { now < $0.absence }
+    }
+
+    private func noteAbsence() {
+        let end = timeline.now + Self.absencePause
+        state.withLock { $0.absence = end }
+    }
+
     /// Returns what a standby must have reached to answer a read that begins now; nil if the primary has to answer.
     ///
     /// - Throws: `StorageError/Code/cancelled`.
@@ -48,10 +59,8 @@ final class StandbyPool: Sendable {
         allowing staleness: Duration
     ) async throws(StorageError) -> TailSightings.Sighting? {
         let now = timeline.now
-        let (isAbsent, isDue) = state.withLock { state in
-            (now < state.absence, state.sightings.isQuestionDue(at: now, allowing: staleness))
-        }
         guard !isAbsent else { return nil }
+        let isDue = state.withLock { $0.sightings.isQuestionDue(at: now, allowing: staleness) }
         if isDue {
             do {
                 try await questions.run(0) { [self] in try await ask() }
@@ -90,13 +99,23 @@ final class StandbyPool: Sendable {
         _ work: @escaping @Sendable (DatabaseConnection) throws -> Value?
     ) async throws(StorageError) -> Value? {
         do throws(StorageError) {
-            return try await standbys.reading(isQuick: isQuick, work)
+            return try await standbys.reading(isQuick: isQuick) { [self] connection -> Value? in
+                let wasOpen = connection.isOpen
+                // Another read may have found no standby while this one waited for its turn.
+                guard wasOpen || !isAbsent else { return nil }
+                do {
+                    return try work(connection)
+                } catch let failure as DatabaseFailure
+                    where !wasOpen && failure.isConnectionLost
+                {
+                    // Noted before the next read has its turn. A pool with too many connections goes on with fewer.
+                    if !failure.isLackOfConnections { noteAbsence() }
+                    throw failure
+                }
+            }
         } catch {
             if let failure = error.cause as? DatabaseFailure {
-                if failure.isConnectionLost {
-                    let absence = timeline.now + Self.absencePause
-                    state.withLock { $0.absence = absence }
-                }
+                if failure.isConnectionLost { noteAbsence() }
                 return nil
             }
             guard ![.cancelled, .closed, .timeout].contains(error.code) else { throw error }
