@@ -21,6 +21,8 @@ struct ConnectionRace {
     private static let pause = Duration.seconds(1)
 
     private let settings: ConnectionSettings
+    /// Returns the addresses of a host; blocks for as long as the lookup of its name takes.
+    private let resolve: (Parameters) -> [Parameters]
     /// The hosts whose addresses are not known yet.
     private var hosts: ArraySlice<Parameters>
     /// The addresses that have not been tried.
@@ -36,8 +38,14 @@ struct ConnectionRace {
     /// The last failure of each address, by its place.
     private var failures: [Int: any Error] = [:]
 
-    init(_ settings: ConnectionSettings) {
+    init(
+        _ settings: ConnectionSettings,
+        resolving resolve: @escaping (Parameters) -> [Parameters] = {
+            ConnectionSettings.addresses(of: $0)
+        }
+    ) {
         self.settings = settings
+        self.resolve = resolve
         hosts = settings.silent.ordered(settings.hosts)[...]
     }
 
@@ -115,7 +123,14 @@ struct ConnectionRace {
     /// When the race goes on even if no server answers.
     private var nextEvent: ContinuousClock.Instant {
         let hasUntried = !untried.isEmpty || !hosts.isEmpty
-        let start = hasUntried ? nextStart : answered.first.map { max($0.time, nextStart) }
+        let start: ContinuousClock.Instant? =
+            if hasUntried {
+                nextStart
+            } else if end > .now {
+                answered.first.map { max($0.time, nextStart) }
+            } else {
+                nil
+            }
         let ends = attempts.map(\.deadline) + (start.map { [$0] } ?? [])
         return ends.min() ?? .now
     }
@@ -137,8 +152,12 @@ struct ConnectionRace {
     /// Returns the address to try now, and how long; nil if there is none.
     private mutating func next() -> (Candidate, Duration)? {
         while untried.isEmpty, let host = hosts.popFirst() {
-            let addresses = settings.silent.ordered(ConnectionSettings.addresses(of: host))
+            let start = ContinuousClock.now
+            let addresses = settings.silent.ordered(resolve(host))
+            // Servers that answered during the lookup have not been heard yet.
+            for attempt in attempts { attempt.extend(by: ContinuousClock.now - start) }
             if addresses.isEmpty {
+                settings.silent.insert(host)
                 failures[placeCount] = DatabaseFailure.ofConnecting(
                     "the host’s name has no address"
                 )

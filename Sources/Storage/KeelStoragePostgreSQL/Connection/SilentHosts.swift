@@ -1,7 +1,9 @@
 #if PostgreSQL
 internal import Synchronization
 
-/// The hosts and addresses that did not answer soon when a connection was last tried, which are tried last.
+/// The hosts and addresses that are tried last.
+///
+/// They did not answer soon when a connection was last tried, or their names were unknown.
 final class SilentHosts: Sendable {
     typealias Parameters = ConnectionSettings.Parameters
 
