@@ -9,8 +9,8 @@ extension StorageClient {
     /// ```
     ///
     /// A store with replicas can then answer from one of them, which relieves the primary, and goes on to answer while
-    /// the primary is down: `PostgreSQLStorageAdapter` does if its URL names standbys. Other adapters answer from the
-    /// current state.
+    /// the primary is down, for at most the duration: `PostgreSQLStorageAdapter` does if its URL names standbys. Other
+    /// adapters answer from the current state.
     ///
     /// Documents, queries, aggregations and collection names come from a state that was current no longer than the
     /// duration before the read began. They need not include your own last commits, and a read may see an earlier state
