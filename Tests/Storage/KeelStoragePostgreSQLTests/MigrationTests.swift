@@ -99,6 +99,110 @@ struct MigrationTests {
         for thread in [dump, commit] { await thread.close() }
     }
 
+    /// The statements with which a program of the earlier version adds a document to the first collection.
+    private func formerCommit(_ id: String, of store: Int64) -> [String] {
+        func bytes(_ bytes: some Sequence<UInt8>) -> String {
+            let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            return "decode('\(digits.joined())', 'hex')"
+        }
+        let body = DocumentBody(["n": .null]).bytes
+        return [
+            "BEGIN", "SELECT 1 FROM keel.stores WHERE store = \(store) FOR UPDATE",
+            """
+            INSERT INTO keel.documents(store, did, cid, id, rev, created, updated, body)
+            SELECT store, documents + 1, 1, \(bytes(id.utf8)), seq + 1, seq + 1, seq + 1, \(bytes(body))
+            FROM keel.stores WHERE store = \(store)
+            """,
+            """
+            INSERT INTO keel.changes(store, seq, cid, id, rev, removed, mark)
+            SELECT store, seq + 1, 1, \(bytes(id.utf8)), seq + 1, false, 42
+            FROM keel.stores WHERE store = \(store)
+            """,
+            """
+            UPDATE keel.stores SET seq = seq + 1, mark = 42, documents = documents + 1
+            WHERE store = \(store)
+            """,
+            "COMMIT",
+        ]
+    }
+
+    /// Removes all changes but the last one, as a program of the earlier version does.
+    private func formerTrimming(of store: Int64) -> String {
+        """
+        WITH kept AS (SELECT max(seq) AS seq FROM keel.changes WHERE store = \(store)), gone AS (
+            DELETE FROM keel.changes c USING kept WHERE c.store = \(store) AND c.seq < kept.seq
+        )
+        UPDATE keel.stores s SET trimmed = greatest(s.trimmed, kept.seq) FROM kept
+        WHERE s.store = \(store)
+        """
+    }
+
+    @Test("Programs of the earlier and of the present version write to one store, in turns")
+    func sharesWithFormer() async throws {
+        let location = try await newDatabase()
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        // Three changes, so that the log is compacted while both write.
+        configuration.retention = .init(bytes: 3 * 44)
+        let adapter = try await PostgreSQLStorageAdapter(at: location, configuration: configuration)
+        let store = adapter.store.number
+        func set(_ id: String) async throws {
+            let write = DocumentWrite(DocumentPath("a/\(id)"), .set(DocumentBody(["n": .null])))
+            _ = try await adapter.commit([WriteBatch([write])])[0].get()
+        }
+        try await set("same")
+        let start = try await adapter.changes(ChangeRequest()).next
+        var request = ChangeRequest(after: start)
+        for number in 0..<20 {
+            try await run(formerCommit("old-\(number)", of: store), in: location)
+            try await set("new-\(number)")
+            try await set("same")
+            let page = try await adapter.changes(request)
+            #expect(page.changes.map(\.path.id) == ["old-\(number)", "new-\(number)", "same"])
+            request.after = page.next
+            try await adapter.trim()
+        }
+        #expect(try await StorageClient(adapter).getDocument("a/old-7")["n"] == .null)
+        let all = try await adapter.changes(ChangeRequest(after: start)).changes.map(\.path.id)
+        #expect(Set(all).count == 41)
+        let sound = IntegrityReport(problems: [], documentCount: 41)
+        #expect(try await adapter.checkIntegrity() == sound)
+
+        try await run([formerTrimming(of: store)], in: location)
+        let error = await #expect(throws: StorageError.self) {
+            try await adapter.changes(ChangeRequest(after: start))
+        }
+        #expect(error?.code == .cursorExpired)
+        for _ in 0..<5 {
+            try await set("same")
+            try await adapter.trim()
+        }
+        let page = try await adapter.changes(request)
+        #expect(Set(page.changes.map(\.path.id)) == ["same"])
+        #expect(try await adapter.checkIntegrity() == sound)
+        await adapter.close()
+    }
+
+    @Test("A program that is running writes nothing more to a store of a later one, and reads it")
+    func stopsWriting() async throws {
+        let location = try await newDatabase()
+        let adapter = try await PostgreSQLStorageAdapter(at: location)
+        let write = DocumentWrite("a/1", .set(DocumentBody(["n": 1])))
+        _ = try await adapter.commit([WriteBatch([write])])[0].get()
+        try await run(["UPDATE keel.stores SET format = 99"], in: location)
+        let error = await #expect(throws: StorageError.self) {
+            try await adapter.commit([WriteBatch([DocumentWrite("a/1", .delete)])])[0].get()
+        }
+        #expect(error?.code == .schemaTooNew)
+        #expect(error?.effect == StorageError.Effect.none)
+        #expect(try await StorageClient(adapter).getDocument("a/1")["n"] == 1)
+        #expect(try await adapter.changes(ChangeRequest()).changes.map(\.path) == ["a/1"])
+        await adapter.close()
+        let opening = await #expect(throws: StorageError.self) {
+            try await PostgreSQLStorageAdapter(at: location)
+        }
+        #expect(opening?.code == .schemaTooNew)
+    }
+
     @Test("A store of a later program, and a role without rights, are refused")
     func refuses() async throws {
         let location = try await newDatabase()
@@ -116,6 +220,13 @@ struct MigrationTests {
             try await PostgreSQLStorageAdapter.migrate(.url(server.url("modest")))
         }
         #expect(refused?.code == .permissionDenied)
+    }
+
+    @Test("Commits are ordered by a row, and not by advisory locks, which poolers grant twice")
+    func locks() throws {
+        let text = try PostgreSQLStorageAdapter.statementScript()
+        #expect(text.contains("FOR UPDATE"))
+        #expect(!text.contains("advisory"))
     }
 
     @Test("The script of the adapter's statements runs through psql without an error")
