@@ -233,6 +233,30 @@ struct CommitTests {
         }
     }
 
+    @Test(
+        "A program that stops while it holds the tail loses it after five seconds",
+        .timeLimit(.minutes(5))
+    )
+    func endsStoppedPrograms() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            let stopped = try await another(of: adapter)
+            // The first half of a commit, after which nothing follows.
+            let count = try await stopped.pool.writer.run { [store = stopped.store] connection in
+                let tail = DatabaseStatement(
+                    "SELECT 1 FROM keel.stores WHERE store = $1 FOR UPDATE"
+                ) { $0.add(store.number) }
+                return try connection.run(CommitGroup.beginning(on: connection) + [tail]).count
+            }
+            #expect(count > 0)
+            _ = try await adapter.commit([WriteBatch([set("notes/1", "a")])])[0].get()
+            // When it goes on, it has lost its transaction, and commits as before.
+            _ = try await stopped.commit([WriteBatch([set("notes/1", "b")])])[0].get()
+            let document = try await StorageClient(adapter).getDocument("notes/1")
+            #expect(document["text"] == "b")
+            await stopped.close()
+        }
+    }
+
     @Test("The outcome of a commit whose answer was lost is found out", arguments: [true, false])
     func findsOutcomes(isCommitted: Bool) async throws {
         try await PostgreSQLServer.withStore { adapter in
