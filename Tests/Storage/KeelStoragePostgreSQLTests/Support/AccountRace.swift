@@ -32,9 +32,16 @@ struct AccountRace: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<writers {
                 group.addTask {
+                    // Clocks that differ by seconds must not matter.
+                    var configuration = adapter.configuration
+                    configuration.now = {
+                        Timestamp.now().advanced(
+                            by: .milliseconds(Int.random(in: -2_000...2_000))
+                        )
+                    }
                     let own = try await PostgreSQLStorageAdapter(
                         at: adapter.location,
-                        configuration: adapter.configuration
+                        configuration: configuration
                     )
                     var number = 0
                     while number < each {
@@ -42,7 +49,9 @@ struct AccountRace: Sendable {
                         let batches = (number..<number + count).map {
                             transfer("\(writer)-\($0)")
                         }
-                        for result in try await own.commit(batches) { _ = try result.get() }
+                        // A refused batch among them must leave no trace.
+                        let results = try await own.commit([refused] + batches)
+                        for result in results.dropFirst() { _ = try result.get() }
                         number += count
                     }
                     await own.close()
@@ -50,6 +59,16 @@ struct AccountRace: Sendable {
             }
             try await group.waitForAll()
         }
+    }
+
+    /// A batch that changes an account and is refused, because it needs a document that does not exist.
+    private var refused: WriteBatch {
+        let change = FieldChange("n", .transform(.increment(.integer(1))))
+        let missing = DocumentPath("transfers/missing")
+        return WriteBatch([
+            DocumentWrite(Self.paths[0], .update([change])),
+            DocumentWrite(missing, .delete, if: .exists),
+        ])
     }
 
     private func transfer(_ id: String) -> WriteBatch {
