@@ -1,4 +1,5 @@
 #if PostgreSQL
+import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import Testing
@@ -177,6 +178,34 @@ struct StatisticsTests {
         #expect(without.last == #"keel_postgresql_up{store="storage"} 0.0"#)
         #expect(without.count == 3)
         await adapter.close()
+    }
+
+    @Test("Each alarm of the documentation has a metric, and a section that says what to do")
+    func alarms() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let file = folder.appending(path: "../../../Documentation/Operations.md")
+        let text = try String(contentsOf: file.standardizedFileURL, encoding: .utf8)
+        var statistics = PostgreSQLStorageAdapter.Statistics()
+        statistics.feedLag = .zero
+        statistics.standbys = [
+            .init(name: "a", state: "", isSynchronous: true, lag: .zero, lagBytes: 0)
+        ]
+        let names = ([StatisticsFigure.isUp(true)] + statistics.figures).map(\.name)
+        let sections = text.components(separatedBy: "\n## ")
+        let alarms = text.matches(of: /alert: (\w+), expr: ([^\n]*)/)
+        #expect(alarms.count >= 9)
+        for alarm in alarms {
+            let (name, expression) = (alarm.output.1, alarm.output.2)
+            let found = expression.matches(of: /keel_postgresql_(\w+)/)
+            let metrics = found.map { String($0.output.1) }
+            #expect(!metrics.isEmpty, "\(name)")
+            #expect(metrics.allSatisfy { names.contains($0) }, "\(name): \(metrics)")
+            let section = sections.first { section in
+                let title = section.prefix { $0 != "\n" }.components(separatedBy: ", ")
+                return title.contains(String(name))
+            }
+            #expect(section?.contains("**Do.**") == true, "\(name) has no section")
+        }
     }
 
     #if Observability
