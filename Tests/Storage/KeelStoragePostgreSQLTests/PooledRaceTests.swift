@@ -7,9 +7,12 @@ import Testing
 
 @Suite("Races and random operations behind pgbouncer", .timeLimit(.minutes(60)))
 struct PooledRaceTests {
-    @Test("In transaction mode, the adapter agrees with the in-memory adapter")
-    func agrees() async throws {
-        try await Pooler.transaction.value.withStore {
+    @Test(
+        "The adapter agrees with the in-memory adapter in both modes",
+        arguments: PoolerProcess.Mode.allCases
+    )
+    func agrees(_ mode: PoolerProcess.Mode) async throws {
+        try await Pooler.running(mode).withStore {
             $0.history = .seconds(3600)
         } _: { adapter in
             try await DifferentialFuzz(operations: TestLength.count(1_000, thorough: 5_000)).run(

@@ -7,61 +7,23 @@ import KeelStoragePostgreSQL
 import KeelTestSupport
 import Testing
 
-/// pgbouncer on a free port of 127.0.0.1, in front of the server that most tests share.
+/// pgbouncer in front of the server that most tests share.
 struct Pooler {
-    static let program = [
-        "/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer",
-        "/usr/local/bin/pgbouncer",
-    ].first { FileManager.default.isExecutableFile(atPath: $0) }
+    static let session = Task { try await Pooler(.session) }
+    static let transaction = Task { try await Pooler(.transaction) }
 
-    static let session = Task { try await Pooler("session") }
-    static let transaction = Task { try await Pooler("transaction") }
+    private let process: PoolerProcess
 
-    let port: Int
-    private let process: PeerProcess
-
-    init(_ mode: String) async throws {
+    private init(_ mode: PoolerProcess.Mode) async throws {
         let server = try await PostgreSQLServer.shared.value
-        port = try PeerProcess.freePort()
-        let folder = FileManager.default.temporaryDirectory.appending(
-            path: "keel-\(UUID().uuidString)"
-        )
-        try FileManager.default.createDirectory(
-            at: folder,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o755]
-        )
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appending(path: "pgbouncer.ini")
-        let configuration = """
-            [databases]
-            * = host=127.0.0.1 port=\(server.port) user=\(PostgreSQLServer.role)
-            [pgbouncer]
-            listen_addr = 127.0.0.1
-            listen_port = \(port)
-            unix_socket_dir =
-            auth_type = any
-            pool_mode = \(mode)
-            max_client_conn = 500
-            default_pool_size = 40
-            """
-        try Data(configuration.utf8).write(to: file)
-        let program = try #require(
-            Self.program,
-            "pgbouncer is missing: run Scripts/setup.sh test"
-        )
-        // pgbouncer refuses to run as root. It ends with the process of the tests, however that ends.
-        let user = getuid() == 0 ? ["-u", "nobody"] : []
-        // The signals that a thread of Swift's blocks stay blocked in its processes, except SIGKILL.
-        let loop = """
-            tests=$1; shift; "$@" & while kill -0 $tests && kill -0 $!; do sleep 0.2; done 2>/dev/null
-            kill -KILL $! 2>/dev/null
-            """
-        process = try await PeerProcess(
-            "/bin/sh",
-            ["-c", loop, "sh", "\(getpid())", program, "-q"] + user + [file.path],
-            port: port
-        )
+        process = try await PoolerProcess(mode, before: server.port)
+    }
+
+    static func running(_ mode: PoolerProcess.Mode) async throws -> Pooler {
+        switch mode {
+        case .session: try await session.value
+        case .transaction: try await transaction.value
+        }
     }
 
     /// Runs a closure with an adapter of a store of its own.
@@ -73,7 +35,7 @@ struct Pooler {
         configuration.store = UUID().uuidString
         configure(&configuration)
         let adapter = try await PostgreSQLStorageAdapter(
-            at: .url("postgres://keel@127.0.0.1:\(port)/postgres"),
+            at: .url(process.url),
             configuration: configuration
         )
         do { try await body(adapter) } catch {

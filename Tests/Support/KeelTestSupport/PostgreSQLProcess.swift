@@ -8,8 +8,7 @@ package final class PostgreSQLProcess: Sendable {
     /// An error for a server that does not start; the script has said why.
     package struct NotStarted: Error {}
 
-    /// The URL of a database whose role may do everything.
-    package let url: String
+    package let port: Int
     private let process = Process()
     private let input = Pipe()
 
@@ -29,8 +28,11 @@ package final class PostgreSQLProcess: Sendable {
         guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
             throw NotStarted()
         }
-        url = "postgres://keel@127.0.0.1:\(port)/postgres"
+        self.port = port
     }
+
+    /// The URL of a database whose role may do everything.
+    package var url: String { "postgres://keel@127.0.0.1:\(port)/postgres" }
 
     deinit { stop() }
 

@@ -5,7 +5,8 @@ import KeelStoragePostgreSQL
 import KeelTestSupport
 import Testing
 
-/// The calls of Google's vectors, made one after the other on a store in PostgreSQL and on one in memory.
+/// The calls of Google's vectors, made one after the other on a store in PostgreSQL, also behind pgbouncer, and on one
+/// in memory.
 @Suite("Calls of Firestore's conformance vectors on PostgreSQL", .timeLimit(.minutes(10)))
 struct FirestoreCallsOnPostgreSQLTests {
     private static let absence: Comment =
@@ -44,12 +45,15 @@ struct FirestoreCallsOnPostgreSQLTests {
 
     @Test(
         "Each call has the same outcome as in memory",
-        .enabled(if: !FirestoreVector.all.isEmpty, absence)
+        .enabled(if: !FirestoreVector.all.isEmpty, absence),
+        arguments: [nil, .session, .transaction] as [PoolerProcess.Mode?]
     )
-    func agrees() async throws {
+    func agrees(behind mode: PoolerProcess.Mode?) async throws {
         let server = try PostgreSQLProcess()
         defer { server.stop() }
-        let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url))
+        var pooler: PoolerProcess?
+        if let mode { pooler = try await PoolerProcess(mode, before: server.port) }
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(pooler?.url ?? server.url))
         let (stored, remembered) = (
             StorageClient(adapter), StorageClient(InMemoryStorageAdapter())
         )
