@@ -153,6 +153,24 @@ struct CutConnectionTests {
         await observer.close()
     }
 
+    /// Follows changes until as many notes as expected have come, and checks that each came once.
+    private func follow(
+        _ adapter: some StorageAdapter,
+        after start: ChangeCursor,
+        expecting count: Int
+    ) async throws {
+        var counts: [String: Int] = [:]
+        var request = ChangeRequest(after: start, waitTimeout: .seconds(10))
+        while counts.count < count {
+            let page = try await adapter.changes(request)
+            for change in page.changes where change.path.collection == "notes" {
+                counts[change.path.id, default: 0] += 1
+            }
+            request.after = page.next
+        }
+        #expect(counts.values.allSatisfy { $0 == 1 })
+    }
+
     /// The steps at which a primary is killed: all of a group's in the nightly run, and those around its `COMMIT`, which
     /// is in the second request, for a change.
     static let kills = TestLength.isThorough ? Array(0..<6) : [2, 3]
@@ -173,6 +191,8 @@ struct CutConnectionTests {
         let relay = try CuttingRelay(to: primary.port)
         defer { relay.stop() }
         let adapter = try await adapter([relay.port, standby.port], .init())
+        // The relay counts the steps of commits only.
+        let listening = try await self.adapter([primary.port, standby.port], .init())
         _ = try await commit(batch("first"), to: adapter).get()
         let start = try await adapter.changes(ChangeRequest()).next
         let (kills, killing) = AsyncStream.makeStream(of: ContinuousClock.Instant.self)
@@ -190,6 +210,10 @@ struct CutConnectionTests {
                         _ = try await commit(batch("\(writer)-\(number)"), to: retrying).get()
                     }
                 }
+            }
+            group.addTask {
+                let retrying = listening.retrying(.attempts(100))
+                try await follow(retrying, after: start, expecting: 21)
             }
             for await killed in kills {
                 try await standby.run("SELECT pg_promote()")
@@ -210,7 +234,7 @@ struct CutConnectionTests {
         #expect(counts.values.allSatisfy { $0 == 1 })
         let total = try await StorageClient(adapter).getDocument("counters/all")["n"]
         #expect(total == 22)
-        await adapter.close()
+        for adapter in [adapter, listening] { await adapter.close() }
     }
 }
 #endif
