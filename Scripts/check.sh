@@ -5,6 +5,7 @@
 #     Scripts/check.sh format docs            some steps, in this order
 #     Scripts/check.sh --google               the system tests of Google's client against `keel serve` on SQLite
 #     Scripts/check.sh --google-postgresql    the same on PostgreSQL
+#     Scripts/check.sh --google-pgbouncer     the same behind pgbouncer, in session and in transaction mode
 #     Scripts/check.sh --google-go            the integration tests of Google's Go client against `keel serve`
 #     Scripts/check.sh --posthog              PostHog's SDK test harness against the destination for PostHog
 #     Scripts/check.sh --cache-tests          the public test suite for HTTP caches through `keel proxy`
@@ -177,6 +178,10 @@ step_bench() {
 case "${1:-}" in
     --google) exec "$KEEL_ROOT/Scripts/google/system-tests.sh" ;;
     --google-postgresql) exec "$KEEL_ROOT/Scripts/google/system-tests.sh" --postgresql ;;
+    --google-pgbouncer)
+        "$KEEL_ROOT/Scripts/google/system-tests.sh" --pgbouncer session
+        exec "$KEEL_ROOT/Scripts/google/system-tests.sh" --pgbouncer transaction
+        ;;
     --google-go) exec "$KEEL_ROOT/Scripts/google/go-tests.sh" ;;
     --posthog) exec "$KEEL_ROOT/Scripts/posthog-harness.sh" ;;
     --cache-tests | --autobahn | --trace-context)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the system tests of Google's Python client for Firestore, unmodified, against `keel serve`: over gRPC, as against
 # an emulator, with the synchronous and with the asynchronous client, and over REST. The stores are in SQLite, or with
-# --postgresql in a PostgreSQL server of the script's own. Needs a network: the tests are part of the client's source
-# distribution.
+# --postgresql in a PostgreSQL server of the script's own, which --pgbouncer session or --pgbouncer transaction
+# reaches through pgbouncer in that mode. Needs a network: the tests are part of the client's source distribution.
 #
 # Documentation/Conformance.md has the result; known*.txt the tests that do not pass, with reasons.
 
@@ -30,8 +30,10 @@ fi
 work="$(mktemp -d "${TMPDIR:-/tmp}/keel-google.XXXXXX")"
 server=""
 database=""
+pooler=""
 finish() {
     [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    [ -z "$pooler" ] || kill "$pooler" 2>/dev/null || true
     if [ -n "$database" ]; then
         exec 9>&-
         wait "$database" || true
@@ -40,7 +42,16 @@ finish() {
 }
 trap finish EXIT
 
-if [ "${1:-}" = --postgresql ]; then
+mode=""
+if [ "${1:-}" = --pgbouncer ]; then
+    mode="${2:-}"
+    case "$mode" in
+        session | transaction) ;;
+        *) keel_die "--pgbouncer needs a mode: session or transaction." ;;
+    esac
+fi
+
+if [ "${1:-}" = --postgresql ] || [ -n "$mode" ]; then
     mkfifo "$work/database.input"
     "$KEEL_ROOT/Scripts/postgresql.sh" <"$work/database.input" >"$work/database.port" &
     database="$!"
@@ -51,6 +62,34 @@ if [ "${1:-}" = --postgresql ]; then
     programs="$("$KEEL_ROOT/Scripts/postgresql.sh" --find)"
 fi
 
+# The port at which servers find the database.
+store_port="${port:-}"
+if [ -n "$mode" ]; then
+    command -v pgbouncer >/dev/null || PATH="$PATH:/usr/sbin"
+    store_port="$(keel_free_port)"
+    cat >"$work/pgbouncer.ini" <<END
+[databases]
+* = host=127.0.0.1 port=$port user=keel
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = $store_port
+unix_socket_dir =
+auth_type = any
+pool_mode = $mode
+max_client_conn = 500
+default_pool_size = 60
+END
+    # pgbouncer refuses to run as root, and whoever it becomes must be able to read the file.
+    as=()
+    if [ "$(id -u)" = 0 ]; then
+        chmod 755 "$work"
+        as=(-u nobody)
+    fi
+    pgbouncer -q ${as[@]+"${as[@]}"} "$work/pgbouncer.ini" 9>&- &
+    pooler="$!"
+    keel_wait_for_port "$store_port" "$pooler"
+fi
+
 # serve <name> - starts a server on storage of its own, and leaves its address in `address`.
 #
 # On PostgreSQL a server has only the Firestore databases that it is told of: those of test__helpers.py.
@@ -58,7 +97,7 @@ serve() {
     local storage=("sqlite:$work/$1.sqlite")
     if [ -n "$database" ]; then
         "$programs/createdb" -h 127.0.0.1 -p "$port" -U keel "$1"
-        storage=("postgres://keel@127.0.0.1:$port/$1"
+        storage=("postgres://keel@127.0.0.1:$store_port/$1"
             --database system-tests-named-db --database enterprise-db-native)
     fi
     [ -z "$server" ] || kill "$server" 2>/dev/null || true
