@@ -140,6 +140,40 @@ struct PostgreSQLServeTests {
         #expect(lines.contains(#"keel_postgresql_writes{store="default"} 1.0"#), "\(lines)")
     }
 
+    @Test("A standby answers the reads that allow staleness, and no others")
+    func standby() async throws {
+        let primary = try PostgreSQLServer()
+        defer { primary.stop() }
+        let standby = try PostgreSQLServer(standbyOf: primary)
+        defer { standby.stop() }
+        let hosts = "127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)"
+        let server = try ServedProcess(storage: "postgres://keel@\(hosts)/postgres", port: 0)
+        defer { server.kill() }
+        let transport = AsyncHTTPClientTransport()
+        let storage = StorageClient(adapter(server, over: transport))
+        func standbyReads() async throws -> Int {
+            let (data, _) = try await URLSession.shared.data(
+                from: server.address.appending(path: "metrics")
+            )
+            let name = "keel_postgresql_standby_reads{"
+            let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
+            let line = try #require(lines.first { $0.hasPrefix(name) })
+            return Int(Double(line.split(separator: " ").last ?? "") ?? -1)
+        }
+        try await storage.setDocument("notes/1", ["n": 1])
+        #expect(try await storage.getDocument("notes/1")["n"] == 1)
+        #expect(try await standbyReads() == 0)
+        let recent = storage.allowingStaleness(of: .seconds(60))
+        // The primary answers until the standby has the document.
+        while try await standbyReads() == 0 {
+            #expect(try await recent.getDocument("notes/1")["n"] == 1)
+        }
+        #expect(try await standbyReads() == 1)
+        #expect(try await storage.getDocument("notes/1")["n"] == 1)
+        #expect(try await standbyReads() == 1)
+        await transport.shutdown()
+    }
+
     @Test("A commit at one server soon reaches a listener at another one")
     func prompt() async throws {
         let database = try PostgreSQLServer.shared.get().database()
