@@ -157,7 +157,8 @@ package struct WatchMachine: Sendable {
         members.append(.init("targetId", .integer(Int64(id))))
         if let point = target?.point, !point.token.isEmpty {
             members.append(.init("resumeToken", .string(Base64.encode(point.token))))
-            if let count = point.count {
+            // The number is sent to have names to drop, which cannot be done without the documents.
+            if let count = point.count, target?.members != nil {
                 members.append(.init("expectedCount", .integer(Int64(count))))
             }
         }

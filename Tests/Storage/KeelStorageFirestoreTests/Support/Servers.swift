@@ -1,4 +1,5 @@
 import Foundation
+import KeelHTTP
 import KeelServing
 import KeelStorage
 import KeelStorageFirestore
@@ -21,16 +22,18 @@ enum Served {
 
     /// Returns an adapter with the plain protocol for a server of a store.
     static func plain(_ store: some StorageAdapter) -> FirestoreStorageAdapter {
+        plain(over: HandlerTransport(StorageServer(adapter: store)))
+    }
+
+    /// Returns an adapter with the plain protocol for the server of a transport.
+    static func plain(over transport: some HTTPTransport) -> FirestoreStorageAdapter {
         var configuration = FirestoreStorageAdapter.Configuration.emulator(
             host: "127.0.0.1",
             project: "p"
         )
         configuration.timeout = .seconds(3600)
         configuration.capabilities = plainCapabilities
-        return FirestoreStorageAdapter(
-            configuration,
-            transport: HandlerTransport(StorageServer(adapter: store))
-        )
+        return FirestoreStorageAdapter(configuration, transport: transport)
     }
 
     /// The capabilities of Google's Firestore, which listens over WebChannel.
