@@ -285,8 +285,17 @@ struct GRPCMethodTests {
         #expect(texts == Array(repeating: .string(text), count: 60))
     }
 
+    /// The service's methods: googleapis/googleapis `google/firestore/v1/firestore.proto`.
+    private static let methods: Set<String> = [
+        "BatchGetDocuments", "BatchWrite", "BeginTransaction", "Commit", "CreateDocument",
+        "DeleteDocument", "ExecutePipeline", "GetDocument", "ListCollectionIds", "ListDocuments",
+        "Listen", "PartitionQuery", "Rollback", "RunAggregationQuery", "RunQuery",
+        "UpdateDocument", "Write",
+    ]
+
     @Test("each method of the service is answered")
     func allMethods() async throws {
+        #expect(Set(GRPCMethod.allCases.map(\.rawValue)) == Self.methods)
         let served = Served()
         for method in GRPCMethod.allCases where method.stream == nil {
             let answer = try await served.call(method.rawValue, StorageServer.frame([]))

@@ -111,13 +111,6 @@ struct WriteStreamTests {
         .outOfRange, .unimplemented, .dataLoss,
     ]
 
-    private static let codes: [StorageError.Code] = [
-        .documentNotFound, .alreadyExists, .conflict, .invalidArgument, .unsupported,
-        .indexRequired, .encodingFailed, .decodingFailed, .tooLarge, .permissionDenied,
-        .unauthenticated, .readOnly, .diskFull, .busy, .closed, .unavailable, .timeout,
-        .corrupted, .schemaTooNew, .cursorExpired, .snapshotTooOld, .cancelled, .unknown,
-    ]
-
     /// Returns the status of a batch that a store does not commit.
     private static func status(
         _ code: StorageError.Code,
@@ -131,7 +124,10 @@ struct WriteStreamTests {
         return try #require(failure?.status)
     }
 
-    @Test("A client drops a write that the store refuses if it can never succeed", arguments: codes)
+    @Test(
+        "A client drops a write that the store refuses if it can never succeed",
+        arguments: StorageError.Code.known
+    )
     func refusals(code: StorageError.Code) async throws {
         let isHopeless: Set<StorageError.Code> = [
             .documentNotFound, .alreadyExists, .conflict, .invalidArgument, .encodingFailed,
@@ -141,7 +137,10 @@ struct WriteStreamTests {
         #expect(Self.permanent.contains(status) == isHopeless.contains(code), "\(status.name)")
     }
 
-    @Test("A client keeps a write while the store fails, whatever the reason", arguments: codes)
+    @Test(
+        "A client keeps a write while the store fails, whatever the reason",
+        arguments: StorageError.Code.known
+    )
     func outages(code: StorageError.Code) async throws {
         let status = try await Self.status(code, failsAsAWhole: true)
         // The value itself is larger than the store allows.
