@@ -316,6 +316,26 @@ struct WebChannelTests {
         #expect(await clients[0].wait().head.status == .badRequest)
     }
 
+    @Test("Pages of an allowed origin may open a channel, and others may not")
+    func origins() async throws {
+        let origin = "https://app.example.org"
+        let served = Served { $0.allowedOrigins = [origin] }
+        let database = "projects%2Fp%2Fdatabases%2F(default)"
+        let path =
+            "/google.firestore.v1.Firestore/Listen/channel?VER=8&RID=1&database=\(database)"
+        let question: HTTPFields = [.origin: origin, .accessControlRequestMethod: "POST"]
+        let answer = try await served.send(.options, path: path, nil, question)
+        #expect(answer.head.status == .noContent)
+        #expect(answer.head.headerFields[.accessControlAllowOrigin] == origin)
+        let fields: HTTPFields = [
+            .origin: "https://evil.example.org",
+            .contentType: "application/x-www-form-urlencoded",
+        ]
+        let body = Array("count=0&ofs=0".utf8)
+        #expect(try await served.send(.post, path: path, body, fields).status == 403)
+        #expect(served.server.channels.count == 0)
+    }
+
     @Test("Requests that are not those of a WebChannel are refused")
     func refusals() async throws {
         let served = Served()
