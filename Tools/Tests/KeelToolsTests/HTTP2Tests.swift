@@ -156,6 +156,53 @@ struct HTTP2Tests {
         }
     }
 
+    /// Tells a test which of its pings the server has answered.
+    private final class PingAnswers: ChannelInboundHandler, Sendable {
+        typealias InboundIn = HTTP2Frame
+
+        private let (answers, answered) = AsyncStream.makeStream(of: UInt64.self)
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard case .ping(let ping, ack: true) = unwrapInboundIn(data).payload else { return }
+            answered.yield(ping.integer)
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { answered.finish() }
+
+        /// Waits for an answer; nil if the connection ends.
+        func next() async -> UInt64? { await answers.first { _ in true } }
+    }
+
+    @Test("while its stream is in use, a client may ping more often than Hummingbird allows")
+    func pings() async throws {
+        try await RunningServer.with(Origin()) { port in
+            try await HTTP2Client.connected(to: port) { client in
+                let answers = PingAnswers()
+                try await client.channel.pipeline.addHandler(answers).get()
+                try await client.stream { inbound, outbound in
+                    try await outbound.write(HTTP2Client.head(.post, "/echo"))
+                    for number in UInt64(1)...10 {
+                        let data = HTTP2PingData(withInteger: number)
+                        try await client.channel.writeAndFlush(
+                            HTTP2Frame(streamID: .rootStream, payload: .ping(data, ack: false))
+                        )
+                        let answer = await answers.next()
+                        #expect(answer == number)
+                        try await outbound.write(.body(ByteBuffer(string: "x")))
+                        var found = ""
+                        while found.isEmpty, let part = try await inbound.next() {
+                            if case .body(let piece) = part { found += String(buffer: piece) }
+                        }
+                        #expect(found == "x")
+                    }
+                    try await outbound.write(.end(nil))
+                    let end = try await Self.response(inbound)
+                    #expect(end.trailers == [.eTag: "end"])
+                }
+            }
+        }
+    }
+
     @Test("a graceful shutdown does not wait for idle connections")
     func shutdown() async throws {
         let client = try await RunningServer.with(Origin()) { port in
