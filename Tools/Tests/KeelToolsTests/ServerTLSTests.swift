@@ -53,6 +53,31 @@ struct ServerTLSTests {
         }
     }
 
+    @Test("A method is answered over gRPC")
+    func gRPC() async throws {
+        try await Self.serve { address in
+            let transport = try Self.transport()
+            // A `GetDocumentRequest`, whose field 1 is the name, behind the five bytes of a message.
+            let name = Array("projects/p/databases/(default)/documents/notes/1".utf8)
+            let message: [UInt8] = [0x0A, UInt8(name.count)] + name
+            let frame: [UInt8] = [0, 0, 0, 0, UInt8(message.count)] + message
+            let head = HTTPRequest(
+                method: .post,
+                scheme: "https",
+                authority: "localhost:\(address.port ?? 0)",
+                path: "/google.firestore.v1.Firestore/GetDocument",
+                headerFields: [.contentType: "application/grpc"]
+            )
+            let reply = try await transport.send(HTTPCall(head, body: HTTPBody(frame)))
+            #expect(reply.head.status == .ok)
+            _ = try await reply.body.collect(upTo: 1_000)
+            // The document does not exist.
+            let status = try #require(HTTPField.Name("grpc-status"))
+            #expect(reply.body.trailers?[status] == "5")
+            await transport.shutdown()
+        }
+    }
+
     @Test("A listener hears of a commit, and a client that does not trust the server sends nothing")
     func documents() async throws {
         try await Self.serve { address in
