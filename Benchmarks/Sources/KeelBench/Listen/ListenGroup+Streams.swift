@@ -53,6 +53,10 @@ extension ListenGroup {
             let start = ContinuousClock.now
             let streams = try await served.rooms.resumed(count, from: token)
             let time = start.duration(to: .now)
+            // All documents of a target take ten times as much.
+            guard try await streams.bytes < 2_000 else {
+                throw Flaw("A stream that resumes has received all of its documents.")
+            }
             return withExtendedLifetime(streams) { time.microseconds / 1_000 }
         }
         return Measure(
