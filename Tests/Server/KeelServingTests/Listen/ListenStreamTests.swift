@@ -299,7 +299,7 @@ struct ListenStreamTests {
         configuration.permission = { permissions.permission($0) }
         let hub = ListenHub(adapter: store)
         let removed = Mutex<[Int32]>([])
-        let documents = Mutex<[DocumentPath]>([])
+        let told = Mutex<[Int32]>([])
         let current = Mutex<Set<Int32>>([])
         let stream = ListenStream(hub: hub, configuration: configuration) { response in
             switch response {
@@ -308,7 +308,7 @@ struct ListenStreamTests {
                 removed.withLock { $0 += change.targets }
             case .target(let change) where change.kind == .current:
                 current.withLock { $0.formUnion(change.targets) }
-            case .document(let change): documents.withLock { $0.append(change.document.path) }
+            case .document(let change): told.withLock { $0 += change.targets }
             default: break
             }
         }
@@ -322,7 +322,8 @@ struct ListenStreamTests {
         permissions.deny(Self.contents[0])
         let write = Self.write(1, color: "red")
         for result in try await store.commit([WriteBatch([write])]) { _ = try result.get() }
-        try await waitUntil { removed.withLock(\.count) == 2 && documents.withLock(\.count) == 1 }
+        try await waitUntil { removed.withLock(\.count) == 2 && told.withLock { !$0.isEmpty } }
+        #expect(told.withLock { $0 } == [2], "the change is not told to the first target")
         permissions.deny(Self.contents[1])
         await clock.advance(by: .seconds(3_600))
         try await waitUntil { removed.withLock(\.count) == 3 }
