@@ -111,6 +111,9 @@ struct WriteStreamTests {
         .outOfRange, .unimplemented, .dataLoss,
     ]
 
+    /// All codes of storage, also those of a store behind another server.
+    private static let codes = StorageError.Code.known + [.databaseNotFound, .invalidReply]
+
     /// Returns the status of a batch that a store does not commit.
     private static func status(
         _ code: StorageError.Code,
@@ -126,7 +129,7 @@ struct WriteStreamTests {
 
     @Test(
         "A client drops a write that the store refuses if it can never succeed",
-        arguments: StorageError.Code.known
+        arguments: codes
     )
     func refusals(code: StorageError.Code) async throws {
         let isHopeless: Set<StorageError.Code> = [
@@ -139,7 +142,7 @@ struct WriteStreamTests {
 
     @Test(
         "A client keeps a write while the store fails, whatever the reason",
-        arguments: StorageError.Code.known
+        arguments: codes
     )
     func outages(code: StorageError.Code) async throws {
         let status = try await Self.status(code, failsAsAWhole: true)
