@@ -57,8 +57,10 @@ struct WatchConnectionTests {
     private let request = ChangeRequest(followingResultOf: DocumentQuery("a"))
 
     /// The tokens of the channels that were opened.
-    private func tokens(_ scripted: Scripted) -> [String] {
-        scripted.transport.calls.compactMap { call in
+    private func tokens(_ scripted: Scripted) -> [String] { tokens(scripted.transport) }
+
+    private func tokens(_ transport: ScriptedHTTPTransport) -> [String] {
+        transport.calls.compactMap { call in
             guard let start = call.text.firstRange(of: "Bearer%20") else { return nil }
             return String(call.text[start.upperBound...].prefix { $0 != "%" })
         }
@@ -108,6 +110,75 @@ struct WatchConnectionTests {
         )
         await expect(.unauthenticated) { _ = try await scripted.adapter.changes(request) }
         #expect(tokens(scripted) == ["t1", "t2"])
+    }
+
+    @Test("A channel is replaced by one with a new token before the token expires")
+    func replacesToken() async throws {
+        let transport = ScriptedHTTPTransport()
+        let path = "/google.firestore.v1.Firestore/Listen/channel"
+        transport.on(.get, path) { _ in Self.stream(Self.added, Self.current, Self.consistent) }
+        // The end of the first channel and the opening of the second one come in any order.
+        transport.on(.post, path) { match in
+            match.call.head.path?.contains("TYPE=terminate") == true ? Self.ended : Self.opened
+        }
+        let channel = WebChannel.Configuration(
+            scheme: "https",
+            authority: "firestore.googleapis.com",
+            database: "projects/p/databases/(default)"
+        )
+        let clock = TestClock()
+        var configuration = WatchConnection.Configuration(channel: channel)
+        configuration.clock = clock
+        // The target is followed although nobody asks for it any more.
+        configuration.grace = .seconds(1_000_000)
+        let feed = WatchFeed(
+            WatchConnection(configuration, transport: transport, tokens: Numbered())
+        )
+        #expect(try await feed.changes(request).isCaughtUp)
+        await clock.advance(by: .seconds(54 * 60))
+        #expect(tokens(transport) == ["t1"])
+        await clock.advance(by: .seconds(60))
+        try await waitUntil { tokens(transport).count == 2 }
+        #expect(tokens(transport) == ["t1", "t2"])
+        let last = try #require(transport.calls.last { $0.text.contains("addTarget") })
+        #expect(last.text.contains("resumeToken"))
+        #expect(await feed.targetCount == 1)
+    }
+
+    @Test("A listener whose documents are not those of the server gets the result anew")
+    func healsDivergence() async throws {
+        let removed = #"{"targetChange":{"targetChangeType":"REMOVE","targetIds":[2]}}"#
+        let consistentAgain =
+            #"{"targetChange":{"resumeToken":"Ag==","readTime":"1970-01-01T00:00:06Z"}}"#
+        let scripted = Scripted.google([
+            Self.opened,
+            Self.stream(
+                Self.added,
+                Self.change("a/1"),
+                Self.change("a/2"),
+                Self.current,
+                Self.consistent,
+                #"{"filter":{"targetId":2,"count":1}}"#,
+                removed,
+                Self.added,
+                Self.change("a/2"),
+                Self.current,
+                consistentAgain
+            ),
+            // The reply to the request that removes the target and adds it.
+            .chunks([Array("7\n[1,6,0]".utf8)]),
+        ])
+        var snapshots = StorageClient(scripted.adapter).listen(to: DocumentQuery("a"))
+            .makeAsyncIterator()
+        var found: [DocumentPath] = []
+        while found != ["a/2"] {
+            found = try #require(try await snapshots.next()).documents.map(\.path)
+        }
+        try await waitUntil {
+            scripted.transport.calls.contains { call in
+                call.text.contains("removeTarget") && call.text.contains("addTarget")
+            }
+        }
     }
 
     @Test("A server without WebChannel is not asked again for a while, and listeners poll")
