@@ -1,0 +1,30 @@
+import KeelStorage
+import KeelStorageFirestore
+import Testing
+
+@testable import KeelServing
+
+@Suite("Messages of a Listen stream")
+struct ListenCodingTests {
+    @Test("An existence filter names its documents by bits that clients can read")
+    func filters() throws {
+        let coding = ListenCoding(database: Served.database)
+        let paths = (0..<100).map { DocumentPath("notes/\($0)") }
+        let sent = coding.response(.filter(.init(target: 2, count: 100, paths: paths)))
+        let bytes = try FirestoreProtobuf.bytes(sent, of: "ListenResponse")
+        let received = try FirestoreProtobuf.json(bytes[...], of: "ListenResponse")
+        for json in [sent, received] {
+            let message = try WatchDecoding(database: Served.database).message(json)
+            guard case .filter(let filter) = message else {
+                Issue.record("\(json)")
+                continue
+            }
+            #expect(filter.target == 2)
+            #expect(filter.count == 100)
+            let names = try #require(filter.names)
+            #expect(paths.allSatisfy { names.mayContain(Served.name($0.string)) })
+            let others = (0..<1_000).count { names.mayContain(Served.name("others/\($0)")) }
+            #expect(others < 50, "about one in a hundred")
+        }
+    }
+}
