@@ -150,6 +150,23 @@ struct GRPCStreamTests {
         #expect(try await client.status() == 14)
     }
 
+    @Test("a stream more than the server has room for is refused, and the others go on")
+    func tooMany() async throws {
+        let served = Served { $0.maximumListeners = 1 }
+        let client = await Client(.listen, of: served)
+        try client.send(Self.target("notes"))
+        #expect(try await Self.state(client) == [])
+        for method in [GRPCMethod.listen, .write] {
+            let other = await Client(method, of: served)
+            #expect(try await other.status() == 8)
+            #expect(other.message?.contains("1 streams") == true)
+        }
+        try await Self.commit(served, "notes/1", 1)
+        #expect(try await Self.state(client) == [1])
+        client.finish()
+        #expect(try await client.status() == 0)
+    }
+
     @Test("a malformed message ends the stream with its reason")
     func malformed() async throws {
         let client = await Client(.listen, of: Served())
