@@ -53,7 +53,8 @@ struct ListenContinuationTests {
             return points.withLock(\.count) > 1
         }
         #expect(clock.elapsed >= .seconds(60), "in the first interval the client is not quiet")
-        let beat = try #require(points.withLock(\.last))
+        let all = points.withLock { $0 }
+        let beat = try #require(all.last)
         #expect(beat.targets.isEmpty)
         #expect(beat.token != nil)
         #expect(beat.readTime != nil)
@@ -127,8 +128,9 @@ struct ListenContinuationTests {
             ],
             to: store
         )
+        let token = try #require(first.token)
         var resumed = Self.target
-        resumed.resumption = try #require(first.token)
+        resumed.resumption = token
         resumed.isResumed = true
         let second = Summary(await Self.messages(of: resumed, from: store))
         #expect(second.kinds == [.add, .current, .noChange], "nothing is read again")
