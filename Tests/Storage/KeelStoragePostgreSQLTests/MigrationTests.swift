@@ -145,8 +145,11 @@ struct MigrationTests {
         configuration.retention = .init(bytes: 3 * 44)
         let adapter = try await PostgreSQLStorageAdapter(at: location, configuration: configuration)
         let store = adapter.store.number
+        var writes: Int64 = 0
         func set(_ id: String) async throws {
-            let write = DocumentWrite(DocumentPath("a/\(id)"), .set(DocumentBody(["n": .null])))
+            writes += 1
+            let body = DocumentBody(["n": .integer(writes)])
+            let write = DocumentWrite(DocumentPath("a/\(id)"), .set(body))
             _ = try await adapter.commit([WriteBatch([write])])[0].get()
         }
         try await set("same")
