@@ -20,8 +20,9 @@ struct S3Address: Hashable, Sendable {
         return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
     }
 
-    /// Whether the server is Cloudflare R2, where conditions are sent differently:
-    /// https://developers.cloudflare.com/r2/api/s3/conditional-operations/
+    /// Whether the server is Cloudflare R2, where conditions are sent differently.
+    ///
+    /// Source: https://developers.cloudflare.com/r2/api/s3/conditional-operations/
     var isR2: Bool {
         authority.prefix { $0 != ":" }.hasSuffix(".r2.cloudflarestorage.com")
     }
