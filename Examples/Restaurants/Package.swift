@@ -32,8 +32,8 @@ let package = Package(
     ],
     dependencies: [
         // The traits of the tools and the benchmarks, so that Keel is compiled once for all three; the example itself
-        // needs neither "PostgreSQL" nor "WebSocket". The condition always holds: SwiftPM passes a trait with a
-        // condition, as the tools have it, to the compiler in another place.
+        // does not need "WebSocket". The condition always holds: SwiftPM passes a trait with a condition, as the tools
+        // have it, to the compiler in another place.
         .package(
             name: "keel",
             path: "../..",
@@ -76,6 +76,7 @@ let package = Package(
             dependencies: [
                 "RestaurantsDomain", "RestaurantsPresentation", "RestaurantsData",
                 keel("Keel"), keel("KeelDependencies"), keel("KeelHTTP"), keel("KeelLogging"),
+                keel("KeelStoragePostgreSQL"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

@@ -1,6 +1,7 @@
 import Foundation
 import Keel
 import KeelDependencies
+import KeelStoragePostgreSQL
 import RestaurantsData
 import RestaurantsDomain
 
@@ -19,13 +20,13 @@ struct Infrastructure {
             schema: .restaurants
         )
         switch settings.store {
-        case nil: break
+        case nil, .postgreSQL: break
         case .memory: keel.storage = .memory
         case .file(let file): keel.storage = .file(file)
         case .server(let address): keel.storage = .server(address)
         }
         do throws(StorageError) {
-            storage = try keel.makeStorage()
+            storage = try await Self.openStorage(keel, settings)
         } catch {
             throw DomainError(.storageFailed, cause: error)
         }
@@ -48,6 +49,24 @@ struct Infrastructure {
 
     /// Closes the connections to the service.
     func close() async { await network.transport.shutdown() }
+
+    /// Opens the store of the documents; with a mirror, the app can move to PostgreSQL while it writes.
+    private static func openStorage(
+        _ keel: KeelConfiguration,
+        _ settings: Settings
+    ) async throws(StorageError) -> StorageClient {
+        if case .postgreSQL(let url) = settings.store {
+            return keel.client(on: try await PostgreSQLStorageAdapter(at: .url(url)))
+        }
+        guard let mirror = settings.mirror, case .file(let file) = settings.store else {
+            return try keel.makeStorage()
+        }
+        let sqlite = try SQLiteStorageAdapter(at: .file(file))
+        let postgreSQL = try await PostgreSQLStorageAdapter(at: .url(mirror))
+        return keel.client(
+            on: sqlite.mirrored(to: postgreSQL) { event in TerminalScreen.log("\(event)") }
+        )
+    }
 
     /// Returns the platform's store of secrets, or else an encrypted file, whose key is next to its folder and not in
     /// it.

@@ -9,6 +9,8 @@ struct Settings {
 
     /// The location of the restaurants; nil for the default location of an app's data.
     let store: Store?
+    /// The URL of the PostgreSQL database to which the file is mirrored; nil for none.
+    let mirror: String?
     /// The address of the restaurant service.
     let api: URL
     /// The password of the user who signs in; nil to ask for it.
@@ -28,6 +30,7 @@ struct Settings {
     /// Takes each setting from the command line, then the environment, then the default.
     init(_ invocation: Invocation, environment: [String: String]) throws {
         store = (invocation.store ?? environment["RESTAURANTS_STORE"]).map(Store.init)
+        mirror = try Self.mirror(invocation.mirror ?? environment["RESTAURANTS_MIRROR"], of: store)
         password = environment["RESTAURANTS_PASSWORD"]
         isLogged = invocation.isLogged
         let folder = invocation.telemetry ?? environment["RESTAURANTS_TELEMETRY"]
@@ -48,6 +51,17 @@ struct Settings {
     private static var applicationSupport: URL {
         FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
             ?? FileManager.default.temporaryDirectory
+    }
+
+    private static func mirror(_ url: String?, of store: Store?) throws(UsageError) -> String? {
+        guard let url else { return nil }
+        guard case .file = store, case .postgreSQL = Store(url) else {
+            throw UsageError(
+                "Only a file can have a mirror, and only in PostgreSQL.",
+                suggestion: "Write for example --store FILE --mirror postgres://HOST/DATABASE."
+            )
+        }
+        return url
     }
 
     private static func address(_ text: String) throws(UsageError) -> URL {
@@ -76,13 +90,16 @@ enum Store {
     case memory
     case file(URL)
     case server(URL)
+    case postgreSQL(String)
 
-    /// Parses `memory`, the URL of a server, or the path of a file.
+    /// Parses `memory`, the URL of a server or of a PostgreSQL database, or the path of a file.
     init(_ text: String) {
         if text == "memory" {
             self = .memory
         } else if let url = URL(string: text), ["http", "https"].contains(url.scheme) {
             self = .server(url)
+        } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
+            self = .postgreSQL(text)
         } else {
             self = .file(URL(fileURLWithPath: text))
         }

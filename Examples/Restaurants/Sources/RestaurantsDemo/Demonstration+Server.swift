@@ -1,6 +1,6 @@
 import Foundation
 
-/// The steps in which the same app stores its documents on `keel serve`.
+/// The steps in which the same app stores its documents on `keel serve`, and at last in PostgreSQL.
 extension Demonstration {
     private var serverFile: String {
         setting.folder.appending(path: "Server.sqlite").path(percentEncoded: false)
@@ -82,24 +82,38 @@ extension Demonstration {
         try expect(outcome.status == 0, "SIGTERM ended it, and nothing was cut off")
     }
 
+    /// The steps of “Moving a running app from SQLite” in `Documentation/PostgreSQL.md`.
     func moveToPostgreSQL() async throws {
         guard let script = setting.postgreSQL else { throw DemoFailure("PostgreSQL is missing") }
         let database = try start(script)
         let port = try await database.line(within: .seconds(60), "the port") { Int($0) != nil }
         let url = "postgres://keel@127.0.0.1:\(port)/postgres"
         note("a PostgreSQL server of its own, process \(database.identifier): \(url)")
-        let copy = try start("keel", ["documents", "copy", serverFile, url, "--quiet"])
-        let outcome = try await copy.outcome(within: .seconds(300))
-        for line in outcome.output { note("keel documents copy: \(line)") }
-        try expect(outcome.status == 0, "both stores have the same documents")
-        try await startServer(on: url, port: "0")
-        let own = try await app(.a, "favourites").output
-        try expect(Output.ids(own) == [chosen.id], "the favourite is there")
-        try expect(own.contains { $0.contains("★★★★☆") }, "and so is the rating")
+        store = setting.store
+        note("1. The app, on its file, has a mirror, which lacks what is older")
+        try await app(.a, "rate", chosen.id, "1", "--mirror", url)
+        note("2. keel documents copy adds that, while the app writes")
+        let copy = try start("keel", ["documents", "copy", store, url, "--quiet"])
+        try await app(.a, "rate", chosen.id, "2", "--mirror", url)
+        // Its comparison may find what the app has just written, so the next step decides.
+        for line in try await copy.outcome(within: .seconds(300)).output { note(line) }
+        note("3. The mirror does what the file does")
+        let mirrored = try await app(.a, "rate", chosen.id, "3", "--mirror", url)
+        try expect(mirrored.errors.isEmpty, "no event of the mirror")
+        let own = try await app(.a, "favourites", "--mirror", url)
+        try expect(own.errors.isEmpty, "no difference in what is read")
+        let diff = try await start("keel", ["documents", "diff", store, url])
+            .outcome(within: .seconds(300))
+        for line in diff.output + diff.errors { note("keel documents diff: \(line)") }
+        try expect(diff.status == 0, "both stores have the same documents")
+        note("4. The app starts on PostgreSQL alone")
+        store = url
+        let moved = try await app(.a, "favourites").output
+        try expect(moved == own.output, "the same favourites")
+        try expect(moved.contains { $0.contains("★★★☆☆") }, "and the last rating")
         try await app(.a, "rate", chosen.id, "5")
         let shown = try await app(.b, "favourites").output
         try expect(shown.contains { $0.contains("★★★★★") }, "B sees what A does now")
-        await server?.stop()
         await database.stop()
     }
 }

@@ -5,7 +5,7 @@ extension Demonstration {
     var steps: [Step] {
         let last: [Step] =
             setting.postgreSQL == nil
-            ? [] : [("The documents move to PostgreSQL, and the app with them", moveToPostgreSQL)]
+            ? [] : [("The app moves to PostgreSQL while it writes", moveToPostgreSQL)]
         return [
             ("The service starts", startService),
             ("A signs in by e-mail", signIn),

@@ -32,14 +32,18 @@ struct CommandLineTests {
         #expect(try CommandLineParser.parse(words).command == command)
     }
 
-    @Test("Options set the store, the service and the user, and enable logging")
+    @Test("Options set the store, its mirror, the service and the user, and enable logging")
     func settings() throws {
-        let words = ["--user", "ada", "refresh", "--store", "/tmp/x", "--api=http://h", "--log"]
+        let words = [
+            "--user", "ada", "refresh", "--store", "/tmp/x", "--mirror", "postgres://h/x",
+            "--api=http://h", "--log",
+        ]
         #expect(
             try CommandLineParser.parse(words)
                 == Invocation(
                     .refresh,
                     store: "/tmp/x",
+                    mirror: "postgres://h/x",
                     api: "http://h",
                     user: "ada",
                     isLogged: true

@@ -39,6 +39,8 @@ public struct Invocation: Hashable, Sendable {
     public var command: Command
     /// The file of the restaurants; nil for the default.
     public var store: String?
+    /// The PostgreSQL database that gets all writes too; nil for none.
+    public var mirror: String?
     /// The address of the restaurant service; nil for the default.
     public var api: String?
     /// The name of the user; nil for the default.
@@ -56,6 +58,7 @@ public struct Invocation: Hashable, Sendable {
     public init(
         _ command: Command,
         store: String? = nil,
+        mirror: String? = nil,
         api: String? = nil,
         user: String? = nil,
         isLogged: Bool = false,
@@ -65,6 +68,7 @@ public struct Invocation: Hashable, Sendable {
     ) {
         self.command = command
         self.store = store
+        self.mirror = mirror
         self.api = api
         self.user = user
         self.isLogged = isLogged

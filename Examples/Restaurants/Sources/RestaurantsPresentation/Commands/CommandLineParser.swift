@@ -15,6 +15,7 @@ public enum CommandLineParser: Sendable {
         }
         var invocation = Invocation(.help)
         invocation.store = try words.takeOption("--store")
+        invocation.mirror = try words.takeOption("--mirror")
         invocation.api = try words.takeOption("--api")
         invocation.user = try words.takeOption("--user")
         invocation.isLogged = words.takeFlag("--log")

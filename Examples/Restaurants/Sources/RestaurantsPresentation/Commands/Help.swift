@@ -37,7 +37,11 @@ public enum Help: Sendable {
 
         OPTIONS
           --store PLACE           Where restaurants are kept: a file, the address of a keel
-                                  server, or “memory”. (RESTAURANTS_STORE)
+                                  server, the URL of a PostgreSQL database, or “memory”.
+                                  (RESTAURANTS_STORE)
+          --mirror URL            A PostgreSQL database that gets all that is written to the
+                                  file too, before the app moves there. Only one command at
+                                  a time may have it. (RESTAURANTS_MIRROR)
           --api URL               The restaurant service. (RESTAURANTS_API)
           --user NAME             Whose favourites and ratings are meant; the signed-in user’s
                                   unless said otherwise. (RESTAURANTS_USER)
