@@ -79,8 +79,9 @@ extension PostgreSQLStorageAdapter {
 extension OpenStore {
     /// Returns the statement for the tail on a standby, followed by the timeline that its state has at least.
     ///
-    /// That is the timeline of the store's last change or, if that is too low, of the standby's last checkpoint, which
-    /// follows a promotion by minutes. There is no row in a cluster where another store has the number.
+    /// The timeline is that of the store's last change or, if that is too low, of the standby's last checkpoint, which
+    /// follows a promotion by minutes. The statement returns no row if the store's number belongs to another store, as
+    /// in another cluster.
     fileprivate func tailStatement(since sighting: TailSightings.Sighting) -> DatabaseStatement {
         DatabaseStatement(
             """

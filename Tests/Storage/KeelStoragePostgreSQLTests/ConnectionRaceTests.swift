@@ -31,6 +31,7 @@ struct ConnectionRaceTests {
                         _ = client?.write(answer[...])
                     }
                 }
+                // A lookup of a name that hangs: the race uses the system's clock.
                 Thread.sleep(forTimeInterval: limit / .seconds(1))
                 return []
             }

@@ -109,7 +109,7 @@ struct ConnectionRace {
     }
 
     private mutating func fail(_ candidate: Candidate, _ error: any Error, isOver: Bool) {
-        // What an address has answered tells more than that it was given up with the silent ones.
+        // An answer says more than a time limit, so it is the failure to report.
         if !isOver || failures[candidate.place] == nil { failures[candidate.place] = error }
         nextStart = ContinuousClock.now
         guard !isOver, let failure = error as? DatabaseFailure, !failure.isRefusal,

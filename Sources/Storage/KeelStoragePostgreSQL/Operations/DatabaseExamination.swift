@@ -256,7 +256,7 @@ struct DatabaseExamination {
         let most = values["max_connections"].flatMap { Int64($0) } ?? 0
         let reserved = values["superuser_reserved_connections"].flatMap { Int64($0) } ?? 0
         let store = StoreExamination(connection, configuration)
-        // What the role may not read is a finding elsewhere.
+        // Another finding reports missing rights of the role.
         let keepsHistory = (try? store.keepsHistory()) ?? false
         let held = keepsHistory ? 0 : HeldStates<ConnectionThread>.most
         let needed = Int64(configuration.readerCount + 2 + held)

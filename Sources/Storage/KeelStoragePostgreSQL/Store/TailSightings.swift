@@ -1,6 +1,6 @@
 #if PostgreSQL
 
-/// What a primary has said about the tail of a store, by which a standby's state is known to be recent enough.
+/// The latest answers of a primary about a store's tail, which prove that a standby's state is recent enough.
 ///
 /// Commits have one order. So a state with the tail of the primary, or a later one, has everything that was committed
 /// when the primary was asked, and was current at that time or later. Only times of the adapter's clock are compared.

@@ -21,7 +21,7 @@ struct ListenLoadTests {
         }
     }
 
-    /// What a client has been told, which must obey the rules of the SDKs.
+    /// A client that checks the messages it receives against the rules of the SDKs.
     private final class Client: Sendable {
         private let model = Mutex(ListenClientModel())
         private let problem = Mutex<String?>(nil)
