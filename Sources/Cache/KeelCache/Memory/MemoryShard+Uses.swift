@@ -3,7 +3,7 @@ extension MemoryShard {
     ///
     /// Telling it at once would touch memory all over the table under the lock. An entry used again
     /// before the batch is noted once. After a long run of hits alone the policy has nothing to
-    /// decide, and is told of a sample of them.
+    /// decide, and receives a sample of them.
     @inlinable
     @inline(__always)
     mutating func note(_ slot: Int) {

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 internal import Synchronization
 
 extension ChangeHub {
-    /// A change of a page that the listeners of a channel are told of.
+    /// A change of a page that the listeners of a channel receive.
     struct ToldChange {
         /// The index of the change in its page.
         let position: Int
@@ -24,7 +24,7 @@ extension ChangeHub {
 
     private func readDocuments(of channel: Int) async {
         guard let scope = state.withLock({ $0.beginReading(channel) }) else { return }
-        // After a failure, listeners are told of every change in the collections until their streams begin again.
+        // After a failure, listeners receive every change in the collections until their streams begin again.
         let result = try? await documents(in: scope)
         guard !Task.isCancelled else { return }
         state.withLock { state in
@@ -64,7 +64,7 @@ extension ChangeHub {
 // MARK: Held documents
 
 extension ChangeHub.State {
-    /// The number of channels whose listeners are told only of changes that concern them.
+    /// The number of channels whose listeners receive only changes that concern them.
     var knownCount: Int { channels.values.count { $0.held.isKnown } }
 
     /// Asks for the documents of a channel's queries.
@@ -187,7 +187,7 @@ extension ChangeHub.State {
 // MARK: Changes
 
 extension ChangeHub.State {
-    /// Returns the changes of the reader's next page that each channel is told of.
+    /// Returns the changes of the reader's next page that each channel receives.
     mutating func take(
         _ page: ChangePage,
         _ limits: ChangeService.Configuration

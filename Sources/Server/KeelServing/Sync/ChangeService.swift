@@ -26,7 +26,7 @@ package final class ChangeService: Sendable {
     /// Ends one of so many streams and waits.
     package func end(oneOf count: Int) { hub.end(oneOf: count) }
 
-    /// The number of scopes with queries of which streams are told only of documents in the result, or that leave it.
+    /// The number of scopes with queries of which streams receive only documents in the result, or that leave it.
     package var narrowCount: Int { hub.state.withLock { $0.knownCount } }
 
     /// Ends all streams and waits, and refuses new ones.
@@ -141,7 +141,7 @@ extension ChangeService {
         package var streamPageBytes = 1 << 20
         /// The maximum size of one read of a stream while too much is in transmission to clients.
         package var smallPageBytes = 16 << 10
-        /// The maximum number of documents that the queries of a stream find; with more, the stream is told of every
+        /// The maximum number of documents that the queries of a stream find; with more, the stream receives every
         /// change in their collections.
         package var mostHeldDocuments = 10_000
         /// The maximum number of such documents of all streams together.

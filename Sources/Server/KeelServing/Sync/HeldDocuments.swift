@@ -4,10 +4,10 @@ internal import KeelStorageAdapting
 /// The documents of a scope's queries that a reader of the scope may have.
 ///
 /// A change that takes a document out of a query's result concerns only the readers that may have the document. The
-/// documents are read once, in the background; until then, every change in the query's collections is told.
+/// documents are read once, in the background; until then, every change in the query's collections is sent.
 ///
 /// A reader may have each document that has matched since the position of that read, whichever way the reader learned
-/// of it: changes of documents with states that the log's pages have skipped are told, too.
+/// of it: changes of documents with states that the log's pages have skipped are sent, too.
 struct HeldDocuments {
     private enum Phase {
         case unknown
@@ -24,7 +24,7 @@ struct HeldDocuments {
     private(set) var paths: Set<DocumentPath> = []
     private var phase = Phase.unknown
 
-    /// Whether readers are told only of changes that concern them.
+    /// Whether readers receive only changes that concern them.
     var isKnown: Bool { if case .known = phase { true } else { false } }
 
     /// Whether the documents are known at the next consistent point.
@@ -77,7 +77,7 @@ struct HeldDocuments {
     /// - Parameters:
     ///   - change: The change, as `ScopeFilter` tells it.
     ///   - mayHaveMatched: Whether the document may have matched in a state that no page has shown.
-    /// - Returns: Whether a reader is told of the change.
+    /// - Returns: Whether a reader receives the change.
     mutating func tells(_ change: ChangePage.Change, mayHaveMatched: Bool) -> Bool {
         switch change {
         case .current, .unreadable:

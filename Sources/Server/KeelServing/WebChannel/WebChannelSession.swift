@@ -11,7 +11,7 @@ internal import Synchronization
 final class WebChannelSession: Sendable {
     /// The interval after which a client that waits receives an empty message.
     ///
-    /// The SDKs are told this interval, and replace a connection without a byte for one and a half of it.
+    /// The SDKs receive this interval, and replace a connection without a byte for one and a half of it.
     static let heartbeat = Duration.seconds(30)
 
     /// The maximum number of messages of the client that wait for the stream; with more, the session ends.

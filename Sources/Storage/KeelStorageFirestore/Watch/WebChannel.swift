@@ -36,7 +36,7 @@ package final class WebChannel: Sendable {
     private struct State {
         var machine: WebChannelMachine
         var end: WebChannelMachine.End?
-        /// The number of the last GET; an earlier one is not heard any more.
+        /// The number of the last GET; replies to an earlier one are ignored.
         var stream = 0
     }
 

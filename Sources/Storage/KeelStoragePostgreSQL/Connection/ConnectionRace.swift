@@ -154,7 +154,7 @@ struct ConnectionRace {
         while untried.isEmpty, let host = hosts.popFirst() {
             let start = ContinuousClock.now
             let addresses = settings.silent.ordered(resolve(host))
-            // Servers that answered during the lookup have not been heard yet.
+            // Answers that arrived during the lookup have not been read yet.
             for attempt in attempts { attempt.extend(by: ContinuousClock.now - start) }
             if addresses.isEmpty {
                 settings.silent.insert(host)
