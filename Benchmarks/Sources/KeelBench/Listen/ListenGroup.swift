@@ -82,11 +82,12 @@ enum ListenGroup {
             unit: "µs",
             target: target,
             keel: {
-                try await listening.sides(stage).content(isKeel: true).time(of: options.scaled(200))
+                try await listening.sides(stage).content(isKeel: true)
+                    .times(of: options.scaled(200)).median
             },
             peer: {
                 try await listening.sides(stage).content(isKeel: false)
-                    .time(of: listening.peerCommits)
+                    .times(of: listening.peerCommits).median
             }
         )
     }

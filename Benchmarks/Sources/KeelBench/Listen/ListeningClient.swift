@@ -21,7 +21,10 @@ final class ListeningClient: Sendable {
     /// The collection of all documents.
     static let collection = "notes"
 
+    /// The server at which the client listens.
     let server: FirestoreServer
+    /// The server at which it commits, which runs as long as the client exists.
+    private let committingServer: FirestoreServer
     private let shape: Shape
     private let wire: CountingTransport
     private let writer: StorageClient
@@ -44,11 +47,22 @@ final class ListeningClient: Sendable {
     }
 
     /// Stores the documents of all targets, and listens to the targets until each is complete.
+    ///
+    /// - Parameters:
+    ///   - server: The server at which the client listens.
+    ///   - shape: The targets.
+    ///   - other: Another server of the same store, at which the client commits; nil for `server`.
+    /// - Throws: An error if the documents cannot be stored, or a listener fails.
     @concurrent
-    init(_ server: FirestoreServer, _ shape: Shape) async throws {
+    init(
+        _ server: FirestoreServer,
+        _ shape: Shape,
+        committingAt other: FirestoreServer? = nil
+    ) async throws {
         (self.server, self.shape) = (server, shape)
+        committingServer = other ?? server
         wire = CountingTransport(AsyncHTTPClientTransport())
-        writer = Self.client(of: server)
+        writer = Self.client(of: committingServer)
         try await Self.fill(shape, writer)
         let reader = Self.client(of: server, over: wire)
         let (news, told) = AsyncStream.makeStream(of: News.self)
@@ -85,12 +99,12 @@ final class ListeningClient: Sendable {
 
     // MARK: Measures
 
-    /// Returns the median microseconds from the call of a commit to the snapshot with its change.
+    /// Returns the microseconds from the call of each commit to the snapshot with its change.
     @concurrent
-    func time(of commits: Int) async throws -> Double {
+    func times(of commits: Int) async throws -> [Double] {
         var times: [Double] = []
         for _ in 0..<commits { times.append(try await commit()) }
-        return times.median
+        return times
     }
 
     /// Returns the average bytes that a commit costs on the listener's connection, without HTTP's own.

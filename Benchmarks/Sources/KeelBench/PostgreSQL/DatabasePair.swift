@@ -14,15 +14,21 @@ struct DatabaseBench: Sendable {
         peer = Lazily { try await PostgreSQLPeer(options) }
     }
 
-    /// Creates a database with a Keel store, and returns both.
+    /// Creates an empty database, and returns its URL.
     @concurrent
-    func create(_ name: String) async throws -> (url: String, adapter: PostgreSQLStorageAdapter) {
+    func createDatabase(_ name: String) async throws -> String {
         let server = try await server.value()
         try await peer.value().run(
             server.url(of: "postgres"),
             ["sql", "CREATE DATABASE \(name)"]
         )
-        let url = server.url(of: name)
+        return server.url(of: name)
+    }
+
+    /// Creates a database with a Keel store, and returns both.
+    @concurrent
+    func create(_ name: String) async throws -> (url: String, adapter: PostgreSQLStorageAdapter) {
+        let url = try await createDatabase(name)
         return (url, try await PostgreSQLStorageAdapter(at: .url(url)))
     }
 

@@ -21,7 +21,7 @@ enum PostgreSQLGroup {
         var measures = writing(plain, indexed, options)
         measures += reading(plain, options) + listening(plain, options)
         measures += growth(bench, options)
-        return measures + servers(plain, options)
+        return measures + servers(plain, options) + heardAtServers(bench, options)
     }
 
     /// Measures calls of several tasks, in microseconds of one call.
