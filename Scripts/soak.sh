@@ -15,7 +15,7 @@
 #                                    argon2-cffi and with the reference's own program
 #     Scripts/soak.sh postgresql     1,000,000 changes of eight racing writers, and as many beside a reader of a
 #                                    standby, 100,000 commits at three servers behind nginx, one of which is killed
-#                                    each second, and failovers
+#                                    each second, 500 kills of the server of a stream, and failovers
 #     Scripts/soak.sh sanitizers     the suites whose tasks share state, with ThreadSanitizer and with
 #                                    AddressSanitizer; not a part of "every soak run"
 #     Scripts/soak.sh secrets        kills 2,000 writers of an encrypted file of secrets
@@ -33,7 +33,7 @@
 # KEEL_AUTH_SEEDS, KEEL_USER_SCHEDULES and KEEL_STACK_SCHEDULES change the numbers of "http", KEEL_SEED and
 # KEEL_SSE_SEED repeat a run.
 # KEEL_FILES_CRASHES and KEEL_KILLS change the numbers of "files"; KEEL_CROWD_ROUNDS and KEEL_POWER_POINTS
-# those of "storage"; KEEL_RACED_CHANGES and KEEL_FLEET_COMMITS those of "postgresql".
+# those of "storage"; KEEL_RACED_CHANGES, KEEL_FLEET_COMMITS and KEEL_FLEET_KILLS those of "postgresql".
 # KEEL_THOROUGH is set, for what has no variable of its own.
 # KEEL_TRANSFER_KILLS, KEEL_TRANSFER_SERVER_KILLS, KEEL_TRANSFER_CUTS, KEEL_TRANSFER_SEEDS and
 # KEEL_TRANSFER_MIB change the numbers of "transfers".
@@ -194,7 +194,8 @@ soak_postgresql() {
         keel_test . \
         --filter '^KeelStoragePostgreSQLTests\.(CommitTests|CutConnectionTests|FailoverTests|TornPageTests)/'
     KEEL_FLEET_COMMITS="${KEEL_FLEET_COMMITS:-100000}" \
-        keel_test Tools --filter '^KeelToolsTests\.ServerFleetTests/'
+        KEEL_FLEET_KILLS="${KEEL_FLEET_KILLS:-500}" \
+        keel_test Tools --filter '^KeelToolsTests\.(ServerFleetTests|ServerFleetListenTests)/'
 }
 
 "$KEEL_ROOT/Scripts/setup.sh" build test
