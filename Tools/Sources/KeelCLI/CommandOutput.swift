@@ -80,7 +80,7 @@ struct CommandOutput {
         guard exit == .done else { throw ExitCode(exit.rawValue) }
     }
 
-    /// Writes an error with its advice.
+    /// Writes an error with its advice: a sentence for people, and for programs also the name of its code.
     ///
     /// - Parameters:
     ///   - error: The error.
@@ -89,13 +89,14 @@ struct CommandOutput {
         let described = ToolError(describing: error)
         let record = ErrorRecord(
             error: Passwords.hidden(in: described.message),
+            code: described.code,
             advice: described.advice,
             about: place.map(Passwords.hidden)
         )
         if isJSON, let text = try? Self.encoder().encode(record) {
             message(String(decoding: text, as: UTF8.self))
         } else {
-            message("Error: \(place.map { "\($0): " } ?? "")\(described.message)")
+            message("keel: \(place.map { "\($0): " } ?? "")\(described.message)")
             message(described.advice)
         }
     }
@@ -112,6 +113,7 @@ struct CommandOutput {
 
     private struct ErrorRecord: Encodable {
         let error: String
+        let code: String?
         let advice: String
         let about: String?
     }

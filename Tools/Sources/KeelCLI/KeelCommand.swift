@@ -9,7 +9,7 @@ struct KeelCommand: AsyncParsableCommand {
         commandName: "keel",
         abstract: "Tools of Keel, the infrastructure layer of Swift apps.",
         discussion: """
-            Options that a command line does not name come from variables such as KEEL_STORE, then \
+            Options that a command line does not name come from variables such as KEEL_STORAGE, then \
             from keel.toml in this folder or one above it, or from ~/.config/keel/config.toml. keel \
             config show tells where each value comes from.
             """,
@@ -22,6 +22,9 @@ struct KeelCommand: AsyncParsableCommand {
             ProxyCommand.self, ConfigCommand.self,
         ]
     )
+
+    /// The beginning of the parser's own errors, which is that of all errors.
+    static let _errorLabel = "keel"
 
     /// Only for the help: ``ConfiguredLine`` takes it before the parser sees the command line.
     @Option(

@@ -23,23 +23,26 @@ struct LintCommand: ParsableCommand {
     func run() throws {
         guard let program = Self.program() else {
             let error = ToolError(
-                "There is no keel-lint next to this program or on the PATH",
+                "there is no keel-lint next to this program or on the PATH",
                 advice: """
                     Build it in Keel's repository: swift build --package-path Lint -c release \
                     --product keel-lint. Then copy it next to this program.
                     """
             )
-            FileHandle.standardError.write(Data("Error: \(error)\n".utf8))
+            CommandOutput(isJSON: false).failure(error)
             throw ExitCode(69)
         }
         // Replaces this process, so that signals, output and exit code are the linter's.
         var words = ([program] + arguments).map { strdup($0) }
         words.append(nil)
         execv(program, &words)
-        throw ToolError(
-            "“\(program)” cannot be started: \(String(cString: strerror(errno)))",
-            advice: "Check that the program is for this machine."
+        CommandOutput(isJSON: false).failure(
+            ToolError(
+                "“\(program)” cannot be started: \(String(cString: strerror(errno)))",
+                advice: "Check that the program is for this machine."
+            )
         )
+        throw ExitCode.failure
     }
 
     /// The program beside this one, or the first on the PATH.

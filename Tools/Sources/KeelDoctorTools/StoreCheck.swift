@@ -13,19 +13,20 @@ internal import KeelStoragePostgreSQL
 package struct StoreCheck: DoctorCheck {
     private let path: String
 
-    /// - Parameter path: The store's file, or the URL of its database.
+    /// - Parameter path: The store's file, also as `sqlite:PATH`, or the URL of its database.
     package init(_ path: String) { self.path = path }
 
     package func findings() async -> [DoctorFinding] {
         let subject = "store \(Passwords.hidden(in: path))"
         do {
             let report: IntegrityReport
-            let isFile: Bool
-            if case .postgreSQL(let url)? = DocumentPlace(path) {
-                isFile = false
+            var file: String?
+            switch DocumentPlace(path) {
+            case .postgreSQL(let url)?:
                 #if PostgreSQL
                 report = try await Self.report(onDatabase: url)
                 #else
+                _ = url
                 return [
                     .warning(
                         subject,
@@ -34,16 +35,25 @@ package struct StoreCheck: DoctorCheck {
                     )
                 ]
                 #endif
-            } else {
-                isFile = true
+            case .sqlite(let path)?:
+                file = path
                 let adapter = try SQLiteStorageAdapter.opened(at: path, for: .reading)
                 defer { try? adapter.close() }
                 report = try await adapter.checkIntegrity()
+            case .server?, .firestore?, nil:
+                return [
+                    .problem(
+                        subject,
+                        "It is not a file or a database.",
+                        advice: "Check a Keel server with `keel doctor --server URL`."
+                    )
+                ]
             }
             guard report.isSound else {
                 let problems = report.problems.prefix(3).joined(separator: "; ")
                 let kept =
-                    isFile ? "Keep a copy of the file and of those beside it" : "Dump the database"
+                    file == nil
+                    ? "Dump the database" : "Keep a copy of the file and of those beside it"
                 return [
                     .problem(
                         subject,
@@ -54,7 +64,7 @@ package struct StoreCheck: DoctorCheck {
                 ]
             }
             let documents = report.documentCount.counted("document")
-            return [.good(subject, "\(documents), no corruption\(size)")]
+            return [.good(subject, "\(documents), no corruption\(Self.size(of: file))")]
         } catch let error as StorageError {
             return [.problem(subject, error.message, advice: error.code.advice)]
         } catch {
@@ -77,8 +87,9 @@ package struct StoreCheck: DoctorCheck {
     }
     #endif
 
-    private var size: String {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    /// The size of a file, as it follows other text; empty if there is none.
+    private static func size(of file: String?) -> String {
+        let attributes = file.flatMap { try? FileManager.default.attributesOfItem(atPath: $0) }
         guard let count = (attributes?[.size] as? NSNumber)?.int64Value else { return "" }
         let megabytes = Double(count) / Double(1 << 20)
         return ", \(megabytes.formatted(.number.precision(.fractionLength(1)))) MiB"

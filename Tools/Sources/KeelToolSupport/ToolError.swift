@@ -9,11 +9,19 @@ package struct ToolError: LocalizedError, CustomStringConvertible {
     package let advice: String
     /// The exit code of a command that fails with it; nil for that of the command.
     package let exit: ToolExit?
+    /// The name of the error's code, for programs; nil if it has none.
+    package let code: String?
 
-    package init(_ message: String, advice: String, exit: ToolExit? = nil) {
+    package init(
+        _ message: String,
+        advice: String,
+        exit: ToolExit? = nil,
+        code: String? = nil
+    ) {
         self.message = message
         self.advice = advice
         self.exit = exit
+        self.code = code
     }
 
     /// The same of any error.
@@ -22,8 +30,9 @@ package struct ToolError: LocalizedError, CustomStringConvertible {
         case let error as ToolError: self = error
         case let error as any KeelError:
             self.init(
-                "\(error.code.name): \(error.message)" + Self.cause(of: error),
-                advice: ShellAdvice.text(for: error.code)
+                error.message + Self.cause(of: error),
+                advice: ShellAdvice.text(for: error.code),
+                code: error.code.name
             )
         default:
             self.init(

@@ -10,12 +10,15 @@ struct CopyCommand: AsyncParsableCommand {
         commandName: "copy",
         abstract: "Copies documents from one store to another, and compares them afterwards.",
         discussion: """
-            Copies everything, or the collections named. Times and revisions are kept where the \
+            Copies everything, or the collections named behind the stores. Times and revisions are kept where the \
             target can store them. The exit code is 2 where the comparison finds a difference, \
             which a source that is written to at the same time can cause, or where documents \
             cannot be read; they are named, and all others are copied. An interrupted copy goes on \
             with --resume.
-            """
+
+                keel documents copy notes.sqlite postgres://keel@127.0.0.1/keel notes
+            """,
+        aliases: ["cp"]
     )
 
     @Argument(help: "The store to read.", completion: .file())
@@ -24,7 +27,7 @@ struct CopyCommand: AsyncParsableCommand {
     @Argument(help: "The store to write.", completion: .file())
     var to: DocumentPlace
 
-    @Option(name: .customLong("collection"), help: "A collection; can be repeated.")
+    @Argument(help: "The collections to copy; all if none is named.")
     var collections: [String] = []
 
     @Flag(help: "Goes on where an interrupted copy stopped.")
@@ -43,7 +46,7 @@ struct CopyCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard from != to else { throw ValidationError("The two stores are the same.") }
+        guard from != to else { throw ValidationError("The two stores are the same: type the place of another one.") }
         _ = try collections.map(Parsed.collection)
     }
 

@@ -12,18 +12,16 @@ struct DeleteCommand: AsyncParsableCommand {
             Collections below a deleted document stay, unless --recursive says otherwise. A \
             collection goes page by page, after a question. The exit code is 2 where there was \
             nothing to delete.
-            """
+            """,
+        aliases: ["rm"]
     )
 
-    @Argument(help: "The document: COLLECTION/ID.")
-    var path: String?
+    @Argument(help: "The document, COLLECTION/ID, or the collection, all of whose documents go.")
+    var path: String
 
     @OptionGroup var store: StoreOptions
 
-    @Option(help: "Deletes every document of this collection.")
-    var collection: String?
-
-    @Flag(help: "Deletes the collections below too.")
+    @Flag(name: .shortAndLong, help: "Deletes the collections below too.")
     var recursive = false
 
     @Flag(name: .shortAndLong, help: "Deletes a collection without asking.")
@@ -32,23 +30,16 @@ struct DeleteCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Shows no progress.")
     var quiet = false
 
-    func validate() throws {
-        guard (path == nil) != (collection == nil) else {
-            throw ValidationError("Name a document or --collection.")
-        }
-        _ = try path.map(Parsed.document)
-        _ = try collection.map(Parsed.collection)
-    }
+    func validate() throws { _ = try Parsed.target(path) }
 
     func run() async throws {
-        let path = try path.map(Parsed.document)
-        let collection = try collection.map(Parsed.collection)
+        let target = try Parsed.target(path)
         let isRecursive = recursive
-        if let collection, !yes {
+        if case .collection(let collection) = target, !yes {
             // Before the work, so that Control-C at the question just ends the command.
             try await CommandOutput(isJSON: store.json).reporting {
                 try Confirmation.ask(
-                    "Delete all documents of “\(collection)” in \(store.store)?",
+                    "Delete all documents of “\(collection)” in \(store.storage)?",
                     advice: "Add --yes to delete all documents of “\(collection)”."
                 )
                 return .done
@@ -61,19 +52,20 @@ struct DeleteCommand: AsyncParsableCommand {
                 advice: "What is deleted stays deleted; run it again to delete the rest."
             ) {
                 let (deletion, client) = (DocumentDeletion(in: adapter), StorageClient(adapter))
-                if let collection {
+                switch target {
+                case .collection(let collection):
                     let total =
                         line.isDrawn && !isRecursive
                         ? try await client.count(DocumentQuery(collection)) : nil
                     return try await deletion.delete(collection, isRecursive: isRecursive) {
                         line.update(done: $0, total: total)
                     }
+                case .document(let path):
+                    var count = isRecursive ? try await deletion.deleteBelow(path) : 0
+                    count += try await Self.isThere(path, in: client) ? 1 : 0
+                    try await client.deleteDocument(path)
+                    return count
                 }
-                guard let path else { return 0 }
-                var count = isRecursive ? try await deletion.deleteBelow(path) : 0
-                count += try await Self.isThere(path, in: client) ? 1 : 0
-                try await client.deleteDocument(path)
-                return count
             }
             line.finish()
             try output.line(

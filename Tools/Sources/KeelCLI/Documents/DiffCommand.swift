@@ -9,7 +9,7 @@ struct DiffCommand: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Compares the documents of two stores.",
         discussion: """
-            Compares everything, or the collections named, without the collections below their \
+            Compares everything, or the collections named behind the stores, without the collections below their \
             documents. Times and revisions do not count.
 
             The exit code is 0 if the documents are the same, 1 if they differ, and 2 after a failure \
@@ -17,13 +17,13 @@ struct DiffCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "A store.", completion: .file())
+    @Argument(help: "The store to compare.", completion: .file())
     var first: DocumentPlace
 
-    @Argument(help: "The other store.", completion: .file())
+    @Argument(help: "The store to compare it with.", completion: .file())
     var second: DocumentPlace
 
-    @Option(name: .customLong("collection"), help: "A collection; can be repeated.")
+    @Argument(help: "The collections to compare; all if none is named.")
     var collections: [String] = []
 
     @Flag(help: "Takes every collection of these names, at any depth.")
@@ -36,9 +36,9 @@ struct DiffCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard first != second else { throw ValidationError("The two stores are the same.") }
+        guard first != second else { throw ValidationError("The two stores are the same: type the place of another one.") }
         guard !group || !collections.isEmpty else {
-            throw ValidationError("--group needs a --collection.")
+            throw ValidationError("--group needs a collection: type its name behind the stores.")
         }
         _ = try scopes()
     }

@@ -6,15 +6,16 @@ struct DocumentsCommand: AsyncParsableCommand {
         commandName: "documents",
         abstract: "Imports, exports, queries, changes, watches, copies and compares documents.",
         discussion: """
-            A store is the path of an SQLite file, sqlite:PATH, the address of a Keel server \
-            (http://localhost:8080) or firestore:PROJECT.
+            A store is the path of an SQLite file, sqlite:PATH, postgres://USER@HOST/DATABASE, the \
+            address of a Keel server (http://localhost:8080) or firestore:PROJECT: --storage, the \
+            variable KEEL_STORAGE, or storage in keel.toml.
 
             Exit codes, except of diff: 0 done; 1 failed; 2 done, with something to look at (bad lines, documents \
             that differ or cannot be read, indexes without a counterpart); 64 the command line is \
             wrong.
 
-                keel documents query notes --store notes.sqlite --where 'stars >= 4'
-                keel documents export --store notes.sqlite --collection notes > notes.jsonl
+                keel documents query notes --storage notes.sqlite --where 'stars >= 4'
+                keel documents export notes --storage notes.sqlite > notes.jsonl
             """,
         subcommands: [
             ImportCommand.self, ExportCommand.self, QueryCommand.self, GetCommand.self,

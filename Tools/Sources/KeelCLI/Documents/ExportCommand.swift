@@ -18,12 +18,12 @@ struct ExportCommand: AsyncParsableCommand {
             """
     )
 
+    @Argument(help: "The collection.")
+    var collection: String
+
     @OptionGroup var store: StoreOptions
 
     @OptionGroup var past: PastOptions
-
-    @Option(help: "The collection.")
-    var collection: String
 
     @Flag(help: "Takes every collection of this name, at any depth.")
     var group = false

@@ -25,10 +25,10 @@ struct ImportCommand: AsyncParsableCommand {
     @Argument(help: "The file; - is standard input.", completion: .file())
     var file: String
 
-    @OptionGroup var store: StoreOptions
-
-    @Option(help: "The collection; typed documents go where their names say without one.")
+    @Argument(help: "The collection; typed documents go where their names say without one.")
     var collection: String?
+
+    @OptionGroup var store: StoreOptions
 
     @Option(name: .customLong("id"), help: "The field with the id; ids are derived without one.")
     var idField: String?
@@ -91,6 +91,11 @@ struct ImportCommand: AsyncParsableCommand {
         settings.resumes = resume
         settings.badLines = badLines.map { URL(fileURLWithPath: $0) }
         settings.checkpoint = checkpoint.map { URL(fileURLWithPath: $0) }
+        // Before a store is created.
+        try await CommandOutput(isJSON: store.json).reporting {
+            try settings.check()
+            return .done
+        }
         let hasCheckpoint = FileManager.default.fileExists(atPath: settings.checkpointFile.path)
         try await store.run(for: .creating, isQuiet: quiet) { adapter, output in
             if hasCheckpoint, !resume {

@@ -7,15 +7,15 @@ import KeelToolSupport
 struct IndexesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "indexes",
-        abstract: "Works with declarations of indexes.",
-        subcommands: [Import.self, List.self, Drop.self]
+        abstract: "Builds, lists and deletes the indexes of a store.",
+        subcommands: [Import.self, List.self, Delete.self]
     )
 
-    /// The indexes of a store that lets them be listed and dropped.
+    /// The indexes of a store that lets them be listed and deleted.
     private static func indexes(of store: OpenedStore) throws -> any IndexedStore {
         if let indexes = store.indexes { return indexes }
         throw ToolError(
-            "only the indexes of a file or of a PostgreSQL database can be listed and dropped",
+            "only the indexes of a file or of a PostgreSQL database can be listed and deleted",
             advice: "Name the store of the server itself; a project of Google has its own tools."
         )
     }
@@ -25,7 +25,7 @@ struct IndexesCommand: AsyncParsableCommand {
             commandName: "import",
             abstract: "Builds the indexes of a firestore.indexes.json, or writes their Swift code.",
             discussion: """
-                With --store the store gets the indexes; with --swift the StorageSchema that \
+                With --storage the store gets the indexes; with --swift the StorageSchema that \
                 declares them is written. What has no counterpart is named, and the exit code is \
                 then 2.
                 """
@@ -37,8 +37,14 @@ struct IndexesCommand: AsyncParsableCommand {
         )
         var file: String
 
-        @Option(help: "The store that gets the indexes.", completion: .file())
-        var store: DocumentPlace?
+        @Option(
+            help: ArgumentHelp(
+                "The store that gets the indexes, as for the other commands.",
+                valueName: "place"
+            ),
+            completion: .file()
+        )
+        var storage: DocumentPlace?
 
         @Flag(help: "Writes the Swift code of the schema.")
         var swift = false
@@ -47,19 +53,19 @@ struct IndexesCommand: AsyncParsableCommand {
         var json = false
 
         func validate() throws {
-            guard store != nil || swift else { throw ValidationError("Add --store or --swift.") }
+            guard storage != nil || swift else {
+                throw ValidationError(
+                    "Add --storage PLACE to build the indexes, or --swift to write their code."
+                )
+            }
         }
 
         func run() async throws {
             let output = CommandOutput(isJSON: json)
             try await output.reporting {
-                let input =
-                    file == "-"
-                    ? try FileHandle.standardInput.readToEnd() ?? Data()
-                    : try Data(contentsOf: URL(fileURLWithPath: file))
-                let indexes = try FirebaseIndexes(input)
-                if let store {
-                    let opened = try await store.opened(for: .creating)
+                let indexes = try FirebaseIndexes(file: file)
+                if let storage {
+                    let opened = try await storage.opened(for: .creating)
                     do {
                         try await opened.adapter.prepare(indexes.schema)
                         // The command reports that the indexes are ready.
@@ -88,7 +94,7 @@ struct IndexesCommand: AsyncParsableCommand {
                 return
             }
             if swift { try output.line(code) }
-            if store != nil {
+            if storage != nil {
                 let count = indexes.schema.indexes.count
                 output.message("\(count.counted("index is", "indexes are")) ready.")
             }
@@ -105,7 +111,8 @@ struct IndexesCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "Lists the indexes of a file or database, and how far they are built."
+            abstract: "Lists the indexes of a file or database, and how far they are built.",
+            aliases: ["ls"]
         )
 
         @OptionGroup var store: StoreOptions
@@ -132,14 +139,15 @@ struct IndexesCommand: AsyncParsableCommand {
         }
     }
 
-    struct Drop: AsyncParsableCommand {
+    struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "drop",
-            abstract: "Removes indexes from a file or database.",
+            commandName: "delete",
+            abstract: "Deletes indexes of a file or database.",
             discussion: """
                 The names are those of "list". No document is changed. A program that declares a \
-                removed index builds it anew when it runs next.
-                """
+                deleted index builds it anew when it runs next.
+                """,
+            aliases: ["rm"]
         )
 
         @Argument(help: "The names of the indexes.")
@@ -157,14 +165,14 @@ struct IndexesCommand: AsyncParsableCommand {
                 }) {
                     throw ToolError(
                         "the store has no index “\(unknown)”",
-                        advice: "Take a name from: keel documents indexes list."
+                        advice: "Type a name that keel documents indexes list shows."
                     )
                 }
                 for index in wanted { try await stored.dropIndexes(in: index.schema) }
                 try output.line(
                     store.json
-                        ? #"{"dropped":\#(wanted.count)}"#
-                        : "\(wanted.count.counted("index", "indexes")) dropped"
+                        ? #"{"deleted":\#(wanted.count)}"#
+                        : "\(wanted.count.counted("index", "indexes")) deleted"
                 )
                 return .done
             }

@@ -5,7 +5,7 @@ import KeelStorage
 struct OpenedStore {
     /// The store's client.
     let adapter: any StorageAdapter
-    /// The store's indexes; nil if they cannot be listed and dropped.
+    /// The store's indexes; nil if they cannot be listed and deleted.
     let indexes: (any IndexedStore)?
     /// Closes the store's connections.
     let close: () async -> Void

@@ -5,20 +5,40 @@ import KeelStorageFirestore
 
 /// Parses arguments, and reports mistakes as errors of the command line.
 enum Parsed {
+    /// A document, or all documents of a collection.
+    enum Target {
+        case document(DocumentPath)
+        case collection(CollectionPath)
+    }
+
     static func collection(_ text: String) throws -> CollectionPath {
-        let count = text.split(separator: "/", omittingEmptySubsequences: false).count
-        guard count % 2 == 1, !text.isEmpty else {
-            throw ValidationError("“\(text)” is not a collection: NAME or NAME/ID/NAME.")
+        let names = names(in: text)
+        guard names.count % 2 == 1, !names.contains("") else {
+            throw ValidationError(
+                "“\(text)” is not a collection: type NAME or NAME/ID/NAME, such as notes."
+            )
         }
         return CollectionPath(text)
     }
 
     static func document(_ text: String) throws -> DocumentPath {
-        let count = text.split(separator: "/", omittingEmptySubsequences: false).count
-        guard count % 2 == 0 else {
-            throw ValidationError("“\(text)” is not a document: COLLECTION/ID.")
+        let names = names(in: text)
+        guard names.count % 2 == 0, !names.contains("") else {
+            throw ValidationError(
+                "“\(text)” is not a document: type COLLECTION/ID, such as notes/1."
+            )
         }
         return DocumentPath(text)
+    }
+
+    /// Returns what a path names: a document if it has an even number of names, otherwise a collection.
+    static func target(_ text: String) throws -> Target {
+        names(in: text).count % 2 == 0
+            ? .document(try document(text)) : .collection(try collection(text))
+    }
+
+    private static func names(in path: String) -> [Substring] {
+        path.split(separator: "/", omittingEmptySubsequences: false)
     }
 
     /// Refuses `-` for a file that cannot come from standard input.
@@ -32,7 +52,9 @@ enum Parsed {
     static func scope(_ text: String, isGroup: Bool) throws -> DocumentScope {
         guard isGroup else { return .collection(try collection(text)) }
         guard !text.contains("/") else {
-            throw ValidationError("--group takes the name of collections, without “/”.")
+            throw ValidationError(
+                "--group takes the name of collections, without “/”: type the last name alone."
+            )
         }
         return .group(text)
     }

@@ -12,14 +12,15 @@ struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The store: an SQLite file, sqlite:PATH, postgres://USER@HOST/DATABASE \
-            (?store=NAME for another one than “default”), http(s)://HOST:PORT or firestore:PROJECT.
+            The store: an SQLite file such as notes.sqlite, sqlite:PATH, \
+            postgres://USER@HOST/DATABASE (?store=NAME for another one than “default”), \
+            http(s)://HOST:PORT or firestore:PROJECT.
             """,
             valueName: "place"
         ),
         completion: .file()
     )
-    var store: DocumentPlace
+    var storage: DocumentPlace
 
     @Flag(help: CommandOutput.jsonHelp)
     var json = false
@@ -43,7 +44,7 @@ struct StoreOptions: ParsableArguments {
     ) async throws {
         let output = CommandOutput(isJSON: json, isQuiet: isQuiet)
         try await output.reporting {
-            let opened = try await store.opened(for: access)
+            let opened = try await storage.opened(for: access)
             do {
                 let exit = try await body(opened, output)
                 await opened.close()

@@ -13,16 +13,18 @@ struct WatchCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The document or collection.")
+    @Argument(help: "The document, COLLECTION/ID, or the collection.")
     var path: String
 
     @OptionGroup var store: StoreOptions
 
+    func validate() throws { _ = try Parsed.target(path) }
+
     func run() async throws {
-        let isDocument = path.split(separator: "/").count % 2 == 0
+        let target = try Parsed.target(path)
         try await store.run(for: .reading) { adapter, output in
             let client = StorageClient(adapter)
-            let (path, isJSON) = (path, store.json)
+            let isJSON = store.json
             let line = ChangeLine(
                 output: output,
                 isJSON: isJSON,
@@ -30,8 +32,8 @@ struct WatchCommand: AsyncParsableCommand {
             )
             try await Interruption.wait {
                 var outage = OutageNote(output)
-                if isDocument {
-                    let path = DocumentPath(path)
+                switch target {
+                case .document(let path):
                     var last: DocumentSnapshot?
                     for try await snapshot in client.listenToDocument(path) {
                         outage.show(snapshot.isFromCache)
@@ -49,10 +51,9 @@ struct WatchCommand: AsyncParsableCommand {
                         let kind = snapshot.exists ? "current" : "missing"
                         try line.write(kind, path, snapshot.document)
                     }
-                } else {
+                case .collection(let collection):
                     var failures: [UnreadableDocument] = []
-                    for try await snapshot in client.listen(to: DocumentQuery(CollectionPath(path)))
-                    {
+                    for try await snapshot in client.listen(to: DocumentQuery(collection)) {
                         outage.show(snapshot.isFromCache)
                         try line.write(snapshot, known: failures)
                         failures = snapshot.failures

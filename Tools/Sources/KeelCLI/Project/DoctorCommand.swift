@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import KeelAsyncHTTPClient
 import KeelDoctorTools
+import KeelDocumentTools
 import KeelToolSupport
 
 /// Checks the environment of an app on Keel.
@@ -13,23 +14,37 @@ struct DoctorCommand: AsyncParsableCommand {
             Reports problems and their remedies; changes nothing. Exits with 2 if there is \
             something to do, with 0 otherwise.
 
-                keel doctor --store notes.sqlite --server http://127.0.0.1:8080
+                keel doctor --storage notes.sqlite --server http://127.0.0.1:8080
             """
     )
 
     @Option(
-        help: "A store to check, an SQLite file or postgres://…; can be repeated.",
+        help: ArgumentHelp(
+            """
+            A store to check: an SQLite file, sqlite:PATH, postgres://USER@HOST/DATABASE or the \
+            address of a Keel server; can be repeated.
+            """,
+            valueName: "place"
+        ),
         completion: .file()
     )
-    var store: [String] = []
+    var storage: [String] = []
 
     @Option(
-        help: "A folder of a file store to check; can be repeated.",
+        help: ArgumentHelp(
+            "A folder of a file store to check; can be repeated.",
+            valueName: "folder"
+        ),
         completion: .directory
     )
     var files: [String] = []
 
-    @Option(help: "A Keel server to check, such as http://127.0.0.1:8080.")
+    @Option(
+        help: ArgumentHelp(
+            "A Keel server to check, such as http://127.0.0.1:8080; can be repeated.",
+            valueName: "url"
+        )
+    )
     var server: [String] = []
 
     @Flag(help: CommandOutput.jsonHelp)
@@ -62,15 +77,23 @@ struct DoctorCommand: AsyncParsableCommand {
     ) -> [any DoctorCheck] {
         let folders =
             [URL.homeDirectory]
-            + store.filter { !$0.contains("://") }
-            .map { URL(filePath: $0).deletingLastPathComponent() }
+            + storage.compactMap { place in
+                guard case .sqlite(let path)? = DocumentPlace(place) else { return nil }
+                return URL(filePath: path).deletingLastPathComponent()
+            }
             + files.map { URL(filePath: $0) }
         var seen: Set<String> = []
         let existing = folders.map(Self.existing).filter { seen.insert($0.path).inserted }
         var checks: [any DoctorCheck] = [
             MachineCheck(folders: existing), ClockCheck(), KeyringCheck(),
         ]
-        checks += store.map(StoreCheck.init)
+        for place in storage {
+            if case .server(let address)? = DocumentPlace(place) {
+                checks.append(ServerCheck(address, over: transport))
+            } else {
+                checks.append(StoreCheck(place))
+            }
+        }
         checks += files.map(FolderCheck.init)
         for address in server.compactMap(URL.init(string:)) {
             checks.append(ServerCheck(address, over: transport))

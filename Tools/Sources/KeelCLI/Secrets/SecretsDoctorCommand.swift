@@ -41,6 +41,7 @@ struct SecretsDoctorCommand: AsyncParsableCommand {
         let store: String
         let features: [String]
         let problem: String?
+        let code: String?
         let advice: String?
 
         init(_ capabilities: SecretStoreCapabilities) {
@@ -51,7 +52,8 @@ struct SecretsDoctorCommand: AsyncParsableCommand {
             ]
             store = capabilities.kind.name
             features = names.filter { capabilities.features.contains($0.0) }.map(\.1)
-            problem = capabilities.problem?.name
+            problem = capabilities.problem.map { "The store cannot be used (\($0.name))." }
+            code = capabilities.problem?.name
             advice = capabilities.problem.map { ShellAdvice.text(for: $0) }
         }
 
@@ -60,6 +62,7 @@ struct SecretsDoctorCommand: AsyncParsableCommand {
             features = []
             let described = ToolError(describing: error)
             problem = described.message
+            code = described.code
             advice = described.advice
         }
 

@@ -32,11 +32,14 @@ struct ServeCommand: AsyncParsableCommand {
     )
 
     @Option(
-        help: """
+        help: ArgumentHelp(
+            """
             Where documents are kept: an SQLite file such as notes.sqlite, sqlite:PATH, \
             postgres://USER@HOST/DATABASE, or memory, which ends with the server. Any number of \
             servers can share a database.
             """,
+            valueName: "place"
+        ),
         completion: .file()
     )
     var storage = ServedStorage.sqlite("keel.sqlite")
@@ -141,7 +144,7 @@ struct ServeCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             Indexes to build, as the Firebase CLI writes them: firebase firestore:indexes > \
-            firestore.indexes.json
+            firestore.indexes.json; - is standard input.
             """,
             valueName: "file"
         ),
@@ -322,9 +325,7 @@ struct ServeCommand: AsyncParsableCommand {
             analytics: analytics == "none" ? nil : CollectionPath(analytics)
         )
         configuration.metrics = store.metrics
-        let indexes = try indexes.map { file in
-            try FirebaseIndexes(Data(contentsOf: URL(fileURLWithPath: file)))
-        }
+        let indexes = try indexes.map { try FirebaseIndexes(file: $0) }
         for sentence in indexes?.leftOut ?? [] {
             logger.warning("An index has no equivalent", metadata: ["index": "\(sentence)"])
         }

@@ -27,7 +27,7 @@ enum ServedStorage: ExpressibleByArgument {
         } else if !argument.contains(where: { ":@".contains($0) }),
             argument.contains(where: { "./".contains($0) })
         {
-            // As for --store of other commands; but a mere word may be “memory” misspelled, and the address of a
+            // As for --storage of other commands; but a mere word may be “memory” misspelled, and the address of a
             // database may lack its scheme.
             self = .sqlite(argument)
         } else {

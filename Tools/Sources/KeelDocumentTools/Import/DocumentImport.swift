@@ -40,6 +40,36 @@ package struct DocumentImport: Sendable {
                 ?? file.deletingLastPathComponent()
                 .appending(path: "\(file.lastPathComponent).keel-import")
         }
+
+        /// Refuses settings that do not fit the file.
+        ///
+        /// - Throws: `ToolError`; its exit code is that of a wrong command line, unless the file cannot be read.
+        package func check() throws {
+            _ = try FileMark(file)
+            _ = try form()
+        }
+
+        /// Returns the format of the file.
+        ///
+        /// - Throws: `ToolError` if the settings do not fit it.
+        func form() throws -> ImportForm {
+            let form = try ImportForm(of: file, as: format)
+            guard form.isTyped || collection != nil else {
+                throw ToolError(
+                    "a file whose documents have no names needs a collection",
+                    advice: "Type it behind the file: keel documents import FILE COLLECTION.",
+                    exit: .usage
+                )
+            }
+            guard !isExact || form.isTyped else {
+                throw ToolError(
+                    "only documents in the typed form have times and revisions to keep",
+                    advice: "Leave out --exact.",
+                    exit: .usage
+                )
+            }
+            return form
+        }
     }
 
     /// The maximum size of the text in a batch in bytes, smaller than the limit of servers for a request.
@@ -89,19 +119,7 @@ package struct DocumentImport: Sendable {
     private func startingPoint() throws -> ImportCheckpoint {
         let mark = try FileMark(settings.file)
         let earlier = settings.resumes ? try ImportCheckpoint.read(settings.checkpointFile) : nil
-        let form = try ImportForm(of: settings.file, as: settings.format)
-        guard form.isTyped || settings.collection != nil else {
-            throw ToolError(
-                "a file whose documents have no names needs a collection",
-                advice: "Add --collection."
-            )
-        }
-        guard !settings.isExact || form.isTyped else {
-            throw ToolError(
-                "only documents in the typed form have times and revisions to keep",
-                advice: "Leave out --exact."
-            )
-        }
+        let form = try settings.form()
         guard !settings.isExact || adapter.capabilities.contains(.replication) else {
             throw ToolError(
                 "the store cannot keep the times and revisions of documents",

@@ -13,6 +13,26 @@ package struct FirebaseIndexes: Sendable {
     /// A sentence about each index that Keel does not support.
     package private(set) var leftOut: [String] = []
 
+    /// Reads a file, or with `-` standard input.
+    ///
+    /// - Throws: `ToolError` if the file cannot be read, or does not have the format.
+    package init(file path: String) throws {
+        let json: Data
+        do {
+            json =
+                path == "-"
+                ? try FileHandle.standardInput.readToEnd() ?? Data()
+                : try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw ToolError(
+                "“\(path)” cannot be read: \(error.localizedDescription)",
+                advice: "Check the path; firebase firestore:indexes > firestore.indexes.json writes "
+                    + "such a file."
+            )
+        }
+        try self.init(json)
+    }
+
     /// Parses the contents of a file.
     ///
     /// - Throws: `ToolError` if the text does not have the file's format.

@@ -14,7 +14,8 @@ package enum DocumentPlace: Hashable, Sendable {
 
     /// Reads a place: a path, `sqlite:PATH`, `postgres://…`, `http://…`, `https://…` or `firestore:PROJECT`.
     ///
-    /// It is none where nothing follows the prefix, or an address has no host.
+    /// It is none where nothing follows the prefix, or an address has no host. `memory` is none either: only a server
+    /// can keep documents there, and a file of this name is `./memory`.
     package init?(_ text: String) {
         if let path = text.rest(after: "sqlite:") {
             guard !path.isEmpty else { return nil }
@@ -28,7 +29,7 @@ package enum DocumentPlace: Hashable, Sendable {
             guard let url = URL(string: text), url.host?.isEmpty == false else { return nil }
             self = .server(url)
         } else {
-            guard !text.isEmpty else { return nil }
+            guard !text.isEmpty, text != "memory" else { return nil }
             self = .sqlite(path: text)
         }
     }

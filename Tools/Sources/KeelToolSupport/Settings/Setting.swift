@@ -21,7 +21,7 @@ package struct Setting: Hashable, Sendable {
     package let alternatives: Set<String>
     /// The option without which it means nothing.
     package let companion: String?
-    /// Whether other commands mean something else by an option of this name.
+    /// Whether the option's name alone does not say what it is for, such as the store of secrets.
     ///
     /// Such a setting has a variable of its own, and is in the command's table only.
     package let isOwn: Bool
@@ -61,7 +61,7 @@ package struct Setting: Hashable, Sendable {
         + analytics + storage
 
     // With --swift, the code of indexes is written without a store.
-    private static let documents = [Setting("documents", "store", instead: ["swift"])]
+    private static let documents = [Setting("documents", "storage", instead: ["swift"])]
 
     private static let files =
         [
@@ -132,7 +132,7 @@ package struct Setting: Hashable, Sendable {
             }
     }
 
-    private static let doctor = ["store", "files", "server"].map { Setting("doctor", $0, .list) }
+    private static let doctor = ["storage", "files", "server"].map { Setting("doctor", $0, .list) }
 
     private static let serve =
         [

@@ -60,7 +60,8 @@ struct DocumentShell: Sendable {
         case .delete where !words.contains("--yes") && !words.contains("-y"):
             let arguments = try verb.arguments(words, at: place)
             let path = place.resolving(words.first ?? "")
-            let below = words.contains("--recursive") ? " and all collections below" : ""
+            let isRecursive = words.contains("--recursive") || words.contains("-r")
+            let below = isRecursive ? " and all collections below" : ""
             let what = path.collection == nil ? "“\(path)”" : "all documents of “\(path)”"
             try Confirmation.ask(
                 "Delete \(what)\(below)?",
@@ -75,7 +76,7 @@ struct DocumentShell: Sendable {
 
     /// Runs a command of `keel documents`.
     private func execute(_ arguments: [String]) async -> Int32 {
-        let shared = ["--store", store.argument] + (output.isJSON ? ["--json"] : [])
+        let shared = ["--storage", store.argument] + (output.isJSON ? ["--json"] : [])
         do {
             var command = try await KeelCommand.asyncParseAsRoot(
                 ["documents"] + arguments + shared

@@ -18,7 +18,7 @@ struct ShellCommand: AsyncParsableCommand {
             Lines that are not typed at a terminal are a script, which ends with the first line that \
             fails:
 
-            echo 'count restaurants' | keel documents shell --store store.sqlite
+            echo 'count restaurants' | keel documents shell --storage store.sqlite
             """
     )
 
@@ -26,7 +26,7 @@ struct ShellCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = CommandOutput(isJSON: store.json)
-        let shell = DocumentShell(store.store, output: output)
+        let shell = DocumentShell(store.storage, output: output)
         let isInteractive = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
         let running = RunningLine()
         if isInteractive {

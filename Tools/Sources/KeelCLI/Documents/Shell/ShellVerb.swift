@@ -74,8 +74,7 @@ enum ShellVerb: String, CaseIterable {
             return ["watch", path.string] + rest
         case .delete:
             guard target != nil, path != .top else { throw misplaced("the path is missing") }
-            guard path.collection != nil else { return ["delete", path.string] + rest }
-            return ["delete", "--collection", path.string] + rest
+            return ["delete", path.string] + rest
         case .cd, .exit, .help, .ls, .pwd: return []
         }
     }
