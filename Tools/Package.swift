@@ -215,7 +215,8 @@ let package = Package(
             dependencies: [
                 "KeelCLI", "KeelTelemetryTools", "KeelToolsTestSupport", keel("KeelAnalytics"),
                 keel("KeelJournal"), keel("KeelLogging"), keel("KeelLoggingOTLP"),
-                keel("KeelSecrets"), keel("KeelSecurity"), keel("KeelTestKit"), logging,
+                keel("KeelSecrets"), keel("KeelSecurity"), keel("KeelStorage"),
+                keel("KeelTestKit"), logging,
             ]
         ),
         .testTarget(

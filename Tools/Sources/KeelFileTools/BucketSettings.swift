@@ -79,7 +79,11 @@ package struct BucketSettings: Sendable {
         over transport: any HTTPTransport
     ) throws -> S3FileStoreAdapter {
         if endpoint == nil, let advice = provider.endpointAdvice {
-            throw ToolError("the provider \(provider.rawValue) needs an endpoint", advice: advice)
+            throw ToolError(
+                "the provider \(provider.rawValue) needs an endpoint",
+                advice: advice,
+                exit: .usage
+            )
         }
         var configuration = S3FileStoreAdapter.Configuration(
             bucket: bucket,

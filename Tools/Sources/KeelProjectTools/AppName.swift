@@ -19,7 +19,8 @@ package struct AppName: Hashable, Sendable {
         else {
             throw ToolError(
                 "“\(text)” is not a valid app name",
-                advice: "Use up to 40 letters and digits, beginning with a letter: ShoppingList."
+                advice: "Use up to 40 letters and digits, beginning with a letter: ShoppingList.",
+                exit: .usage
             )
         }
         module = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
@@ -28,7 +29,8 @@ package struct AppName: Hashable, Sendable {
         guard !Self.taken.contains(module) else {
             throw ToolError(
                 "“\(module)” is the name of a module that the app uses",
-                advice: "Choose another name."
+                advice: "Choose another name.",
+                exit: .usage
             )
         }
     }

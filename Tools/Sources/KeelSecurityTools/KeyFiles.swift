@@ -22,7 +22,8 @@ package enum KeyFiles {
             } catch {
                 throw ToolError(
                     "“\(text)” is not a recipient",
-                    advice: "Give a text that begins with keelpub1, or the file of one with -R."
+                    advice: "Give a text that begins with keelpub1, or the file of one with -R.",
+                    exit: .usage
                 )
             }
         }

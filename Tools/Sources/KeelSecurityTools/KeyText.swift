@@ -121,7 +121,8 @@ package enum KeyForm: String, Sendable, CaseIterable {
 
     fileprivate static let noText = ToolError(
         "keys for signatures have no text of Keel's own",
-        advice: "Give --format pem or --format jwk."
+        advice: "Add --format pem or --format jwk.",
+        exit: .usage
     )
 }
 

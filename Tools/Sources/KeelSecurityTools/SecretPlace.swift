@@ -67,7 +67,8 @@ package enum SecretPlace: Sendable, Hashable {
         guard case .file(let folder) = self else {
             throw ToolError(
                 "only an encrypted file lists its services",
-                advice: "Give --store file:FOLDER."
+                advice: "Add --store file:FOLDER.",
+                exit: .usage
             )
         }
         return try await Self.file(folder, choice).services()
@@ -85,7 +86,8 @@ package enum SecretPlace: Sendable, Hashable {
         guard let key = try await choice.key(isNew: isNew, createsIfMissing: isWritten) else {
             throw ToolError(
                 "no key is given for the encrypted file",
-                advice: "Give \(options)."
+                advice: "Add \(options).",
+                exit: .usage
             )
         }
         return EncryptedFileSecretStoreAdapter(folder: folder, key: key)

@@ -80,7 +80,8 @@ package struct FlushTarget: Sendable {
         guard let host else {
             throw ToolError(
                 "\(kind.rawValue) has no default address",
-                advice: "Give the server's URL with --host."
+                advice: "Add --server URL.",
+                exit: .usage
             )
         }
         return host

@@ -4,23 +4,6 @@ package import Logging
 
 /// A filter for the records of a log; all conditions must hold.
 package struct LogFilter: Sendable {
-    /// A condition on a field of the metadata.
-    package struct Field: Sendable, Hashable {
-        package var name: String
-        package var value: String
-
-        package init(_ name: String, is value: String) {
-            self.name = name
-            self.value = value
-        }
-
-        /// Parses `NAME=VALUE`.
-        package init?(_ text: String) {
-            guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return nil }
-            self.init(String(text[..<sign]), is: String(text[text.index(after: sign)...]))
-        }
-    }
-
     /// A regular expression.
     package struct Pattern: Sendable {
         // A regular expression does not change once it is made.
@@ -79,6 +62,6 @@ package struct LogFilter: Sendable {
     }
 
     private func matches(_ field: Field, _ record: LogRecord) -> Bool {
-        record[field.name].map { $0.description == field.value } ?? false
+        record[field.name].map(field.matches) ?? false
     }
 }

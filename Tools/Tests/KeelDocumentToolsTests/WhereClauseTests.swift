@@ -64,8 +64,10 @@ struct WhereClauseTests {
 
     @Test("The error for something else shows a condition to type")
     func example() {
-        let error = #expect(throws: StorageError.self) { _ = try WhereClause.filter("n=3") }
-        #expect(error.map { "\($0)".contains("such as 'stars >= 4'") } == true)
+        let sign = #expect(throws: StorageError.self) { _ = try WhereClause.filter("n=3") }
+        #expect(sign?.message.contains("type 'n == 3'") == true)
+        let word = #expect(throws: StorageError.self) { _ = try WhereClause.filter("n") }
+        #expect(word?.message.contains("such as 'stars >= 4'") == true)
     }
 
     @Test("An order is a field and a direction")

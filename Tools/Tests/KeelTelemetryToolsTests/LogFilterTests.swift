@@ -1,4 +1,5 @@
 import KeelLogging
+import KeelStorage
 import KeelTelemetryTools
 import Logging
 import Testing
@@ -46,17 +47,46 @@ struct LogFilterTests {
         #expect(!timed.matches(record(time: 999)) && !timed.matches(record(time: 2000)))
         let texted = filter { $0.text = "signed" }
         #expect(texted.matches(record()) && !texted.matches(record("left")))
-        let marked = filter { $0.fields = [LogFilter.Field("user", is: "7")] }
+        let marked = filter { $0.fields = [LogFilter.Field("user", .equal, "7")].compactMap { $0 } }
         #expect(marked.matches(record(fields: [LogField("user", .text("7"))])))
         #expect(!marked.matches(record(fields: [LogField("user", .text("8"))])))
         #expect(!marked.matches(record()))
     }
 
-    @Test("A field condition has a name and a value, which may contain an equals sign")
-    func fields() {
-        #expect(LogFilter.Field("a=b=c") == LogFilter.Field("a", is: "b=c"))
-        #expect(LogFilter.Field("a=") == LogFilter.Field("a", is: ""))
-        #expect(LogFilter.Field("=a") == nil && LogFilter.Field("a") == nil)
+    @Test(
+        "A condition compares numbers as numbers, and other values as text",
+        arguments: [
+            ("7", .equal, 7, true), ("7.0", .equal, 7, true), ("07", .equal, "7", false),
+            ("10", .greater, 9, true), ("10", .greater, "9", false), ("x", .greater, 9, false),
+            ("9007199254740993", .greater, 9_007_199_254_740_992, true),
+            ("1.5", .lessOrEqual, 1.5, true), ("nan", .equal, 1.5, false),
+            ("even", .notEqual, "odd", true), ("x", .notEqual, 7, true),
+            ("true", .equal, true, true), ("even", .in, ["even", 3], true),
+            ("3.0", .in, ["even", 3], true), ("4", .notIn, ["even", 3], true),
+            ("even", .notIn, ["even", 3], false), ("a", .arrayContains, "a", false),
+        ] as [(String, DocumentFilter.Comparison, DocumentValue, Bool)]
+    )
+    func comparisons(
+        _ text: String,
+        _ comparison: DocumentFilter.Comparison,
+        _ value: DocumentValue,
+        _ isFound: Bool
+    ) throws {
+        let field = try #require(LogFilter.Field("n", comparison, value))
+        let found = filter { $0.fields = [field] }
+        #expect(found.matches(record(fields: [LogField("n", .text(text))])) == isFound)
+        // A record without the field matches no condition.
+        #expect(!found.matches(record()))
+    }
+
+    @Test("A list is searched, and values that no log has are refused")
+    func lists() throws {
+        let field = try #require(LogFilter.Field("tags", .arrayContainsAny, ["b", "c"]))
+        let found = filter { $0.fields = [field] }
+        let tags = LogField("tags", .list([.text("a"), .text("b")]))
+        #expect(found.matches(record(fields: [tags])))
+        #expect(LogFilter.Field("a", .equal, .null) == nil)
+        #expect(LogFilter.Field("a", .in, [.reference("users/ada")]) == nil)
     }
 
     @Test("Moments are times, days, or durations before now")

@@ -82,7 +82,7 @@ struct LogsCommandTests {
         #expect(all.code == 0)
         #expect(messages(all.output) == (0..<100).map { "record \($0)" })
         let some = try KeelProcess([
-            "logs", "query", path, "--json", "--level", "error", "--where", "parity=even",
+            "logs", "query", path, "--json", "--level", "error", "--where", "parity == even",
             "--since", "2026-11-22T09:45:53Z", "--contains", "RECORD", "--limit", "2",
         ]).wait()
         #expect(messages(some.output) == ["record 40", "record 50"])
@@ -185,6 +185,8 @@ struct LogsCommandTests {
         for arguments in [["--where", "x"], ["--since", "soon"], ["--limit", "0"]] {
             #expect(try KeelProcess(["logs", "query", path] + arguments).wait().code == 64)
         }
+        let wrong = try KeelProcess(["logs", "query", path, "--where", "parity=even"]).wait()
+        #expect(wrong.code == 64 && wrong.errors.contains("type 'parity == even'"))
     }
 }
 #endif

@@ -24,11 +24,13 @@ struct AnalyticsFlushCommand: AsyncParsableCommand {
     @Option(help: "The format: keel, segment, mixpanel, amplitude, posthog or otlp.")
     var to: FlushTarget.Kind
 
-    @Option(help: "The destination's name in the app, if it differs.")
+    @Option(help: "The destination's name in the app; that of the format if it is not given.")
     var name: String?
 
-    @Option(help: "The URL of the server; required for keel and otlp.")
-    var host: String?
+    @Option(
+        help: ArgumentHelp("The server; required for keel and otlp.", valueName: "url")
+    )
+    var server: String?
 
     @Option(help: "The environment variable with the key, token or authorization.")
     var keyVariable = "KEEL_ANALYTICS_KEY"
@@ -44,7 +46,7 @@ struct AnalyticsFlushCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard noRules != !drop.isEmpty else {
-            throw ValidationError("Give either --drop NAME, or --no-rules; see --help.")
+            throw ValidationError("Add either --drop PROPERTY, or --no-rules; see --help.")
         }
         guard (1...86_400).contains(timeout) else {
             throw ValidationError("--timeout must be 1 to 86400 seconds.")
@@ -53,10 +55,12 @@ struct AnalyticsFlushCommand: AsyncParsableCommand {
     }
 
     private func address() throws -> URL? {
-        guard let host else { return nil }
-        guard let url = URL(string: host), ["http", "https"].contains(url.scheme),
+        guard let server else { return nil }
+        guard let url = URL(string: server), ["http", "https"].contains(url.scheme),
             url.host() != nil
-        else { throw ValidationError("--host must be an http or https URL, but is “\(host)”.") }
+        else { throw ValidationError(
+                "--server must be a URL such as https://analytics.example.org, but is “\(server)”."
+            ) }
         return url
     }
 

@@ -35,7 +35,10 @@ struct AnalyticsTopCommand: AsyncParsableCommand {
     @Option(help: "Only events, or only screens.")
     var kind: Kind?
 
-    @Option(name: .shortAndLong, help: "The maximum number of lines.")
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The most lines to show.", valueName: "number")
+    )
     var limit = 20
 
     func validate() throws {

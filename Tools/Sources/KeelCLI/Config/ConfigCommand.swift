@@ -38,10 +38,19 @@ struct ConfigShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = CommandOutput(isJSON: json)
+        var held: [Settings.Resolved] = []
+        var spellings: [String: [String]]?
+        // Wrong settings are a wrong command line, as for the commands that use them.
+        try await output.reporting(failure: .usage) {
+            let named = try ConfiguredLine.command(of: command)
+            spellings = try ConfiguredLine.spellings(of: named.type)
+            held = try ConfiguredLine.settings().resolved(
+                for: named.names + command.dropFirst(named.names.count),
+                spellings: spellings
+            )
+            return .done
+        }
         try await output.reporting {
-            let named = try ConfiguredLine.command(of: command).type
-            let spellings = try ConfiguredLine.spellings(of: named)
-            let held = try ConfiguredLine.settings().resolved(for: command, spellings: spellings)
             let help = try CommandHelp(of: KeelCommand.self)
             for setting in Setting.all
             where command.isEmpty || command.first == setting.command {

@@ -15,10 +15,12 @@ struct ConfiguredLine {
     init(_ given: [String]) throws {
         var words = given
         try Self.takeProfile(from: &words)
-        let (command, depth) = try Self.command(of: words)
+        let (command, names) = try Self.command(of: words)
+        let depth = names.count
         let hasSettings = Setting.all.contains { $0.command == words.first }
         let profile = ProcessInfo.processInfo.environment["KEEL_PROFILE"] ?? ""
-        guard !Self.asksForHelp(words), depth > 0, hasSettings || !profile.isEmpty else {
+        let asksForHelp = try Self.asksForHelp(words, of: command)
+        guard !asksForHelp, depth > 0, hasSettings || !profile.isEmpty else {
             arguments = words
             added = []
             return
@@ -26,7 +28,10 @@ struct ConfiguredLine {
         let settings = try Self.settings()
         var held: [Settings.Resolved] = []
         if hasSettings, let spellings = try Self.spellings(of: command) {
-            held = try settings.resolved(for: words, spellings: spellings)
+            held = try settings.resolved(
+                for: names + words.dropFirst(depth),
+                spellings: spellings
+            )
         }
         added = held.filter { $0.source != .flag }
         words.insert(contentsOf: added.flatMap(\.arguments), at: depth)
@@ -92,33 +97,44 @@ struct ConfiguredLine {
             } ?? [])
     }
 
-    private static func asksForHelp(_ words: [String]) -> Bool {
+    private static func asksForHelp(
+        _ words: [String],
+        of command: any ParsableCommand.Type
+    ) throws -> Bool {
         let options = words.prefix { $0 != "--" }
+        if options.contains("-h") {
+            // As du, keel files du means something else by it.
+            let own = try spellings(of: command)?.filter { $0.key != "help" } ?? [:]
+            if !own.values.contains(where: { $0.contains("-h") }) { return true }
+        }
         return options.contains {
-            ["-h", "--help", "--help-hidden", "--version", "--experimental-dump-help"].contains($0)
+            ["--help", "--help-hidden", "--version", "--experimental-dump-help"].contains($0)
                 || $0.hasPrefix("--generate-completion-script")
         }
     }
 
-    /// Returns the command that a command line names, and how many words name it.
+    /// Returns the command that a command line names, and the names of it and of the groups that it is in.
+    ///
+    /// A name stands for its aliases.
     ///
     /// - Throws: `ToolError` for an unknown command, which suggests a similar one.
     static func command(
         of words: [String]
-    ) throws -> (type: any ParsableCommand.Type, depth: Int) {
+    ) throws -> (type: any ParsableCommand.Type, names: [String]) {
         var command: any ParsableCommand.Type = KeelCommand.self
-        var path = "keel"
-        for (depth, word) in words.enumerated() {
+        var names: [String] = []
+        for word in words {
             let commands = command.configuration.subcommands
             guard !commands.isEmpty, command.configuration.defaultSubcommand == nil,
                 !word.hasPrefix("-"), word != "help"
-            else { return (command, depth) }
+            else { return (command, names) }
             let next = commands.first {
                 $0.configuration.commandName == word || $0.configuration.aliases.contains(word)
             }
             guard let next else {
-                let names = commands.compactMap { $0.configuration.commandName }
-                let near = Spelling.nearest(to: word, of: names)
+                let path = (["keel"] + names).joined(separator: " ")
+                let known = commands.compactMap { $0.configuration.commandName }
+                let near = Spelling.nearest(to: word, of: known)
                     .map { "Did you mean \(path) \($0)? " }
                 throw ToolError(
                     "\(path) has no command “\(word)”",
@@ -127,8 +143,8 @@ struct ConfiguredLine {
                 )
             }
             command = next
-            path += " \(word)"
+            names.append(next.configuration.commandName ?? word)
         }
-        return (command, words.count)
+        return (command, names)
     }
 }

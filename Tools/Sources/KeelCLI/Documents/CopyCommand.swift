@@ -10,9 +10,9 @@ struct CopyCommand: AsyncParsableCommand {
         commandName: "copy",
         abstract: "Copies documents from one store to another, and compares them afterwards.",
         discussion: """
-            Copies everything, or the collections named behind the stores. Times and revisions are kept where the \
-            target can store them. The exit code is 2 where the comparison finds a difference, \
-            which a source that is written to at the same time can cause, or where documents \
+            Copies everything, or the collections named behind the stores. Times and revisions are \
+            kept if the target can store them. The exit code is 2 if the comparison finds a \
+            difference, which a source that is written to at the same time can cause, or if documents \
             cannot be read; they are named, and all others are copied. An interrupted copy goes on \
             with --resume.
 
@@ -46,7 +46,10 @@ struct CopyCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard from != to else { throw ValidationError("The two stores are the same: type the place of another one.") }
+        guard from != to else {
+            throw ValidationError("The two stores are the same: type the place of another one.")
+        }
+        try Parsed.requirePath(checkpoint, of: "--checkpoint")
         _ = try collections.map(Parsed.collection)
     }
 

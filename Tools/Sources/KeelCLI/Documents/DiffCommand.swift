@@ -9,8 +9,8 @@ struct DiffCommand: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Compares the documents of two stores.",
         discussion: """
-            Compares everything, or the collections named behind the stores, without the collections below their \
-            documents. Times and revisions do not count.
+            Compares everything, or the collections named behind the stores, without those below \
+            their documents. Times and revisions do not count.
 
             The exit code is 0 if the documents are the same, 1 if they differ, and 2 after a failure \
             or if documents cannot be read, as with diff and cmp.
@@ -36,7 +36,9 @@ struct DiffCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard first != second else { throw ValidationError("The two stores are the same: type the place of another one.") }
+        guard first != second else {
+            throw ValidationError("The two stores are the same: type the place of another one.")
+        }
         guard !group || !collections.isEmpty else {
             throw ValidationError("--group needs a collection: type its name behind the stores.")
         }

@@ -31,7 +31,13 @@ struct ExportCommand: AsyncParsableCommand {
     @Flag(help: "Writes ordinary JSON.")
     var plain = false
 
-    @Option(name: .customLong("id"), help: "With --plain, the field that gets the document's id.")
+    @Option(
+        name: .customLong("id"),
+        help: ArgumentHelp(
+            "With --plain, the field that gets the document's id.",
+            valueName: "field"
+        )
+    )
     var idField: String?
 
     @Option(

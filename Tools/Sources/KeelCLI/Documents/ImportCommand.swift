@@ -13,12 +13,14 @@ struct ImportCommand: AsyncParsableCommand {
         abstract: "Imports documents from a file of JSON.",
         discussion: """
             Takes one array of objects, one object per line, or documents in Firestore's typed form \
-            as export writes them. A bad line is reported with its number and left out; the exit \
-            code is then 2.
+            as export writes them. Only these have names, so all others need a collection. A bad \
+            line is reported with its number and left out; the exit code is then 2.
 
             A checkpoint beside the file (FILE.keel-import) is kept until the import is done; with \
             --resume, an import that was interrupted goes on from there, and no line is stored \
             twice. Standard input cannot be resumed; its temporary copy is removed at the end.
+
+                keel documents import notes.jsonl notes --storage notes.sqlite --id id
             """
     )
 
@@ -30,7 +32,13 @@ struct ImportCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOptions
 
-    @Option(name: .customLong("id"), help: "The field with the id; ids are derived without one.")
+    @Option(
+        name: .customLong("id"),
+        help: ArgumentHelp(
+            "The field with the id; ids are derived without one.",
+            valueName: "field"
+        )
+    )
     var idField: String?
 
     @Option(help: "The form of the file.")
@@ -63,6 +71,8 @@ struct ImportCommand: AsyncParsableCommand {
                 "Standard input cannot be read again: --resume and --checkpoint need a file."
             )
         }
+        try Parsed.requirePath(badLines, of: "--bad-lines")
+        try Parsed.requirePath(checkpoint, of: "--checkpoint")
         guard (1...500).contains(batch) else { throw ValidationError("--batch is 1 to 500.") }
         _ = try collection.map(Parsed.collection)
     }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import KeelDocumentTools
 import KeelStorage
 import KeelToolSupport

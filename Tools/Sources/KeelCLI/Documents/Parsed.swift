@@ -49,6 +49,12 @@ enum Parsed {
         )
     }
 
+    /// Refuses `-` for a file that cannot be standard output.
+    static func requirePath(_ path: String?, of option: String) throws {
+        guard path == "-" else { return }
+        throw ValidationError("\(option) needs a file: type its path; ./- is a file called -.")
+    }
+
     static func scope(_ text: String, isGroup: Bool) throws -> DocumentScope {
         guard isGroup else { return .collection(try collection(text)) }
         guard !text.contains("/") else {

@@ -29,16 +29,37 @@ struct QueryCommand: AsyncParsableCommand {
 
     @OptionGroup var past: PastOptions
 
-    @Option(name: .customLong("where"), help: "A condition; can be repeated.")
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "A condition, such as 'stars >= 4'; can be repeated, and all must hold.",
+            valueName: "condition"
+        )
+    )
     var conditions: [String] = []
 
-    @Option(name: .customLong("order"), help: "FIELD, FIELD:asc or FIELD:desc; can be repeated.")
+    @Option(
+        name: .customLong("order"),
+        help: ArgumentHelp(
+            "FIELD, FIELD:asc or FIELD:desc; can be repeated.",
+            valueName: "field"
+        )
+    )
     var orders: [String] = []
 
-    @Option(help: "The most documents; 100 where a table is written.")
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The most documents; if it is not given 100 for a table, and otherwise all.",
+            valueName: "number"
+        )
+    )
     var limit: Int?
 
-    @Option(name: .customLong("select"), help: "A field to show; can be repeated.")
+    @Option(
+        name: .customLong("select"),
+        help: ArgumentHelp("A field to show; can be repeated.", valueName: "field")
+    )
     var fields: [String] = []
 
     @Flag(help: "Looks in every collection of this name, at any depth.")

@@ -62,7 +62,7 @@ extension RateLimit: ExpressibleByArgument {
 struct BucketOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The server; AWS_ENDPOINT_URL if it is not given, and AWS's without that.",
+            "The server; AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL if it is not given, else AWS's.",
             valueName: "url"
         )
     )
@@ -119,6 +119,15 @@ struct BucketOptions: ParsableArguments {
     var json = false
 
     func validate() throws {
+        if let endpoint {
+            guard let url = URL(string: endpoint), url.host()?.isEmpty == false,
+                ["http", "https"].contains(url.scheme)
+            else {
+                throw ValidationError(
+                    "--endpoint must be a URL such as http://127.0.0.1:9000, but is “\(endpoint)”."
+                )
+            }
+        }
         guard (5...5120).contains(partSize) else {
             throw ValidationError("--part-size must be 5 to 5120 megabytes.")
         }
@@ -383,7 +392,9 @@ struct FilesGetCommand: AsyncParsableCommand {
         guard source.isBucket else { throw ValidationError("The source must be s3://BUCKET/KEY.") }
         guard file == "-" else { return }
         guard !recursive else {
-            throw ValidationError("Only one file can be written to standard output.")
+            throw ValidationError(
+                "Only one file can be written to standard output: type a folder instead of -."
+            )
         }
         try source.requireKey()
     }
@@ -424,13 +435,17 @@ struct FilesCopyCommand: AsyncParsableCommand {
         guard from.isBucket || to.isBucket else {
             throw ValidationError("One of the locations must be s3://BUCKET/KEY.")
         }
-        guard from != to else { throw ValidationError("The source and the target are the same.") }
+        guard from != to else {
+            throw ValidationError("The source and the target are the same: type another target.")
+        }
         if from.isStandard, case .bucket(_, let key) = to {
             try FilesPutCommand.requireName(recursive, key)
         }
         guard to.isStandard else { return }
         guard !recursive else {
-            throw ValidationError("Only one file can be written to standard output.")
+            throw ValidationError(
+                "Only one file can be written to standard output: type a folder instead of -."
+            )
         }
         try from.requireKey()
     }

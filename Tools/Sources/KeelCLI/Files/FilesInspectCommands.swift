@@ -203,7 +203,9 @@ struct FilesMoveCommand: AsyncParsableCommand {
         guard from.isBucket || to.isBucket else {
             throw ValidationError("One of the locations must be s3://BUCKET/KEY.")
         }
-        guard from != to else { throw ValidationError("The source and the target are the same.") }
+        guard from != to else {
+            throw ValidationError("The source and the target are the same: type another target.")
+        }
         guard !from.isStandard else {
             throw ValidationError(
                 "Standard input cannot be moved: type keel files put - \(to), or ./- for a file."

@@ -42,10 +42,10 @@ struct FilesSyncCommand: AsyncParsableCommand {
     @Flag(help: "Compares files of the same size by their CRC-32C, not by their dates.")
     var checksum = false
 
-    @Option(help: ArgumentHelp("Only the files that match; may be repeated.", valueName: "glob"))
+    @Option(help: ArgumentHelp("Only the files that match; can be repeated.", valueName: "glob"))
     var include: [String] = []
 
-    @Option(help: ArgumentHelp("Without the files that match; may be repeated.", valueName: "glob"))
+    @Option(help: ArgumentHelp("Without the files that match; can be repeated.", valueName: "glob"))
     var exclude: [String] = []
 
     @OptionGroup var bucket: BucketOptions
@@ -54,7 +54,9 @@ struct FilesSyncCommand: AsyncParsableCommand {
         guard from.isBucket || to.isBucket else {
             throw ValidationError("One of the locations must be s3://BUCKET/FOLDER.")
         }
-        guard from != to else { throw ValidationError("The source and the target are the same.") }
+        guard from != to else {
+            throw ValidationError("The source and the target are the same: type another target.")
+        }
         guard !from.isStandard, !to.isStandard else {
             throw ValidationError("A sync needs folders: type a path; ./- is a folder called -.")
         }

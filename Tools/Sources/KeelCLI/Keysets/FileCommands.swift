@@ -204,7 +204,9 @@ struct EncryptCommand: AsyncParsableCommand {
             )
         }
         guard !armor || keys.keyset == nil else {
-            throw ValidationError("--armor is for recipients and passphrases, not for a keyset.")
+            throw ValidationError(
+                "--armor is for recipients and passphrases: leave it out with --keyset."
+            )
         }
         guard (1...1024).contains(passphraseMemory) else {
             throw ValidationError("--passphrase-memory is 1 to 1024 MiB.")
@@ -302,10 +304,12 @@ struct DecryptCommand: AsyncParsableCommand {
             throw ValidationError("Name the file to write with --output.")
         }
         guard keys.keyset == nil || identity.isEmpty else {
-            throw ValidationError("--identity and --keyset cannot be combined.")
+            throw ValidationError("--identity and --keyset cannot be combined: leave out one.")
         }
         guard file != "-" || !identity.contains("-") else {
-            throw ValidationError("Standard input cannot hold both the key and the file.")
+            throw ValidationError(
+                "Standard input cannot hold both: type the path of the key or the file."
+            )
         }
         for file in [file] + identity { try passphraseOptions.validate(file) }
     }

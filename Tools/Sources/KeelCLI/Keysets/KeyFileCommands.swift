@@ -84,7 +84,9 @@ struct KeysetPublicCommand: AsyncParsableCommand {
         guard key.choice.count <= 1 else { return try key.requireOne() }
         if key.choice.count == 1 { try Parsed.requireFile(file, "A keyset") }
         guard key.choice.count == 0 || format == nil else {
-            throw ValidationError("--format is for single keys: a public keyset is Tink's JSON.")
+            throw ValidationError(
+                "--format is for single keys: leave it out, because a public keyset is Tink's JSON."
+            )
         }
     }
 
@@ -179,7 +181,9 @@ struct KeysetSignCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard file != "-" || key != "-" else {
-            throw ValidationError("Standard input cannot hold both the key and the file.")
+            throw ValidationError(
+                "Standard input cannot hold both: type the path of the key or the file."
+            )
         }
         for file in [file, key] { try passphraseOptions.validate(file) }
     }
@@ -229,7 +233,7 @@ struct KeysetVerifyCommand: AsyncParsableCommand {
             throw ValidationError("Name the file of the signature with --signature.")
         }
         guard [file, key, signature ?? ""].count(where: { $0 == "-" }) <= 1 else {
-            throw ValidationError("Standard input can be only one of the files.")
+            throw ValidationError("Standard input can be only one of the files: type - once.")
         }
     }
 

@@ -53,7 +53,8 @@ struct KeysetCreateCommand: AsyncParsableCommand {
 struct KeysetListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the keys of a keyset, without their bytes."
+        abstract: "Lists the keys of a keyset, without their bytes.",
+        aliases: ["ls"]
     )
 
     @OptionGroup var keyset: KeysetOptions

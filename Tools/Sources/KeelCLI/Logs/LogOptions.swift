@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import KeelLogging
+import KeelStorage
 import KeelTelemetryTools
 import KeelTerminal
 import KeelToolSupport
@@ -41,7 +42,13 @@ struct LogOptions: ParsableArguments {
 
     @Option(
         name: .customLong("where"),
-        help: ArgumentHelp("A field and its value; can be repeated.", valueName: "name=value")
+        help: ArgumentHelp(
+            """
+            A condition on a field: 'attempt >= 3', 'user == 7', 'parity in [even, odd]', as for \
+            keel documents query; can be repeated, and all must hold.
+            """,
+            valueName: "condition"
+        )
     )
     var fields: [String] = []
 
@@ -59,7 +66,7 @@ struct LogOptions: ParsableArguments {
 
     func validate() throws {
         guard paths.count(where: { $0 == "-" }) <= 1 else {
-            throw ValidationError("Standard input can be only one of the logs.")
+            throw ValidationError("Standard input can be only one of the logs: type - once.")
         }
     }
 
@@ -105,8 +112,16 @@ struct LogOptions: ParsableArguments {
         filter.since = try Self.moment(since, "--since", now)
         filter.until = try Self.moment(until, "--until", now)
         filter.fields = try fields.map { text in
-            guard let field = LogFilter.Field(text) else {
-                throw ValidationError("--where must be NAME=VALUE, but is “\(text)”.")
+            guard case .field(let path, let comparison, let value) = try Parsed.filter(text),
+                let field = LogFilter.Field(
+                    path.names.joined(separator: "."),
+                    comparison,
+                    value
+                )
+            else {
+                throw ValidationError(
+                    "--where compares with a text or a number: type 'user == 7', not “\(text)”."
+                )
             }
             return field
         }

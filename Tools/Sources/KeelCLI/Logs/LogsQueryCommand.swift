@@ -11,7 +11,13 @@ struct LogsQueryCommand: AsyncParsableCommand {
 
     @OptionGroup var log: LogOptions
 
-    @Option(help: "The maximum number of records to show.")
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The most records to show; all if it is not given.",
+            valueName: "number"
+        )
+    )
     var limit: Int?
 
     @Option(
@@ -31,11 +37,11 @@ struct LogsQueryCommand: AsyncParsableCommand {
     func validate() throws {
         guard context >= 0 else { throw ValidationError("--context must not be negative.") }
         guard context == 0 || countBy == nil else {
-            throw ValidationError("--context and --count-by cannot be combined.")
+            throw ValidationError("--context and --count-by cannot be combined: leave out one.")
         }
         guard (limit ?? 1) >= 1 else { throw ValidationError("--limit must be at least 1.") }
         guard limit == nil || countBy == nil else {
-            throw ValidationError("--limit and --count-by cannot be combined.")
+            throw ValidationError("--limit and --count-by cannot be combined: leave out one.")
         }
         _ = try log.filter()
     }

@@ -39,7 +39,10 @@ struct SecretFileKeyOptions: ParsableArguments {
     func validate() throws {
         try Parsed.requireFile(keyFile, "The key")
         guard choice.count <= 1 else {
-            throw ValidationError("Name one source of the file's key.")
+            throw ValidationError(
+                "Name one source of the file's key: --key-file, --key-variable, "
+                    + "--key-credential or --passphrase."
+            )
         }
     }
 }

@@ -29,7 +29,7 @@ struct SecretsSetCommand: AsyncParsableCommand {
         abstract: "Keeps a secret, in place of what was there."
     )
 
-    @Argument(help: "The key.")
+    @Argument(help: "The key of the secret, such as api-token.")
     var key: String
 
     @OptionGroup var secrets: SecretOptions
@@ -54,7 +54,7 @@ struct SecretsGetCommand: AsyncParsableCommand {
         discussion: "At a terminal a line end follows it."
     )
 
-    @Argument(help: "The key.")
+    @Argument(help: "The key of the secret, such as api-token.")
     var key: String
 
     @OptionGroup var secrets: SecretOptions
@@ -79,7 +79,8 @@ struct SecretsGetCommand: AsyncParsableCommand {
 struct SecretsListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the keys of a service, without their secrets."
+        abstract: "Lists the keys of a service, without their secrets.",
+        aliases: ["ls"]
     )
 
     @OptionGroup var secrets: SecretOptions
@@ -101,10 +102,11 @@ struct SecretsListCommand: AsyncParsableCommand {
 struct SecretsDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Removes a secret; where there is none, the exit code is 2."
+        abstract: "Deletes a secret; where there is none, the exit code is 2.",
+        aliases: ["rm"]
     )
 
-    @Argument(help: "The key.")
+    @Argument(help: "The key of the secret, such as api-token.")
     var key: String
 
     @OptionGroup var secrets: SecretOptions

@@ -46,7 +46,10 @@ struct SecretsMigrateCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard thereChoice.count <= 1 else {
-            throw ValidationError("Name one source of the key of the file there.")
+            throw ValidationError(
+                "Name one source of the key of the file there: --to-key-file, --to-key-variable or "
+                    + "--to-passphrase-variable."
+            )
         }
     }
 

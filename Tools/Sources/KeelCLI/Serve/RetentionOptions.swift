@@ -6,7 +6,7 @@ import KeelTelemetryTools
 struct RetentionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How long every change is kept for those that follow: 12h, 30d.",
+            "How long every change is kept for those that follow: 12h, 7d; 30d if it is not given.",
             valueName: "age"
         )
     )
@@ -14,7 +14,10 @@ struct RetentionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The most megabytes that every change is kept in; a million changes take about 64.",
+            """
+            The most megabytes that every change is kept in; a million changes take about 64, which \
+            is the default.
+            """,
             valueName: "megabytes"
         )
     )
@@ -24,7 +27,7 @@ struct RetentionOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             How long the last change of each document is kept, removals included: a client that was \
-            away for longer begins anew, with all documents.
+            away for longer begins anew, with all documents. 180d if it is not given.
             """,
             valueName: "age"
         )
@@ -33,7 +36,7 @@ struct RetentionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The most megabytes that the last changes of documents are kept in.",
+            "The most megabytes that the last changes of documents are kept in; 256 if not given.",
             valueName: "megabytes"
         )
     )
@@ -41,7 +44,7 @@ struct RetentionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long a repeated commit is recognized by its idempotency key: 7d.",
+            "How long a repeated commit is recognized by its idempotency key; 7d if not given.",
             valueName: "age"
         )
     )

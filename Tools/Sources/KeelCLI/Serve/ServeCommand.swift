@@ -49,7 +49,7 @@ struct ServeCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             A Firestore database besides (default), kept in the store of its name in --storage \
-            postgres://…; repeat it for more. Others do not exist.
+            postgres://…; can be repeated. Others do not exist.
             """,
             valueName: "name"
         )
@@ -117,7 +117,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("allow-host"),
         help: ArgumentHelp(
-            "A public name of the server, which a proxy in front passes on in Host; repeat it for more.",
+            "A public name of the server, which a proxy in front passes on in Host; can be repeated.",
             valueName: "name"
         )
     )
@@ -134,7 +134,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("allow-origin"),
         help: ArgumentHelp(
-            "The origin of web pages that may use the server, such as https://app.example.org; repeat it for more.",
+            "The origin of web pages that may use the server, such as https://app.example.org; can be repeated.",
             valueName: "origin"
         )
     )
@@ -205,10 +205,12 @@ struct ServeCommand: AsyncParsableCommand {
         }
         switch storage {
         case .memory where !databases.isEmpty, .sqlite where !databases.isEmpty:
-            throw ValidationError("--database is for --storage postgres://….")
+            throw ValidationError("--database is for --storage postgres://…: leave it out.")
         case .sqlite: break
         case .memory where log.isGiven:
-            throw ValidationError("--keep-… are for --storage sqlite:PATH and postgres://….")
+            throw ValidationError(
+                "--keep-… are for --storage sqlite:PATH and postgres://…: leave them out."
+            )
         case .postgreSQL where durability != .power:
             throw ValidationError(
                 """
@@ -227,7 +229,7 @@ struct ServeCommand: AsyncParsableCommand {
             )
         }
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
-            throw ValidationError("--tls-certificate and --tls-key belong together.")
+            throw ValidationError("--tls-certificate and --tls-key belong together: add the other.")
         }
         guard (0...65535).contains(port) else { throw ValidationError("--port is 0 to 65535.") }
         for host in allowedHosts {
@@ -241,7 +243,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let isPlain = name?.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } ?? true
         guard isPlain, name != "" else {
-            throw ValidationError("--name is of letters and digits.")
+            throw ValidationError("--name is of letters and digits, such as a1.")
         }
         for origin in allowedOrigins {
             guard let url = URL(string: origin), let host = url.host(), let scheme = url.scheme,

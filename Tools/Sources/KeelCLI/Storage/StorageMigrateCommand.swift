@@ -21,7 +21,10 @@ struct StorageMigrateCommand: AsyncParsableCommand {
     @OptionGroup
     var place: StoragePlaceOptions
 
-    @Flag(help: "Prints the statements, and leaves the database as it is.")
+    @Flag(
+        name: [.customShort("n"), .long],
+        help: "Prints the statements, and leaves the database as it is."
+    )
     var dryRun = false
 
     func validate() throws {

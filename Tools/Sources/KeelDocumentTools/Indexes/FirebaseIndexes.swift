@@ -26,8 +26,8 @@ package struct FirebaseIndexes: Sendable {
         } catch {
             throw ToolError(
                 "“\(path)” cannot be read: \(error.localizedDescription)",
-                advice: "Check the path; firebase firestore:indexes > firestore.indexes.json writes "
-                    + "such a file."
+                advice: "Check the path; to write such a file: "
+                    + "firebase firestore:indexes > firestore.indexes.json"
             )
         }
         try self.init(json)

@@ -25,13 +25,19 @@ package enum WhereClause {
             })
         else {
             let names = operators.map(\.text).joined(separator: " ")
+            let value = ValueText.trimmed(rest.dropFirst())
+            let example =
+                !field.isEmpty && rest.hasPrefix("=") && !value.isEmpty
+                ? ": type '\(field) == \(value)'" : " such as 'stars >= 4'"
             throw ValueText.flaw(
-                "“\(text)” is not a condition such as 'stars >= 4'; the operators are \(names)"
+                "“\(text)” is not a condition\(example); the operators are \(names)"
             )
         }
         var value = try ValueText.value(String(rest.dropFirst(name.count)))
         if [.in, .notIn, .arrayContainsAny].contains(comparison), value.arrayValue == nil {
-            throw ValueText.flaw("“\(name)” takes a list: [1, 2] or [red, blue]")
+            throw ValueText.flaw(
+                "“\(name)” takes a list: type '\(field) \(name) [1, 2]' or [red, blue]"
+            )
         }
         // An id is always text, even if it looks like a number.
         if String(field) == "__name__" { value = identifier(value) }
@@ -48,7 +54,9 @@ package enum WhereClause {
         case "asc": return .init(field, .ascending)
         case "desc": return .init(field, .descending)
         default:
-            throw ValueText.flaw("“\(text)” is not an order: FIELD, FIELD:asc or FIELD:desc")
+            throw ValueText.flaw(
+                "“\(text)” is not an order: type FIELD, FIELD:asc or FIELD:desc, such as stars:desc"
+            )
         }
     }
 
