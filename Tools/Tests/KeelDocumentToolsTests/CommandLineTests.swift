@@ -15,8 +15,7 @@ struct CommandLineTests {
         let file = try scratch.numberedLines(20_000)
         let store = scratch.file("s.sqlite").path
         let arguments = [
-            "documents", "import", file.path, "--store", store, "--collection", "c", "--id", "id",
-            "--batch", "5",
+            "documents", "import", file.path, "c", "--storage", store, "--id", "id", "--batch", "5",
         ]
         let process = try KeelProcess(arguments)
         let checkpoint = DocumentImport.Settings(file: file).checkpointFile
@@ -45,13 +44,15 @@ struct CommandLineTests {
         arguments: [
             (["get", "users"], "get"), (["set", "users", "{}"], "set"),
             (["set", "c/a", "{oops"], "set"), (["set", "c/a", "[]"], "set"),
-            (["delete", "users"], "delete"), (["delete", "--collection", "c/a"], "delete"),
-            (["export", "--collection", "c/a"], "export"),
-            (["import", "f", "--collection", "c/a"], "import"),
+            (["delete", "users/"], "delete"), (["delete", ""], "delete"),
+            (["watch", "c//a"], "watch"), (["export", "c/a"], "export"),
+            (["import", "f", "c/a"], "import"), (["import", "f", "--bad-lines", "-"], "import"),
+            (["query", "c", "--collection", "c"], "query"),
+            (["query", "c", "--order", "n:up"], "query"),
         ]
     )
     func usage(arguments: [String], command: String) throws {
-        let result = try KeelProcess(["documents"] + arguments + ["--store", "/none/s"]).wait()
+        let result = try KeelProcess(["documents"] + arguments + ["--storage", "/none/s"]).wait()
         #expect(result.code == 64)
         #expect(
             result.errors.contains("Usage: keel documents \(command) "),
@@ -62,7 +63,7 @@ struct CommandLineTests {
     @Test("Wrong fields on standard input are named without the usage")
     func wrongInput() throws {
         let scratch = try Scratch()
-        let store = ["--store", scratch.file("s.sqlite").path]
+        let store = ["--storage", scratch.file("s.sqlite").path]
         let result = try KeelProcess(["documents", "set", "c/a", "-"] + store, input: "[]").wait()
         #expect(result.code == 64)
         #expect(result.errors.contains("the fields are not a JSON object"), "\(result.errors)")
@@ -73,12 +74,12 @@ struct CommandLineTests {
     func exitCodes() throws {
         let scratch = try Scratch()
         let file = try scratch.file("in", holding: "{\"id\":\"a\"}\noops\n")
-        let store = ["--store", scratch.file("s.sqlite").path]
+        let store = ["--storage", scratch.file("s.sqlite").path]
         let missing = try KeelProcess(["documents", "get", "c/a"] + store).wait()
         #expect(missing.code == ToolExit.failed.rawValue)
         #expect(missing.errors.contains("there is no store"))
         let bad = try KeelProcess(
-            ["documents", "import", file.path, "--collection", "c", "--id", "id"] + store
+            ["documents", "import", file.path, "c", "--id", "id"] + store
         ).wait()
         #expect(bad.code == ToolExit.findings.rawValue)
         #expect(bad.errors.contains("line 2: the text is not valid JSON"))
@@ -88,9 +89,14 @@ struct CommandLineTests {
         #expect(found.output == "{\"id\":\"a\"}\n")
         let absent = try KeelProcess(["documents", "get", "c/b", "--json"] + store).wait()
         #expect(absent.code == ToolExit.failed.rawValue)
-        #expect(absent.errors.contains(#""error":"documentNotFound: "#))
+        #expect(absent.errors.contains(#""code":"documentNotFound","error":"there is no "#))
+        let shown = try KeelProcess(["documents", "get", "c/b"] + store).wait()
+        let lines = shown.errors.split(separator: "\n")
+        #expect(lines.first == "keel: there is no document at “c/b”")
+        #expect(lines.last?.hasPrefix("Check the path: keel documents query ") == true)
         for wrong in [
-            ["get", "c"], ["query", "c", "--where", "x"], ["delete"],
+            ["get", "c"], ["query", "c", "--where", "x"], ["delete"], ["import", file.path],
+            ["import", file.path, "c", "--exact"],
         ] {
             let result = try KeelProcess(["documents"] + wrong + store).wait()
             #expect(result.code == ToolExit.usage.rawValue, "\(wrong)")
@@ -98,6 +104,20 @@ struct CommandLineTests {
             #expect(json.code == ToolExit.usage.rawValue)
             #expect(json.errors.hasPrefix(#"{"advice":"#), "\(json.errors)")
         }
+        let none = scratch.file("none.sqlite").path
+        let nameless = try KeelProcess(["documents", "import", file.path, "--storage", none]).wait()
+        #expect(nameless.errors.contains("keel documents import FILE COLLECTION"))
+        #expect(!FileManager.default.fileExists(atPath: none))
+        let usage = try KeelProcess(["documents", "delete"] + store).wait()
+        #expect(usage.errors.hasPrefix("keel: Missing expected argument '<path>'"))
+    }
+
+    @Test("memory is no file by accident")
+    func memory() throws {
+        let scratch = try Scratch()
+        let set = ["documents", "set", "c/a", "{}", "--storage"]
+        #expect(try KeelProcess(set + ["memory"], in: scratch.folder).wait().code == 64)
+        #expect(try KeelProcess(set + ["./memory"], in: scratch.folder).wait().code == 0)
     }
 
     @Test("A reader that leaves ends an export silently, and a full output is named")
@@ -106,13 +126,13 @@ struct CommandLineTests {
         let file = try scratch.numberedLines(20_000)
         let store = scratch.file("s.sqlite").path
         let imported = try KeelProcess(
-            ["documents", "import", file.path, "--store", store, "--collection", "c", "--id", "id"]
+            ["documents", "import", file.path, "c", "--storage", store, "--id", "id"]
         ).wait()
         try #require(imported.code == 0, "\(imported.errors)")
         let server = try ServedProcess(store, port: 0)
         defer { server.kill() }
         for place in [server.address.absoluteString, store] {
-            let export = "\"$keel\" documents export --collection c --store \(place)"
+            let export = "\"$keel\" documents export c --storage \(place)"
             let left = try KeelProcess(
                 shell: "{ \(export); echo $? > code; } | head -1",
                 in: scratch.folder
@@ -129,7 +149,7 @@ struct CommandLineTests {
     @Test("A query without a result says so, except to a program")
     func nothing() throws {
         let scratch = try Scratch()
-        let store = ["--store", scratch.file("s.sqlite").path]
+        let store = ["--storage", scratch.file("s.sqlite").path]
         #expect(try KeelProcess(["documents", "set", "a/1", "{}"] + store).wait().code == 0)
         let empty = try KeelProcess(["documents", "query", "c"] + store).wait()
         #expect(empty.code == 0 && empty.output == "no documents\n")
@@ -142,7 +162,7 @@ struct CommandLineTests {
         let scratch = try Scratch()
         let file = scratch.file("s.sqlite").path
         let server = try ServedProcess(file, port: 0, ["--history", "1h"])
-        let store = ["--store", "\(server.address)"]
+        let store = ["--storage", "\(server.address)"]
         let set = try KeelProcess(["documents", "set", "c/a", #"{"v":1}"#] + store).wait()
         #expect(set.code == 0)
         let typed = try KeelProcess(["documents", "get", "c/a", "--json"] + store).wait().output
@@ -151,14 +171,14 @@ struct CommandLineTests {
         for change in [["set", "c/a", #"{"v":2}"#], ["set", "c/b", #"{"v":3}"#]] {
             #expect(try KeelProcess(["documents"] + change + store).wait().code == 0)
         }
-        for place in [store, ["--store", file]] {
+        for place in [store, ["--storage", file]] {
             let get = try KeelProcess(["documents", "get", "c/a", "--plain"] + place + asOf).wait()
             #expect(get.output == "{\"v\":1}\n", "\(get.errors)")
             let query = try KeelProcess(["documents", "query", "c", "--count"] + place + asOf)
                 .wait()
             #expect(query.output == "1\n")
             let export = try KeelProcess(
-                ["documents", "export", "--collection", "c", "--plain"] + place + asOf
+                ["documents", "export", "c", "--plain"] + place + asOf
             ).wait()
             #expect(export.output == "{\"v\":1}\n")
             #expect(export.errors == "")
@@ -173,7 +193,7 @@ struct CommandLineTests {
     @Test("Watching shows another process's changes and exits with 0 on SIGINT")
     func watching() async throws {
         let scratch = try Scratch()
-        let store = ["--store", scratch.file("s.sqlite").path]
+        let store = ["--storage", scratch.file("s.sqlite").path]
         let first = try KeelProcess(["documents", "set", "c/a", #"{"v":1}"#] + store).wait()
         #expect(first.code == 0)
         let watch = try KeelProcess(["documents", "watch", "c", "--json"] + store)
@@ -188,7 +208,7 @@ struct CommandLineTests {
         #expect(end.code == 0)
     }
 
-    @Test("The indexes of a file are listed and dropped by name")
+    @Test("The indexes of a file are listed and deleted by name")
     func indexes() async throws {
         let scratch = try Scratch()
         let store = scratch.file("s.sqlite").path
@@ -200,15 +220,15 @@ struct CommandLineTests {
         try adapter.close()
         func run(_ arguments: String...) throws -> (code: Int32, output: String) {
             let result = try KeelProcess(
-                ["documents", "indexes"] + arguments + ["--store", store]
+                ["documents", "indexes"] + arguments + ["--storage", store]
             ).wait()
             return (result.code, result.output + result.errors)
         }
         let list = try run("list")
         #expect(list.code == 0)
         #expect(list.output == "notes(n+)  ready\nnotes~(text)  ready\n")
-        #expect(try run("drop", "notes(m+)").output.contains("has no index “notes(m+)”"))
-        #expect(try run("drop", "notes(n+)").output == "1 index dropped\n")
+        #expect(try run("delete", "notes(m+)").output.contains("has no index “notes(m+)”"))
+        #expect(try run("delete", "notes(n+)").output == "1 index deleted\n")
         #expect(
             try run("list", "--json").output == #"{"name":"notes~(text)","progress":1}"# + "\n"
         )

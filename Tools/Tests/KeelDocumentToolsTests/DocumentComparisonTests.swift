@@ -90,7 +90,7 @@ struct DocumentComparisonTests {
                 """
         )
         let json = try KeelProcess(
-            ["documents", "diff", a, b, "--json", "--collection", "c"]
+            ["documents", "diff", a, b, "c", "--json"]
         ).wait()
         #expect(json.code == 1)
         #expect(

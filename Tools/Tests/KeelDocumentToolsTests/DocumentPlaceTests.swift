@@ -16,7 +16,8 @@ struct DocumentPlaceTests {
         #expect(DocumentPlace("firestore:demo") == .firestore(project: "demo"))
         let url = URL(string: "https://x:1/y")
         #expect(DocumentPlace("https://x:1/y") == url.map(DocumentPlace.server))
-        for text in ["", "sqlite:", "firestore:", "firestore:a/b", "http://"] {
+        #expect(DocumentPlace("./memory") == .sqlite(path: "./memory"))
+        for text in ["", "memory", "sqlite:", "firestore:", "firestore:a/b", "http://"] {
             #expect(DocumentPlace(text) == nil)
         }
     }

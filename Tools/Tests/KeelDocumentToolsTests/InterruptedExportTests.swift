@@ -9,9 +9,9 @@ struct InterruptedExportTests {
     func interrupted() throws {
         let scratch = try Scratch()
         let file = try scratch.numberedLines(20_000)
-        let store = ["--store", scratch.file("s.sqlite").path, "--collection", "c"]
+        let store = ["--storage", scratch.file("s.sqlite").path]
         let imported = try KeelProcess(
-            ["documents", "import", file.path, "--id", "id"] + store
+            ["documents", "import", file.path, "c", "--id", "id"] + store
         ).wait()
         try #require(imported.code == 0, "\(imported.errors)")
         let target = scratch.file("target")
@@ -22,7 +22,7 @@ struct InterruptedExportTests {
         let out = target.appending(path: "out")
         // On a busy machine, an export may end before the signal comes.
         for _ in 0..<50 {
-            let process = try KeelProcess(["documents", "export", "-o", out.path] + store)
+            let process = try KeelProcess(["documents", "export", "c", "-o", out.path] + store)
             while process.isRunning, try written().isEmpty {}
             process.interrupt()
             let end = process.wait()

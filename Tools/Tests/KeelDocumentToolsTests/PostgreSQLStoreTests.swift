@@ -32,19 +32,19 @@ struct PostgreSQLStoreTests {
 
     @Test("The commands work on a database as on a file")
     func commands() throws {
-        let store = ["--store", database]
+        let store = ["--storage", database]
         #expect(try documents(["set", "c/a", #"{"v":1}"#] + store).code == 0)
         #expect(try documents(["get", "c/a", "--plain"] + store).output == "{\"v\":1}\n")
         let file = try scratch.file(
             "in",
             holding: "{\"id\":\"b\",\"v\":2}\n{\"id\":\"d\",\"v\":3}\n"
         )
-        let importing = ["import", file.path, "--collection", "c", "--id", "id"]
+        let importing = ["import", file.path, "c", "--id", "id"]
         #expect(try documents(importing + store).output == "2 documents imported\n")
         #expect(
             try documents(["query", "c", "--where", "v >= 2", "--count"] + store).output == "2\n"
         )
-        let export = try documents(["export", "--collection", "c", "--plain"] + store)
+        let export = try documents(["export", "c", "--plain"] + store)
         #expect(export.output.split(separator: "\n").count == 3, "\(export.output)")
         let shell = try KeelProcess(
             ["documents", "shell"] + store,
@@ -56,14 +56,14 @@ struct PostgreSQLStoreTests {
         #expect(shell.output == "c/\n3\n{\"v\":1}\n", "\(shell.output)")
         #expect(try documents(["delete", "c/a", "--yes"] + store).code == 0)
         #expect(try documents(["get", "c/a"] + store).code == 1)
-        let doctor = try KeelProcess(["doctor", "--store", database]).wait()
+        let doctor = try KeelProcess(["doctor", "--storage", database]).wait()
         #expect(doctor.output.contains("2 documents, no corruption"), "\(doctor.output)")
         #expect(!doctor.output.contains("hunter2"))
     }
 
     @Test("Reading, changing and comparing leave a database without a store as it is")
     func missing() throws {
-        let store = ["--store", database]
+        let store = ["--storage", database]
         for command in [["get", "c/a"], ["query", "c"], ["delete", "c/a", "--yes"]] {
             let result = try documents(command + store)
             #expect(result.code == 1)
@@ -76,7 +76,7 @@ struct PostgreSQLStoreTests {
 
     @Test("Watching shows another process's changes")
     func watching() throws {
-        let store = ["--store", database]
+        let store = ["--storage", database]
         #expect(try documents(["set", "c/a", #"{"v":1}"#] + store).code == 0)
         let watch = try KeelProcess(["documents", "watch", "c", "--json"] + store)
         #expect(watch.nextLine().contains(#"{"change":"added","path":"c/a","#))
@@ -86,16 +86,16 @@ struct PostgreSQLStoreTests {
         #expect(watch.wait().code == 0)
     }
 
-    @Test("The indexes of a database are listed and dropped by name")
+    @Test("The indexes of a database are listed and deleted by name")
     func indexes() async throws {
         let adapter = try await PostgreSQLStorageAdapter.opened(at: database, for: .creating)
         let index = IndexDefinition("notes", [.ascending("n")])
         try await adapter.prepare(StorageSchema(indexes: [index]))
         await adapter.close()
-        let store = ["--store", database]
+        let store = ["--storage", database]
         #expect(try documents(["indexes", "list"] + store).output == "notes(n+)  ready\n")
         #expect(
-            try documents(["indexes", "drop", "notes(n+)"] + store).output == "1 index dropped\n"
+            try documents(["indexes", "delete", "notes(n+)"] + store).output == "1 index deleted\n"
         )
         #expect(try documents(["indexes", "list"] + store).output == "")
     }

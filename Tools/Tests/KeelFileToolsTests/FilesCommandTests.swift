@@ -114,7 +114,7 @@ struct FilesCommandTests {
         )
         let got = try keel("get", "\(root)/1", back.path, "-r", "--transfers", "3")
         #expect(got.code == 1)
-        #expect(got.errors.contains("Error: \(root)/1/10.txt: writeFailed"))
+        #expect(got.errors.contains("keel: \(root)/1/10.txt: "))
         // Copies in progress complete; after the error no others are started.
         let names = try FileManager.default.contentsOfDirectory(atPath: back.path)
         #expect(names.count < 30)
@@ -127,6 +127,7 @@ struct FilesCommandTests {
         #expect(code == 64)
         let json = try keel("get", "\(root)/1", back.path, "-r", "--json")
         #expect(json.errors.contains(#""about":"\#(root)/1/10.txt""#))
+        #expect(json.errors.contains(#""code":"writeFailed""#))
     }
 
     @Test("With --json, results and errors are JSON without a progress bar")
@@ -141,7 +142,8 @@ struct FilesCommandTests {
         #expect(list.contains(#""bytes":5"#) && list.contains(#""version":"5d41402abc4b2a76"#))
         let missing = try keel("get", "\(root)/none", scratch.file("x").path, "--json")
         #expect(missing.code == 1)
-        #expect(missing.errors.hasPrefix(#"{"advice":"#) && missing.errors.contains("fileNotFound"))
+        #expect(missing.errors.hasPrefix(#"{"advice":"#))
+        #expect(missing.errors.contains(#""code":"fileNotFound""#))
         #expect(!FileManager.default.fileExists(atPath: scratch.file("x").path))
         #expect(try keel("delete", "\(root)/a.txt", "--json").output == #"{"deleted":1}"# + "\n")
     }
@@ -155,10 +157,10 @@ struct FilesCommandTests {
         #expect(try keel("delete", "s3://first/a/").code == 64)
         #expect(try keel("put", file, "\(root)/a", "--part-size", "4").code == 64)
         #expect(try keel("put", file + "x", "\(root)/a").code == 1)
-        let bucket = try keel("list", "s3://no-such-bucket")
-        #expect(bucket.code == 1 && bucket.errors.contains("bucketNotFound"))
+        let bucket = try keel("list", "s3://no-such-bucket", "--json")
+        #expect(bucket.code == 1 && bucket.errors.contains(#""code":"bucketNotFound""#))
         let endpoint = try keel("list", "s3://first", "--endpoint", "nonsense")
-        #expect(endpoint.code == 1 && endpoint.errors.contains("invalidArgument"))
+        #expect(endpoint.code == 64 && endpoint.errors.contains("such as http://127.0.0.1:9000"))
         let keys = try keel("list", "s3://first", environment: ["AWS_SECRET_ACCESS_KEY": ""])
         #expect(keys.code == 1 && keys.errors.contains("AWS_SECRET_ACCESS_KEY"))
         #expect(!keys.errors.contains("AKIDEXAMPLE"))

@@ -68,7 +68,7 @@ struct CommandSettingsTests {
         ]
     )
     func unknownProfile(arguments: [String]) throws {
-        try write("[profile.minio.files]\nregion = \"x\"\n[profile.near]\nstore = \"s\"\n")
+        try write("[profile.minio.files]\nregion = \"x\"\n[profile.near]\nstorage = \"s\"\n")
         for result in [
             try keel(["--profile", "typo"] + arguments),
             try keel(arguments, ["KEEL_PROFILE": "typo"]),
@@ -82,7 +82,7 @@ struct CommandSettingsTests {
     @Test("A profile can be named behind the command as well")
     func profileBehind() throws {
         let store = scratch.file("s.sqlite").path
-        try write("[profile.p.documents]\nstore = \"\(store)\"\n")
+        try write("[profile.p.documents]\nstorage = \"\(store)\"\n")
         #expect(try keel(["documents", "--profile", "p", "set", "c/a", "{\"v\":1}"]).code == 0)
         let query = ["documents", "query", "c", "--plain"]
         #expect(try keel(query + ["--profile=p"]).output == "{\"v\":1}\n")
@@ -108,7 +108,7 @@ struct CommandSettingsTests {
         let folder = scratch.file("secrets").path
         try write(
             """
-            store = "notes.sqlite"
+            storage = "notes.sqlite"
             [secrets]
             service = "app"
             store = "file:\(folder)"
@@ -177,7 +177,7 @@ struct CommandSettingsTests {
     @Test("Indexes are listed in the store of the file, and their code needs none")
     func indexes() throws {
         let store = scratch.file("s.sqlite").path
-        try write("[documents]\nstore = \"\(store)\"\n")
+        try write("[documents]\nstorage = \"\(store)\"\n")
         let file = """
             {"indexes": [{"collectionGroup": "c", "queryScope": "COLLECTION", "fields": [
             {"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "b", "order": "ASCENDING"}]}]}

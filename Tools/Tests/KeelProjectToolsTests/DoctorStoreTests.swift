@@ -29,6 +29,9 @@ struct DoctorStoreTests {
         let findings = await StoreCheck(path).findings()
         #expect(findings.map(\.state) == [.good])
         #expect(findings.first?.detail.hasPrefix("200 documents") == true)
+        let named = await StoreCheck("sqlite:\(path)").findings()
+        #expect(named.map(\.detail) == findings.map(\.detail))
+        #expect(await StoreCheck("firestore:x").findings().map(\.state) == [.problem])
     }
 
     @Test("A missing, a foreign and a damaged store are problems")
@@ -52,17 +55,18 @@ struct DoctorStoreTests {
 
     @Test("The command exits with 2 if there is a problem, and supports JSON")
     func command() async throws {
-        let ill = try KeelProcess(["doctor", "--store", path, "--json"]).wait()
+        let ill = try KeelProcess(["doctor", "--storage", path, "--json"]).wait()
         #expect(ill.code == 2)
         let lines = ill.output.split(separator: "\n").filter { $0.contains(#""subject":"store "#) }
         #expect(lines.count == 1)
         #expect(lines.first?.contains(#""state":"problem""#) == true)
         let served = try ServedProcess(scratch.file("served.sqlite").path, port: 0)
         defer { served.kill() }
-        let asked = try KeelProcess(["doctor", "--server", served.address.absoluteString]).wait()
-        #expect(
-            asked.output.contains("ok       server \(served.address.absoluteString): It responds.")
-        )
+        for option in ["--server", "--storage"] {
+            let address = served.address.absoluteString
+            let asked = try KeelProcess(["doctor", option, address]).wait()
+            #expect(asked.output.contains("ok       server \(address): It responds."))
+        }
         let wrong = try KeelProcess(["doctor", "--server", "nonsense"]).wait()
         #expect(wrong.code == 64)
     }

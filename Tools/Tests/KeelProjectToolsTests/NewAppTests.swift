@@ -93,6 +93,8 @@ struct NewAppTests {
         ]).wait()
         #expect(missing.code == 1)
         #expect(missing.errors.contains("there is no package in"))
+        let wrong = try KeelProcess(["init", "1", "--keel", "."]).wait()
+        #expect(wrong.code == 64 && wrong.errors.contains("is not a valid app name"))
         try Data().write(to: scratch.file("Package.swift"))
         let made = try KeelProcess([
             "init", "Notes", "--in", scratch.file("").path, "--keel", scratch.file("").path,

@@ -62,6 +62,7 @@ struct ShellAdviceTests {
     func causes() {
         let absent = ToolError(describing: StorageError(.documentNotFound, "“c/a” is not there"))
         #expect(absent.advice.contains("keel documents query"))
+        #expect(absent.message == "“c/a” is not there" && absent.code == "documentNotFound")
         let cause = SecretError(.locked, "the keyring is locked")
         let failed = ToolError(
             describing: SecurityError(.keyStoreFailed, "the keyset could not be read", cause: cause)

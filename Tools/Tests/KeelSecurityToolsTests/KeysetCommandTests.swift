@@ -110,8 +110,9 @@ struct KeysetCommandTests {
         #expect(try Data(contentsOf: file) == data)
 
         let copy = scratch.file("copy")
-        let other = try run("decrypt", sealed, ["-o", copy.path, "--context", "letters"])
-        #expect(other.code == 1 && other.errors.contains("decryptionFailed"))
+        let letters = ["-o", copy.path, "--context", "letters", "--json"]
+        let other = try run("decrypt", sealed, letters)
+        #expect(other.code == 1 && other.errors.contains(#""code":"decryptionFailed""#))
         try before.dropLast(1).write(to: sealed)
         #expect(try run("decrypt", sealed, ["-o", copy.path, "--context", "reports"]).code == 1)
         var changed = before

@@ -47,8 +47,8 @@ struct SecretsExecTests {
 
     @Test("Missing secrets and programs, and invalid names, are reported")
     func refusals() throws {
-        let key = try exec(["--env", "A=none"], ["true"]).wait()
-        #expect(key.code == 1 && key.errors.contains("keyNotFound"))
+        let key = try exec(["--env", "A=none", "--json"], ["true"]).wait()
+        #expect(key.code == 1 && key.errors.contains(#""code":"keyNotFound""#))
         let program = try exec([], ["/nowhere/program"]).wait()
         #expect(program.code == 1 && program.errors.contains("cannot be run"))
         let twice = try exec(["--env", "A=url", "--env", "A=api-token"], ["true"]).wait()

@@ -86,8 +86,10 @@ struct AnalyticsCommandTests {
         #expect(all.output == "25 events exported\n")
         let lines = String(decoding: try Data(contentsOf: file), as: UTF8.self)
         #expect(lines.split(separator: "\n").count == 25)
-        let nobody = try KeelProcess(["analytics", "export", folder.path, "--pending", "x"]).wait()
-        #expect(nobody.code == 1 && nobody.errors.contains("notFound"))
+        let nobody = try KeelProcess([
+            "analytics", "export", folder.path, "--pending", "x", "--json",
+        ]).wait()
+        #expect(nobody.code == 1 && nobody.errors.contains(#""code":"notFound""#))
     }
 
     @Test("flush delivers consented events to a server once and reports the rest")
@@ -96,7 +98,7 @@ struct AnalyticsCommandTests {
         let server = try ServedProcess(scratch.file("served.sqlite").path, port: 0)
         defer { server.kill() }
         let arguments = [
-            "analytics", "flush", folder.path, "--to", "keel", "--host",
+            "analytics", "flush", folder.path, "--to", "keel", "--server",
             server.address.absoluteString, "--drop", "mail",
         ]
         let first = try KeelProcess(arguments).wait()
@@ -106,7 +108,7 @@ struct AnalyticsCommandTests {
         #expect(second.output == "0 events delivered, 5 pending\n")
         #expect(try status().destinations["keel"]?.delivered == 20)
         let stored = try KeelProcess([
-            "documents", "query", "analytics", "--store", server.address.absoluteString, "--json",
+            "documents", "query", "analytics", "--storage", server.address.absoluteString, "--json",
         ]).wait()
         #expect(stored.output.split(separator: "\n").count == 20)
         #expect(!stored.output.contains("mail"))
@@ -141,24 +143,30 @@ struct AnalyticsCommandTests {
     @Test("flush refuses unknown names, a running app, and calls without explicit rules")
     func refuses() async throws {
         try await track()
-        let flush = ["analytics", "flush", folder.path, "--to", "keel", "--host", "http://[::1]:9"]
+        let away = "http://[::1]:9"
+        let flush = ["analytics", "flush", folder.path, "--to", "keel", "--server", away]
         #expect(try KeelProcess(flush).wait().code == 64)
         let unknown = try KeelProcess(flush + ["--no-rules", "--name", "third"]).wait()
         #expect(unknown.code == 1 && unknown.errors.contains("keel, other"))
+        let nowhere = try KeelProcess([
+            "analytics", "flush", folder.path, "--to", "keel", "--no-rules",
+        ]).wait()
+        #expect(nowhere.code == 64 && nowhere.errors.contains("Add --server"))
         let keyless = try KeelProcess([
             "analytics", "flush", folder.path, "--to", "segment", "--no-rules",
         ]).wait()
         #expect(keyless.code == 1 && keyless.errors.contains("requires a key"))
         do {
             let service = try AnalyticsService(at: folder, configuration: AnalyticsConfiguration())
-            let busy = try KeelProcess(flush + ["--no-rules"]).wait()
-            #expect(busy.code == 1 && busy.errors.contains("inUse"))
+            let busy = try KeelProcess(flush + ["--no-rules", "--json"]).wait()
+            #expect(busy.code == 1 && busy.errors.contains(#""code":"inUse""#))
             withExtendedLifetime(service) {}
         }
-        let away = try KeelProcess(flush + ["--no-rules", "--timeout", "60"]).wait()
-        #expect(away.code == 2 && away.errors.contains("The last attempt failed"))
-        let nothing = try KeelProcess(["analytics", "status", scratch.folder.path]).wait()
-        #expect(nothing.code == 1 && nothing.errors.contains("notFound"))
+        let failed = try KeelProcess(flush + ["--no-rules", "--timeout", "60"]).wait()
+        #expect(failed.code == 2 && failed.errors.contains("The last attempt failed"))
+        let nothing = try KeelProcess(["analytics", "status", scratch.folder.path, "--json"])
+            .wait()
+        #expect(nothing.code == 1 && nothing.errors.contains(#""code":"notFound""#))
     }
 }
 #endif

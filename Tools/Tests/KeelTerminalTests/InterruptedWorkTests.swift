@@ -64,8 +64,7 @@ struct InterruptedWorkTests {
         try Data(lines.joined().utf8).write(to: file)
         let store = folder.appending(path: "s.sqlite").path
         let arguments = [
-            "documents", "import", file.path, "--store", store, "--collection", "c", "--id", "id",
-            "--batch", "5",
+            "documents", "import", file.path, "c", "--storage", store, "--id", "id", "--batch", "5",
         ]
         let terminal = try TmuxTerminal(arguments)
         try await terminal.wait(for: "the share and the time left") { lines in
@@ -89,8 +88,7 @@ struct InterruptedWorkTests {
         let temporary = scratch.file("tmp")
         try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
         let terminal = try TmuxTerminal(
-            ["documents", "import", "-", "--store", folder.appending(path: "s").path]
-                + ["--collection", "c"],
+            ["documents", "import", "-", "c", "--storage", folder.appending(path: "s").path],
             input: source,
             environment: ["TMPDIR": temporary.path]
         )

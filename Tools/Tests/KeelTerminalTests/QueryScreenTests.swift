@@ -24,7 +24,7 @@ struct QueryScreenTests {
 
     private func query(_ more: String..., columns: Int = 60) throws -> TmuxTerminal {
         try TmuxTerminal(
-            ["documents", "query", "c", "--store", store] + more,
+            ["documents", "query", "c", "--storage", store] + more,
             columns: columns
         )
     }
@@ -43,7 +43,7 @@ struct QueryScreenTests {
         let wide = try query("--wide")
         #expect(try await wide.exitCode() == 0)
         #expect(try wide.screen().joined().contains("a long text a long text a long text a long"))
-        let piped = try KeelProcess(["documents", "query", "c", "--store", store]).wait()
+        let piped = try KeelProcess(["documents", "query", "c", "--storage", store]).wait()
         #expect(!piped.output.contains("…"))
     }
 
@@ -77,7 +77,7 @@ struct QueryScreenTests {
     func pipedWatch() async throws {
         let process = try KeelProcess(
             [
-                "documents", "query", "c", "--store", store, "--watch", "--plain", "--where",
+                "documents", "query", "c", "--storage", store, "--watch", "--plain", "--where",
                 "text == short", "--select", "text",
             ]
         )

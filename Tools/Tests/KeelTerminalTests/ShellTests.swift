@@ -26,7 +26,7 @@ struct ShellTests {
 
     private func shell(columns: Int = 80) throws -> TmuxTerminal {
         try TmuxTerminal(
-            ["documents", "shell", "--store", store],
+            ["documents", "shell", "--storage", store],
             columns: columns,
             environment: ["XDG_STATE_HOME": scratch.file("state").path]
         )
@@ -181,12 +181,12 @@ struct ShellTests {
     func missingStore() async throws {
         let missing = scratch.file("missing.sqlite").path
         let terminal = try TmuxTerminal(
-            ["documents", "shell", "--store", missing],
+            ["documents", "shell", "--storage", missing],
             columns: 200,
             environment: ["XDG_STATE_HOME": scratch.file("state").path]
         )
         let start = try await terminal.wait(forLast: "/>")
-        #expect(start.contains("Error: there is no store at “\(missing)”"), "\(start)")
+        #expect(start.contains("keel: there is no store at “\(missing)”"), "\(start)")
         try terminal.type("set users/ada {}")
         try terminal.press("Enter")
         try await terminal.wait(for: "users/ada is at revision")
@@ -195,12 +195,12 @@ struct ShellTests {
     @Test("Control characters of a name do not reach a terminal, and reach a pipe")
     func controls() async throws {
         let id = "a\u{1B}[2Jb"
-        let set = ["documents", "set", "users/\(id)", "{}", "--store", store]
+        let set = ["documents", "set", "users/\(id)", "{}", "--storage", store]
         let terminal = try TmuxTerminal(set)
         #expect(try await terminal.exitCode() == 0)
         try await terminal.wait(for: "users/a\u{FFFD}[2Jb is at revision")
         #expect(try KeelProcess(set).wait().output.hasPrefix("users/\(id) is"))
-        let get = try TmuxTerminal(["documents", "get", "users/\(id)/x/1", "--store", store])
+        let get = try TmuxTerminal(["documents", "get", "users/\(id)/x/1", "--storage", store])
         #expect(try await get.exitCode() == 1)
         #expect(try get.screen().joined().contains("a\u{FFFD}[2Jb"))
     }
@@ -217,25 +217,25 @@ struct ShellTests {
             delete mary --yes
             ls
             """
-        let done = try KeelProcess(["documents", "shell", "--store", store], input: good).wait()
+        let done = try KeelProcess(["documents", "shell", "--storage", store], input: good).wait()
         #expect(done.code == 0, "\(done.errors)")
         let lines = done.output.split(separator: "\n")
         #expect(lines.first == #"{"born":1815,"name":"Ada"}"#)
         #expect(lines.dropFirst(2) == ["4", "1 document deleted", "ada", "alan", "grace"])
         let bad = "pwd\ncount nowhere/x\npwd\n"
-        let failed = try KeelProcess(["documents", "shell", "--store", store], input: bad).wait()
+        let failed = try KeelProcess(["documents", "shell", "--storage", store], input: bad).wait()
         #expect(failed.code == 1)
         #expect(failed.output == "/\n")
         #expect(failed.errors.contains("“/nowhere/x” is not a collection"))
         #expect(failed.errors.contains("line 2 failed: count nowhere/x"))
         let asking = try KeelProcess(
-            ["documents", "shell", "--store", store],
+            ["documents", "shell", "--storage", store],
             input: "delete users/ada\n"
         ).wait()
         #expect(asking.code == 1)
         #expect(asking.errors.contains("add --yes"))
         let wrong = try KeelProcess(
-            ["documents", "shell", "--store", store],
+            ["documents", "shell", "--storage", store],
             input: "query users --nonsense\n"
         ).wait()
         #expect(wrong.code == 1)

@@ -105,7 +105,7 @@ struct TypedAnswersTests {
         let adapter = try SQLiteStorageAdapter.opened(at: store, for: .creating)
         let client = StorageClient(adapter)
         for id in ["a", "b"] { try await client.setDocument("c/\(id)", ["n": 1]) }
-        let delete = ["documents", "delete", "--collection", "c", "--store", store]
+        let delete = ["documents", "delete", "c", "--storage", store]
         for (keys, code) in [(["n", "Enter"], 1), (["C-c"], 130)] {
             let terminal = try TmuxTerminal(delete, columns: 120)
             try await terminal.wait(for: "Delete all documents of “c” in")
@@ -124,7 +124,7 @@ struct TypedAnswersTests {
         #expect(try terminal.screen().contains("2 documents deleted"))
         let again = try KeelProcess(delete + ["-y"]).wait()
         #expect(again.code == 2 && again.output == "0 documents deleted\n")
-        let one = try KeelProcess(["documents", "delete", "c/a", "--store", store]).wait()
+        let one = try KeelProcess(["documents", "delete", "c/a", "--storage", store]).wait()
         #expect(one.code == 2)
     }
 
