@@ -62,7 +62,7 @@ for shell in bash zsh fish; do
     completes "$shell" "keel serve --dura" --durability
     completes "$shell" "keel serve --durability " power
     completes "$shell" "keel keyset create --algorithm AES256_GCM_H" AES256_GCM_HKDF_1MB
-    completes "$shell" "keel documents get c/a --store no" notes.sqlite
+    completes "$shell" "keel documents get c/a --storage no" notes.sqlite
 done
 
 for page in keel keel-documents keel-documents-import keel-serve; do

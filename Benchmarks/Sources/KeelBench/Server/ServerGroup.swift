@@ -149,8 +149,8 @@ enum ServerGroup {
                 let run = try await ProgramRun(
                     keel.path,
                     [
-                        "documents", "import", file.path, "--collection", "places", "--id", "id",
-                        "--store", "sqlite:\(folder.path)/import-\(UUID().uuidString).sqlite",
+                        "documents", "import", file.path, "places", "--id", "id",
+                        "--storage", "sqlite:\(folder.path)/import-\(UUID().uuidString).sqlite",
                     ]
                 )
                 guard run.status == 0 else { throw Flaw("The import failed: \(run.output)") }

@@ -29,7 +29,7 @@ struct Settings {
 
     /// Takes each setting from the command line, then the environment, then the default.
     init(_ invocation: Invocation, environment: [String: String]) throws {
-        store = (invocation.store ?? environment["RESTAURANTS_STORE"]).map(Store.init)
+        store = (invocation.store ?? environment["RESTAURANTS_STORAGE"]).map(Store.init)
         mirror = try Self.mirror(invocation.mirror ?? environment["RESTAURANTS_MIRROR"], of: store)
         password = environment["RESTAURANTS_PASSWORD"]
         isLogged = invocation.isLogged
@@ -58,7 +58,7 @@ struct Settings {
         guard case .file = store, case .postgreSQL = Store(url) else {
             throw UsageError(
                 "Only a file can have a mirror, and only in PostgreSQL.",
-                suggestion: "Write for example --store FILE --mirror postgres://HOST/DATABASE."
+                suggestion: "Write for example --storage FILE --mirror postgres://HOST/DATABASE."
             )
         }
         return url

@@ -12,7 +12,7 @@ extension Demonstration {
 
                   In a first terminal:
 
-                    export RESTAURANTS_STORE=\(setting.store)
+                    export RESTAURANTS_STORAGE=\(setting.store)
                     export RESTAURANTS_API=\(address) RESTAURANTS_USER=ada
                     export RESTAURANTS_SECRETS=\(setting.folder.path(percentEncoded: false))/secrets
                     alias restaurants=\(program)

@@ -43,7 +43,7 @@ extension Demonstration {
 
     /// Reads the documents from the server's store.
     private func expectServed(_ count: Int) async throws {
-        let words = ["documents", "query", "analytics", "--store", store, "--count"]
+        let words = ["documents", "query", "analytics", "--storage", store, "--count"]
         let outcome = try await start("keel", words).outcome(within: .seconds(60))
         for line in outcome.output {
             Terminal.show("  \(Terminal.faint("keel documents │")) \(line)")

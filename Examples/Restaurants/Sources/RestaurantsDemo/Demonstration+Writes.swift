@@ -113,7 +113,7 @@ extension Demonstration {
     private func waitForPending(_ isWanted: (String) -> Bool) async throws {
         let begin = ContinuousClock.now
         while begin.duration(to: .now) < .seconds(20) {
-            let words = ["pending", "--user", "ada", "--store", store, "--api", address]
+            let words = ["pending", "--user", "ada", "--storage", store, "--api", address]
             let outcome = try await start("restaurants", words).outcome(within: .seconds(60))
             if let last = outcome.output.last, isWanted(last) { break }
             try await Task.sleep(for: .milliseconds(100))

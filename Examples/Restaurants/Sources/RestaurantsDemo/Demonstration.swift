@@ -104,7 +104,7 @@ actor Demonstration {
         Terminal.show("  \(prompt) restaurants \(shown)")
         return try start(
             "restaurants",
-            words + ["--store", store, "--api", address]
+            words + ["--storage", store, "--api", address]
                 + (user.map { ["--user", $0] } ?? []),
             password: password
         )

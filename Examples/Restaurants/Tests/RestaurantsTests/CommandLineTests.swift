@@ -35,7 +35,7 @@ struct CommandLineTests {
     @Test("Options set the store, its mirror, the service and the user, and enable logging")
     func settings() throws {
         let words = [
-            "--user", "ada", "refresh", "--store", "/tmp/x", "--mirror", "postgres://h/x",
+            "--user", "ada", "refresh", "--storage", "/tmp/x", "--mirror", "postgres://h/x",
             "--api=http://h", "--log",
         ]
         #expect(

@@ -14,7 +14,7 @@ public enum CommandLineParser: Sendable {
             return Invocation(.help)
         }
         var invocation = Invocation(.help)
-        invocation.store = try words.takeOption("--store")
+        invocation.store = try words.takeOption("--storage")
         invocation.mirror = try words.takeOption("--mirror")
         invocation.api = try words.takeOption("--api")
         invocation.user = try words.takeOption("--user")

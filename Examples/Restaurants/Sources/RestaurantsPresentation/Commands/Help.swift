@@ -36,9 +36,9 @@ public enum Help: Sendable {
           usage                   Tell what became of it.
 
         OPTIONS
-          --store PLACE           Where restaurants are kept: a file, the address of a keel
+          --storage PLACE         Where restaurants are kept: a file, the address of a keel
                                   server, the URL of a PostgreSQL database, or “memory”.
-                                  (RESTAURANTS_STORE)
+                                  (RESTAURANTS_STORAGE)
           --mirror URL            A PostgreSQL database that gets all that is written to the
                                   file too, before the app moves there. Only one command at
                                   a time may have it. (RESTAURANTS_MIRROR)
