@@ -17,6 +17,9 @@ struct KeelLintCommand: ParsableCommand {
         defaultSubcommand: CheckCommand.self
     )
 
+    /// The beginning of the parser's own errors.
+    static let _errorLabel = "keel-lint"
+
     /// Exits with 2 for an invalid command line, so that CI can distinguish it from findings.
     static func main() {
         do {

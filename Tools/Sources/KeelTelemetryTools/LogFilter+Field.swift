@@ -21,7 +21,7 @@ extension LogFilter {
         ///     for any other value, which no field of a log has.
         package init?(
             _ name: String,
-            _ comparison: DocumentFilter.Comparison = .equal,
+            _ comparison: DocumentFilter.Comparison,
             _ value: DocumentValue
         ) {
             let values = value.arrayValue ?? [value]

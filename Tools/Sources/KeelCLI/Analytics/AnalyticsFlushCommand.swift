@@ -58,9 +58,11 @@ struct AnalyticsFlushCommand: AsyncParsableCommand {
         guard let server else { return nil }
         guard let url = URL(string: server), ["http", "https"].contains(url.scheme),
             url.host() != nil
-        else { throw ValidationError(
+        else {
+            throw ValidationError(
                 "--server must be a URL such as https://analytics.example.org, but is “\(server)”."
-            ) }
+            )
+        }
         return url
     }
 

@@ -77,7 +77,7 @@ struct DoctorCommand: AsyncParsableCommand {
     ) -> [any DoctorCheck] {
         let folders =
             [URL.homeDirectory]
-            + storage.compactMap { place in
+            + storage.compactMap { place -> URL? in
                 guard case .sqlite(let path)? = DocumentPlace(place) else { return nil }
                 return URL(filePath: path).deletingLastPathComponent()
             }
