@@ -5,12 +5,13 @@ extension PostgreSQLStorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         do throws(StorageError) {
             if let result = try await readOnStandby(request) { return result }
-            if request.isOneStatement {
-                return try await pool.reading(isQuick: true) { [store] connection in
-                    try TableSnapshot(connection, store).answer(request, past: nil) {
-                        IndexSet(generation: -1, all: [])
-                    }
+            if case .documents(let paths) = request.operation, request.isOneStatement {
+                guard paths.count == 1 else { return try await pool.read(request, in: store) }
+                let result = try await pointReads.document(at: paths[0])
+                if !request.reportsUnreadable, let document = result.unreadable.first {
+                    throw document.error
                 }
+                return result
             }
             try await finishSearches(for: request)
             if let time = request.asOf {
@@ -158,6 +159,37 @@ extension ReadRequest {
             paths.count <= TableSnapshot.PageSize.mostAtFirst
         else { return false }
         return !needsPosition && !needsTime && asOf == nil && reads == nil && holdDuration == nil
+    }
+}
+
+extension ConnectionPool {
+    /// Answers a request that needs one statement.
+    func read(_ request: ReadRequest, in store: OpenStore) async throws(StorageError) -> ReadResult {
+        try await reading(isQuick: true) { connection in
+            try TableSnapshot(connection, store).answer(request, past: nil) {
+                IndexSet(generation: -1, all: [])
+            }
+        }
+    }
+
+    /// Reads documents with one statement, and returns an answer for each.
+    func documents(at paths: [DocumentPath], in store: OpenStore) async -> [PointReads.Answer] {
+        var request = ReadRequest(.documents(paths))
+        request.reportsUnreadable = true
+        do throws(StorageError) {
+            let result = try await read(request, in: store)
+            guard case .documents(let documents) = result.payload else {
+                throw StorageError(.unknown, "the answer has no documents")
+            }
+            return zip(paths, documents).map { path, document in
+                let unreadable = result.unreadable.first { $0.path == path }
+                return .success(
+                    ReadResult(.documents([document]), unreadable: unreadable.map { [$0] } ?? [])
+                )
+            }
+        } catch {
+            return paths.map { _ in .failure(error) }
+        }
     }
 }
 

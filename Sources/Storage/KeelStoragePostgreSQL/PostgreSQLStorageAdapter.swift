@@ -31,6 +31,7 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     let standbys: StandbyPool?
     let store: OpenStore
     let line = CommitLine()
+    let pointReads: PointReads
     let signal = Signal()
     let watch: ChangeWatch
     let counts = WorkCounts()
@@ -83,6 +84,7 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
                 try StandbyPool(settings, beside: pool, of: store, configuration)
             }
             (self.pool, self.store) = (pool, store)
+            pointReads = PointReads { await pool.documents(at: $0, in: store) }
         } catch {
             throw error.during("open", on: location.description)
         }

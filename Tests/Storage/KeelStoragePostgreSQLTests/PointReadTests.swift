@@ -1,0 +1,148 @@
+#if PostgreSQL
+import KeelStorage
+import KeelStorageAdapting
+import KeelTestKit
+import KeelTestSupport
+import Synchronization
+import Testing
+
+@testable import KeelStoragePostgreSQL
+
+@Suite("Reads of single documents")
+struct PointReadTests {
+    /// A table whose lookups wait at a gate.
+    private final class Table: Sendable {
+        let gate = Gate()
+        let groups = Mutex<[[DocumentPath]]>([])
+
+        func lookUp(_ paths: [DocumentPath]) async -> [PointReads.Answer] {
+            groups.withLock { $0.append(paths) }
+            guard (try? await gate.pass()) != nil else {
+                return paths.map { _ in .failure(.cancellation) }
+            }
+            return paths.map { path in
+                let document = Document(
+                    path: path,
+                    body: DocumentBody(bytes: []),
+                    revision: Revision(number: 1),
+                    createTime: Timestamp(microseconds: 1),
+                    updateTime: Timestamp(microseconds: 1)
+                )
+                return .success(ReadResult(.documents([document])))
+            }
+        }
+    }
+
+    private static func path(_ number: Int) -> DocumentPath { DocumentPath("notes", "\(number)") }
+
+    private static func found(_ result: ReadResult) -> DocumentPath? {
+        guard case .documents(let documents) = result.payload else { return nil }
+        return documents.first??.path
+    }
+
+    @Test("Reads that wait are answered together, each with its own document")
+    func grouped() async throws {
+        let table = Table()
+        let reads = PointReads { await table.lookUp($0) }
+        let count = PointReads.mostAtOnce + PointReads.mostInGroup + 3
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                group.addTask {
+                    let result = try await reads.document(at: Self.path(number))
+                    #expect(Self.found(result) == Self.path(number))
+                }
+            }
+            try await waitUntil { reads.waitingCount == count - PointReads.mostAtOnce }
+            table.gate.open()
+            try await group.waitForAll()
+        }
+        let sizes = table.groups.withLock { $0.map(\.count) }
+        #expect(sizes == [1, 1, PointReads.mostInGroup, 3])
+        // Every place has been given back.
+        let last = try await reads.document(at: Self.path(count))
+        #expect(Self.found(last) == Self.path(count))
+        #expect(table.groups.withLock { $0.last } == [Self.path(count)])
+    }
+
+    @Test("A canceled read ends at once; those beside it do not")
+    func canceled() async throws {
+        let table = Table()
+        let reads = PointReads { await table.lookUp($0) }
+        let first = (0..<PointReads.mostAtOnce).map { number in
+            Task { try await reads.document(at: Self.path(number)) }
+        }
+        try await waitUntil { table.gate.begunCount == PointReads.mostAtOnce }
+        let waiting = (10..<13).map { number in
+            Task { try await reads.document(at: Self.path(number)) }
+        }
+        try await waitUntil { reads.waitingCount == 3 }
+        waiting[0].cancel()
+        await #expect(throws: StorageError.self) { try await waiting[0].value }
+        // One that is under way takes its place along.
+        first[0].cancel()
+        await #expect(throws: StorageError.self) { try await first[0].value }
+        try await waitUntil { table.gate.begunCount == PointReads.mostAtOnce + 1 }
+        waiting[1].cancel()
+        await #expect(throws: StorageError.self) { try await waiting[1].value }
+        table.gate.open()
+        #expect(Self.found(try await waiting[2].value) == Self.path(12))
+        #expect(Self.found(try await first[1].value) == Self.path(1))
+        #expect(table.groups.withLock { $0.last } == [Self.path(11), Self.path(12)])
+    }
+
+    @Test("A read sees each commit that returned before it began, however many read")
+    func current() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            let client = StorageClient(adapter)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<16 {
+                    group.addTask {
+                        for value in 1...25 {
+                            let fields: DocumentFields = ["n": .integer(Int64(value))]
+                            try await client.setDocument(Self.path(number), fields)
+                            let document = try await client.getDocument(Self.path(number))
+                            #expect(try document.fields()["n"] == .integer(Int64(value)))
+                            let missing = Self.path(1_000 + number)
+                            #expect(try await client.findDocument(missing) == nil)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test("A document that cannot be read fails the reads of that document alone")
+    func unreadable() async throws {
+        try await PostgreSQLServer.withStore {
+            $0.sealing = FakeByteSealing(key: 42)
+        } _: { adapter in
+            let client = StorageClient(adapter)
+            let fields: DocumentFields = ["n": 1]
+            for number in 0..<2 { try await client.setDocument(Self.path(number), fields) }
+            let store = adapter.store.number
+            try await PostgreSQLServer.shared.value.run(
+                "UPDATE keel.documents SET body = '\\xff' WHERE store = \(store) AND id = '0'"
+            )
+            let failures = Atomic(0)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<64 {
+                    group.addTask {
+                        guard number % 2 == 0 else {
+                            #expect(try await client.getDocument(Self.path(1)).id == "1")
+                            return
+                        }
+                        do {
+                            _ = try await client.getDocument(Self.path(0))
+                        } catch {
+                            failures.add(1, ordering: .relaxed)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(failures.load(ordering: .relaxed) == 32)
+        }
+    }
+}
+#endif
