@@ -1,3 +1,4 @@
+public import HTTPTypes
 public import KeelStorage
 
 extension StorageServer {
@@ -90,6 +91,32 @@ extension StorageServer {
         /// An entry is an origin as in the `Origin` field (RFC 6454): `https://app.example.org`. Pages that were loaded
         /// from the same machine may always use the server, as every program there may.
         public var allowedOrigins: Set<String> = []
+
+        /// Returns the principal of a request by its head; nil, the default, makes every caller anonymous.
+        ///
+        /// The closure is called before the body of a request is read, and for a stream once, at its start. It returns
+        /// nil for an anonymous caller, whose request is served. To refuse a request, it throws
+        /// `StorageError/Code/unauthenticated`: the client receives status 401, or `UNAUTHENTICATED` over gRPC, with
+        /// the message of the error. Other codes have the status of an error of the store.
+        ///
+        /// Requests to `/health`, and those of OPTIONS, which browsers send without credentials, are not authenticated.
+        ///
+        /// All requests of a WebChannel session must have the id of the principal that opened it; others are refused
+        /// with status 403. Web pages send `Authorization` only in the body of the first request. The server reads such
+        /// a body first, and calls the closure with this field for each request of the session that has no
+        /// `Authorization` of its own.
+        ///
+        /// Adapters find the principal in `StorageContext/current` while they serve the request, streams included. The
+        /// changes that all streams share are read without a principal.
+        public var authenticate:
+            (@Sendable (HTTPRequest) async throws(StorageError) -> StoragePrincipal?)?
+
+        /// Returns whether a principal may listen to a target of a Listen stream; nil, the default, allows all.
+        ///
+        /// It is called when a target is added, before changes that concern the stream are sent, and when a permission
+        /// ends.
+        var permission:
+            (@Sendable (ListenTarget.Content, StoragePrincipal?) async -> ListenPermission)?
 
         /// The name of this server among those of a store, of letters and digits; empty, the default, for none.
         ///

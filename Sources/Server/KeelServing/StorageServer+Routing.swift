@@ -14,6 +14,23 @@ extension StorageServer {
         guard method != .options else { return .options(route.methods, for: call.head) }
         guard route.methods.contains(method) || method == .head && route.methods.contains(.get)
         else { throw .notAllowed(method, allowed: route.methods) }
+        let principal: StoragePrincipal?
+        switch route {
+        // Sessions of a WebChannel have a principal of their own.
+        case .health, .webChannel: principal = nil
+        default: principal = try await self.principal(of: call.head)
+        }
+        return try await serving(as: principal) { () async throws(ServingFailure) in
+            try await self.answer(call, target, route)
+        }
+    }
+
+    private func answer(
+        _ call: HTTPCall,
+        _ target: RequestTarget,
+        _ route: ServingRoute
+    ) async throws(ServingFailure) -> HTTPReply {
+        let method = call.head.method
         switch route {
         case .health: return try await health()
         case .metrics:
@@ -66,8 +83,7 @@ extension StorageServer {
             // Ignores a timeout of more than about 30 years, which may exceed the range of `Duration`.
             if seconds < 1e9 { limit = min(limit, .seconds(seconds)) }
         }
-        // In the same process as its client, the server must not inherit the client's context.
-        return StorageContext().limited(to: limit, on: configuration.clock)
+        return StorageContext.current.limited(to: limit, on: configuration.clock)
     }
 
     /// Returns a success if the server takes requests and the store can be read.

@@ -39,9 +39,20 @@ import Synchronization
 ///
 /// The server answers only requests for its own hosts, and of web pages only those that
 /// ``Configuration/allowedOrigins`` contains, or that a server on the same machine delivered. This protects it from web
-/// pages only: **the server does not authenticate callers**. Every caller that can reach it can read and write
-/// every document of the store. Listen on the loopback interface, or put an authenticating proxy in front of the
-/// server.
+/// pages only. **Without** ``Configuration/authenticate``**, every caller that can reach the server can read and write
+/// every document of the store.** With it, so can every caller that the closure admits: the server has no access rules,
+/// but adapters find the principal of a request in `StorageContext`. Set it, or listen on the loopback interface only.
+///
+/// ```swift
+/// var configuration = StorageServer.Configuration()
+/// configuration.authenticate = { head async throws(StorageError) -> StoragePrincipal? in
+///     guard let token = head.headerFields[.authorization], let user = await verify(token) else {
+///         throw StorageError(.unauthenticated, "sign in first")
+///     }
+///     return StoragePrincipal(id: user)
+/// }
+/// let server = StorageServer(adapter: adapter, configuration: configuration)
+/// ```
 public final class StorageServer: ServingHandler {
     let adapter: any StorageAdapter
     let configuration: Configuration

@@ -25,13 +25,23 @@ extension StorageServer {
                 StorageError(.unsupported, "pipelines are not available; use RunQuery")
             )
         }
+        let principal = try await principal(of: call.head)
+        return try await serving(as: principal) { () async throws(ServingFailure) in
+            try await self.answer(call, as: method)
+        }
+    }
+
+    private func answer(
+        _ call: HTTPCall,
+        as method: GRPCMethod
+    ) async throws(ServingFailure) -> HTTPReply {
         let messages = GRPCMessageReader(call.body, most: configuration.maximumBodyBytes)
         let timeout = try Self.timeout(of: call.head)
         if let stream = method.stream {
             return answer(method, stream, messages, within: timeout)
         }
         let limit = min(timeout ?? configuration.requestTimeout, configuration.requestTimeout)
-        let context = StorageContext().limited(to: limit, on: configuration.clock)
+        let context = StorageContext.current.limited(to: limit, on: configuration.clock)
         let message = try await message(method, messages, context)
         let request: GRPCRequest
         do throws(StorageError) {

@@ -146,7 +146,7 @@ extension ChangeScope {
     }
 }
 
-/// Whether a client may listen to a target.
+/// Whether a principal may listen to a target.
 enum ListenPermission: Sendable {
     /// The client may listen, for a time after which it is asked again; nil for any time.
     case granted(for: Duration?)

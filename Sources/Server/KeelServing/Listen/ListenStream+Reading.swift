@@ -187,7 +187,7 @@ extension ListenStream {
         guard await hub.reads.enter() else { throw .cancellation }
         defer { hub.reads.leave() }
         let limit = configuration.readTimeout
-        let context = StorageContext().limited(to: limit, on: configuration.clock)
+        let context = StorageContext.current.limited(to: limit, on: configuration.clock)
         do throws(StorageError) {
             return try await context.run {
                 [adapter] () async throws(StorageError) -> ReadResult in

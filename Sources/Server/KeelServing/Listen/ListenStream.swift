@@ -35,11 +35,14 @@ final class ListenStream: Sendable {
         var clock: any Clock<Duration> = ContinuousClock()
         /// Throws an error if a query is refused because it has no index.
         var checkIndexes: (@Sendable (ReadOperation) throws(StorageError) -> Void)?
-        /// Returns whether the client may listen to a target; nil if it may listen to all.
+        /// The principal that listens; nil for an anonymous caller.
+        var principal: StoragePrincipal?
+        /// Returns whether the principal may listen to a target; nil if it may listen to all.
         ///
         /// This is called when a target is added, before changes that concern the stream are sent, and when a
         /// permission ends.
-        var permission: (@Sendable (ListenTarget.Content) async -> ListenPermission)?
+        var permission:
+            (@Sendable (ListenTarget.Content, StoragePrincipal?) async -> ListenPermission)?
     }
 
     private indirect enum Work: Sendable {
@@ -297,7 +300,7 @@ final class ListenStream: Sendable {
                 try configuration.checkIndexes?(.query(query))
             } catch { return StreamFailure(error) }
         }
-        switch await configuration.permission?(content) {
+        switch await permission(for: content) {
         case .denied(let failure)?: return failure
         case .granted(let time?)?:
             let number = state.withLock { state in
@@ -311,10 +314,14 @@ final class ListenStream: Sendable {
         return nil
     }
 
+    private func permission(for content: ListenTarget.Content) async -> ListenPermission? {
+        await configuration.permission?(content, configuration.principal)
+    }
+
     /// Removes the targets to which the client may not listen any more.
     private func review() async {
         for (id, content) in state.withLock(\.session.contents) {
-            if case .denied(let failure)? = await configuration.permission?(content) {
+            if case .denied(let failure)? = await permission(for: content) {
                 await perform(.denied(id, failure))
             }
         }

@@ -67,6 +67,8 @@ extension StorageServer {
         settings.scannedPageBytes = configuration.firstPageBytes
         settings.maximumHoldTime = configuration.maximumHoldTime
         settings.readTimeout = configuration.readTimeout
+        settings.principal = StorageContext.current.principal
+        settings.permission = configuration.permission
         settings.checkIndexes = { [configuration] operation throws(StorageError) in
             try configuration.checkIndexes(of: operation)
         }

@@ -83,7 +83,7 @@ struct WriteStream {
     private func commit(_ batch: WriteBatch) async throws -> CommitReceipt {
         try WriteRules.check(batch, reserved, for: adapter.capabilities)
         let limit = configuration.requestTimeout
-        let context = StorageContext().limited(to: limit, on: configuration.clock)
+        let context = StorageContext.current.limited(to: limit, on: configuration.clock)
         let results: [Result<CommitReceipt, StorageError>]
         do throws(StorageError) {
             results = try await context.run { () async throws(StorageError) in

@@ -51,6 +51,14 @@ struct ServingFailure: Error {
         Self(StorageError(.permissionDenied, message))
     }
 
+    /// Creates the failure of a request that has no principal.
+    static func unauthenticated(_ error: StorageError) -> Self {
+        var failure = Self(error)
+        // Status 401 needs a challenge (RFC 9110 section 15.5.2).
+        if failure.status == .unauthenticated { failure.fields[.wwwAuthenticate] = "Bearer" }
+        return failure
+    }
+
     static func notAllowed(
         _ method: HTTPRequest.Method,
         allowed: [HTTPRequest.Method]

@@ -24,8 +24,11 @@ final class StoreEpoch: Sendable {
     /// Returns the epoch, created and stored if necessary.
     func value() async throws(StorageError) -> String {
         if let known = state.withLock({ $0 }) { return known }
-        let found = try await stored()
-        let epoch = if let found { found } else { try await created() }
+        // The epoch is the server's own, whoever asks for it first.
+        let epoch = try await StorageContext().run { () async throws(StorageError) -> String in
+            if let found = try await self.stored() { return found }
+            return try await self.created()
+        }
         return state.withLock { state in
             state = state ?? epoch
             return state ?? epoch

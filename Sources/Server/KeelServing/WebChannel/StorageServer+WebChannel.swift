@@ -22,6 +22,9 @@ extension StorageServer {
         }
         // Clients open a new session after this status.
         guard let session = channels[id] else { return .text(.badRequest, "Unknown SID\n") }
+        guard try await principal(of: session.signed(call.head))?.id == session.principal?.id else {
+            throw .forbidden("the session of the WebChannel is that of another caller")
+        }
         let acknowledged = items["AID"].flatMap { Int($0) } ?? 0
         guard call.head.method == .post else {
             // Such a client cannot read a response before its end.
@@ -35,7 +38,7 @@ extension StorageServer {
             session.terminate()
             return .webChannel([])
         }
-        let (messages, first) = try await messages(of: call)
+        let (messages, first) = try messages(of: try await form(of: call))
         guard let status = session.take(messages, from: first, acknowledging: acknowledged) else {
             throw .invalid("too many messages of the session are missing, or wait for its stream")
         }
@@ -48,9 +51,10 @@ extension StorageServer {
         _ stream: FirestoreRoute.Call,
         _ items: RequestItems
     ) async throws(ServingFailure) -> HTTPReply {
+        let (principal, authorization, form) = try await opening(call)
         guard let database = items["database"] else { throw .invalid("“database” is missing") }
         let server = try server(of: database)
-        let (messages, first) = try await messages(of: call)
+        let (messages, first) = try messages(of: form)
         guard channels.count < configuration.maximumListeners else {
             let message = "the server has \(configuration.maximumListeners) streams already"
             throw ServingFailure(
@@ -61,13 +65,18 @@ extension StorageServer {
         let name = configuration.serverName
         let session = WebChannelSession(
             id: (name.isEmpty ? "" : name + "-") + configuration.makeID(),
-            in: channels.held
+            in: channels.held,
+            principal: principal,
+            authorization: authorization
         )
         channels[session.id] = session
         _ = session.take(messages, from: first, acknowledging: 0)
+        let context = StorageContext().of(principal)
         StorageContext.withoutContext {
-            _ = Task {
-                await session.run(stream, in: database, of: server, among: channels)
+            _ = Task { [channels] in
+                await context.bind {
+                    await session.run(stream, in: database, of: server, among: channels)
+                }
                 channels[session.id] = nil
             }
         }
@@ -76,12 +85,44 @@ extension StorageServer {
         return .webChannel(WebChannelState.framed(Array(greeting.utf8)))
     }
 
+    /// Authenticates the request that opens a session, and returns its form.
+    ///
+    /// Firestore's SDKs for web pages send the header fields in the form, without a preflight of CORS, and in no later
+    /// request. Only `Authorization` is taken from there: proxies may have removed other fields.
+    ///
+    /// - Returns: The principal, the `Authorization` of the form if it has authenticated the request, and the form.
+    private func opening(
+        _ call: HTTPCall
+    ) async throws(ServingFailure) -> (StoragePrincipal?, String?, RequestItems) {
+        var head = call.head
+        guard configuration.authenticate != nil, head.headerFields[.authorization] == nil else {
+            let principal = try await principal(of: head)
+            return (principal, nil, try await self.form(of: call))
+        }
+        let form = try await self.form(of: call)
+        let authorization = Self.authorization(in: form)
+        head.headerFields[.authorization] = authorization
+        return (try await principal(of: head), authorization, form)
+    }
+
+    private static func authorization(in form: RequestItems) -> String? {
+        for line in (form["headers"] ?? "").split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, parts[0].lowercased() == "authorization" else { continue }
+            return String(parts[1].drop { $0 == " " })
+        }
+        return nil
+    }
+
+    private func form(of call: HTTPCall) async throws(ServingFailure) -> RequestItems {
+        let bytes = try await call.bytes(upTo: configuration.maximumBodyBytes)
+        return try RequestItems(Substring(decoding: bytes, as: UTF8.self).utf8, isForm: true)
+    }
+
     /// Returns the messages of a request, which are fields of a form, and the number of the first one.
     private func messages(
-        of call: HTTPCall
-    ) async throws(ServingFailure) -> ([WebChannelState.Request], first: Int) {
-        let bytes = try await call.bytes(upTo: configuration.maximumBodyBytes)
-        let form = try RequestItems(Substring(decoding: bytes, as: UTF8.self).utf8, isForm: true)
+        of form: RequestItems
+    ) throws(ServingFailure) -> ([WebChannelState.Request], first: Int) {
         let count = Int(form["count"] ?? "0") ?? -1
         let first = Int(form["ofs"] ?? "0") ?? -1
         guard (0...1_000).contains(count), (0...1 << 50).contains(first) else {

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import KeelCore
 internal import KeelHTTP
 internal import KeelStorage
@@ -19,6 +20,10 @@ final class WebChannelSession: Sendable {
 
     /// The unguessable name of the session, by which its requests are recognized.
     let id: String
+    /// The principal that opened the session, to which all of its requests must belong; nil for an anonymous caller.
+    let principal: StoragePrincipal?
+    /// The `Authorization` of the session's requests that have none of their own.
+    private let authorization: String?
     private let state = Mutex(WebChannelState())
     /// The bytes that all sessions of the server hold.
     private let total: ByteCount
@@ -31,15 +36,30 @@ final class WebChannelSession: Sendable {
         bufferingPolicy: .bufferingOldest(WebChannelSession.mostRequests)
     )
 
-    init(id: String, in total: ByteCount = ByteCount()) {
+    init(
+        id: String,
+        in total: ByteCount = ByteCount(),
+        principal: StoragePrincipal? = nil,
+        authorization: String? = nil
+    ) {
         self.id = id
         self.total = total
+        self.principal = principal
+        self.authorization = authorization
     }
 
     deinit { total.add(-state.withLock(\.countedBytes)) }
 
     /// The number of bytes that the session holds, in both directions.
     var heldBytes: Int { state.withLock(\.heldBytes) }
+
+    /// Returns the head of a request of the session with its `Authorization`.
+    func signed(_ head: HTTPRequest) -> HTTPRequest {
+        guard let authorization, head.headerFields[.authorization] == nil else { return head }
+        var head = head
+        head.headerFields[.authorization] = authorization
+        return head
+    }
 
     /// Counts what the session holds among the bytes of all sessions.
     private func count() {

@@ -1,6 +1,6 @@
 /// The caller of a store, for access rules.
 ///
-/// Nothing in Keel evaluates it yet.
+/// Adapters find it in their `StorageContext`. A server determines it for each request; no part of Keel decides by it.
 public struct StoragePrincipal: Sendable, Hashable {
     /// The permanent identifier of the principal, such as the `sub` claim of a token.
     public var id: String

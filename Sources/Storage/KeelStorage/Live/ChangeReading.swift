@@ -48,10 +48,7 @@ extension ChangeReading {
         let hub: @Sendable () -> Self? = { [weak self] in self }
         let context = StorageContext().of(principal)
         return StorageContext.withoutContext {
-            Task {
-                // Binding alone never throws.
-                try? await context.bind { await Self.read(as: reader, for: hub) }
-            }
+            Task { await context.bind { await Self.read(as: reader, for: hub) } }
         }
     }
 

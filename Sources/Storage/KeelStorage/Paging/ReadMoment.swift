@@ -113,7 +113,7 @@ package final class ReadMoment: Sendable {
         guard lastHold.withLock({ $0.take() }) != nil else { return }
         let request = request(for: .zero)
         let context = StorageContext().of(principal)
-        Task { [adapter] in try? await context.bind { _ = try? await adapter.read(request) } }
+        Task { [adapter] in await context.bind { _ = try? await adapter.read(request) } }
     }
 
     private func request(for duration: Duration) -> ReadRequest {

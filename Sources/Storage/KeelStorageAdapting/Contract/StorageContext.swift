@@ -29,7 +29,7 @@ public struct StorageContext: Sendable {
     /// The context of the current task; without an explicit context, it has no limit and no principal.
     public static var current: StorageContext { bound ?? StorageContext() }
 
-    /// The caller; nil for the app itself.
+    /// The caller; nil for the app itself, and for an anonymous caller of a server.
     public let principal: StoragePrincipal?
     private let deadline: Deadline?
 
@@ -71,7 +71,7 @@ public struct StorageContext: Sendable {
     package func bind<Value>(
         isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> Value
-    ) async throws -> Value {
+    ) async rethrows -> Value {
         try await Self.$bound.withValue(self, operation: body, isolation: isolation)
     }
 

@@ -296,7 +296,7 @@ struct ListenStreamTests {
         let requests = AsyncStream.makeStream(of: ListenRequest.self)
         var configuration = ListenStream.Configuration()
         (configuration.clock, configuration.heartbeat) = (clock, .seconds(100_000))
-        configuration.permission = { permissions.permission($0) }
+        configuration.permission = { content, _ in permissions.permission(content) }
         let hub = ListenHub(adapter: store)
         let removed = Mutex<[Int32]>([])
         let told = Mutex<[Int32]>([])

@@ -12,5 +12,20 @@ extension CommentExamples {
         let server = StorageServer(adapter: try SQLiteStorageAdapter(at: file))
         _ = server
     }
+
+    static func authentication(
+        _ adapter: some StorageAdapter,
+        _ verify: @escaping @Sendable (String) async -> String?
+    ) {
+        var configuration = StorageServer.Configuration()
+        configuration.authenticate = { head async throws(StorageError) -> StoragePrincipal? in
+            guard let token = head.headerFields[.authorization], let user = await verify(token) else {
+                throw StorageError(.unauthenticated, "sign in first")
+            }
+            return StoragePrincipal(id: user)
+        }
+        let server = StorageServer(adapter: adapter, configuration: configuration)
+        _ = server
+    }
 }
 #endif
