@@ -39,16 +39,16 @@ import Synchronization
 ///
 /// The server answers only requests for its own hosts, and of web pages only those that
 /// ``Configuration/allowedOrigins`` contains, or that a server on the same machine delivered. This protects it from web
-/// pages only. **Without** ``Configuration/authenticate``**, every caller that can reach the server can read and write
-/// every document of the store.** With it, so can every caller that the closure admits: the server has no access rules,
-/// but adapters find the principal of a request in `StorageContext`. Set it, or listen on the loopback interface only.
+/// pages only. **Unless you set** ``Configuration/authenticate``, every caller that can reach the server can read and
+/// write every document of the store; then listen on the loopback interface only. With it, every caller that the closure
+/// admits can do so: the server has no access rules. Adapters find the principal of a request in `StorageContext`.
 ///
 /// ```swift
 /// var configuration = StorageServer.Configuration()
 /// configuration.authenticate = { head async throws(StorageError) -> StoragePrincipal? in
-///     guard let token = head.headerFields[.authorization], let user = await verify(token) else {
-///         throw StorageError(.unauthenticated, "sign in first")
-///     }
+///     guard let token = head.headerFields[.authorization],
+///         let user = await verify(token)
+///     else { throw StorageError(.unauthenticated, "sign in first") }
 ///     return StoragePrincipal(id: user)
 /// }
 /// let server = StorageServer(adapter: adapter, configuration: configuration)

@@ -19,9 +19,9 @@ extension CommentExamples {
     ) {
         var configuration = StorageServer.Configuration()
         configuration.authenticate = { head async throws(StorageError) -> StoragePrincipal? in
-            guard let token = head.headerFields[.authorization], let user = await verify(token) else {
-                throw StorageError(.unauthenticated, "sign in first")
-            }
+            guard let token = head.headerFields[.authorization],
+                let user = await verify(token)
+            else { throw StorageError(.unauthenticated, "sign in first") }
             return StoragePrincipal(id: user)
         }
         let server = StorageServer(adapter: adapter, configuration: configuration)
