@@ -9,6 +9,9 @@ import Testing
 #if Logging
 import Logging
 #endif
+#if TestServer && AsyncHTTPClient
+import KeelTestServer
+#endif
 
 @Suite("Presets and dependency keys")
 struct PresetTests {
@@ -53,6 +56,21 @@ struct PresetTests {
         let text = try await keel.makeStorage().getDocument("notes/1")["text"]
         #expect(text == "Hello")
     }
+
+    #if TestServer && AsyncHTTPClient
+    @Test("A server of documents receives the token", .timeLimit(.minutes(1)))
+    func serverToken() async throws {
+        try await FaultServer.run(answers: [.status(.notFound)]) { server in
+            let address = try #require(URL(string: server.address("")))
+            var keel = KeelConfiguration(environment: .production, storage: .server(address))
+            keel.storageTokens = StaticToken("secret")
+            _ = try? await keel.makeStorage().findDocument("notes/1")
+            let request = try #require(try await server.waitForRequests(1).first)
+            let sent = request.fields.filter { $0.name.lowercased() == "authorization" }
+            #expect(sent.map(\.value) == ["Bearer secret"])
+        }
+    }
+    #endif
 
     @Test("Files persist across stores, and a preview keeps them in memory")
     func files() async throws {

@@ -28,7 +28,9 @@ extension KeelConfiguration {
                     "no transport: enable the 'AsyncHTTPClient' trait of the keel package"
                 )
             }
-            return client(on: FirestoreStorageAdapter(.keel(address), transport: transport))
+            var server = FirestoreStorageAdapter.Configuration.keel(address)
+            if let storageTokens { server.authentication = .source(storageTokens) }
+            return client(on: FirestoreStorageAdapter(server, transport: transport))
         #if SQLite
         case .applicationSupport(let app):
             return client(on: try SQLiteStorageAdapter(at: .applicationSupport(app)))

@@ -1,4 +1,5 @@
 public import Foundation
+public import KeelCore
 internal import KeelLocation
 public import KeelSecrets
 public import KeelStorage
@@ -39,7 +40,7 @@ public struct KeelConfiguration: Sendable {
         case applicationSupport(String)
         /// In an SQLite file.
         case file(URL)
-        /// On a Keel server, `keel serve`, at this URL.
+        /// On a Keel server, `keel serve`, at this URL; ``KeelConfiguration/storageTokens`` has its token.
         case server(URL)
     }
 
@@ -100,6 +101,10 @@ public struct KeelConfiguration: Sendable {
     public var environment: Environment
     /// The location of documents.
     public var storage: StorageLocation
+    /// The source of the bearer tokens for the server of ``storage``, such as `StaticToken` or an `AuthSession`.
+    ///
+    /// Nil, the default, sends no token.
+    public var storageTokens: (any TokenSource)?
     /// The location of cached values that exceed the memory.
     public var caches: CacheLocation
     /// The maximum size of caches on disk in bytes.
