@@ -1,7 +1,9 @@
 import ArgumentParser
 import Foundation
+import HTTPTypes
 import KeelDocumentTools
 import KeelHummingbird
+import KeelSecurityTools
 import KeelServing
 import KeelStorage
 import KeelStorageSQLite
@@ -23,11 +25,13 @@ struct ServeCommand: AsyncParsableCommand {
             One port answers gRPC, REST, and web pages over WebChannel. Google's clients find it if \
             the variable FIRESTORE_EMULATOR_HOST has the address, such as 127.0.0.1:8080.
 
-            There is no authentication yet: whoever can connect can read and write everything. So \
-            the server listens on the loopback interface and refuses any other address. Web pages \
-            can use it if they come from this machine, or from an origin that --allow-origin names.
+            With --tokens, requests need a token of the file, except for /health. Without it, whoever \
+            can connect can read and write everything, so the server refuses any address but those \
+            of the loopback interface. Web pages can use it if they come from this machine, or from \
+            an origin that --allow-origin names.
 
                 keel serve --storage notes.sqlite --port 8080
+                keel serve --storage notes.sqlite --tokens tokens.txt
             """
     )
 
@@ -93,7 +97,20 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var databaseReaders = 8
 
-    @Option(help: "The loopback address to listen on.")
+    @Option(
+        help: ArgumentHelp(
+            """
+            The callers that may use the server: a file of lines with a name and the SHA-256 of a \
+            token in hexadecimal. Requests bear the token: Authorization: Bearer TOKEN. It is read \
+            once.
+            """,
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var tokens: String?
+
+    @Option(help: "The address to listen on; without --tokens, a loopback address.")
     var host = "127.0.0.1"
 
     @Option(help: "The port to listen on; 0 takes a free one.")
@@ -193,13 +210,12 @@ struct ServeCommand: AsyncParsableCommand {
     var logLevel = LogThreshold.info
 
     func validate() throws {
-        guard LoopbackAddress.contains(host) else {
+        guard tokens != nil || LoopbackAddress.contains(host) else {
             throw ValidationError(
                 """
-                --host \(host) is not a loopback address. Without authentication, which does not \
-                exist yet, anybody on the network could read and write all documents. Use \
-                127.0.0.1, ::1 or localhost, and a proxy that authenticates callers if others are \
-                to reach it.
+                --host \(host) is not a loopback address. Without --tokens, anybody on the network \
+                could read and write all documents. Name the callers with --tokens FILE, or use \
+                127.0.0.1, ::1 or localhost.
                 """
             )
         }
@@ -294,6 +310,17 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func serve() async throws {
         let logger = Self.logger(Logger.Level(rawValue: logLevel.rawValue) ?? .info)
+        var configuration = StorageServer.Configuration()
+        configuration.authenticate = try authentication()
+        if tlsCertificate == nil, !LoopbackAddress.contains(host) {
+            logger.warning(
+                """
+                Tokens and documents are sent in the clear; use --tls-certificate, or a proxy with \
+                TLS
+                """,
+                metadata: ["host": "\(host)"]
+            )
+        }
         let openFiles = OpenFileLimit.raise()
         // The store and the program itself need open files too.
         let mostConnections = min(maxConnections, max(16, openFiles - 64))
@@ -315,7 +342,6 @@ struct ServeCommand: AsyncParsableCommand {
             allowsUnverifiedDatabase: unverifiedDatabase,
             databaseReaders: databaseReaders
         )
-        var configuration = StorageServer.Configuration()
         configuration.maximumBodyBytes = maxBody << 20
         configuration.requestTimeout = .seconds(requestTimeout)
         configuration.maximumListeners = maxListeners
@@ -350,6 +376,8 @@ struct ServeCommand: AsyncParsableCommand {
             RequestLog(handler, logger),
             host: host,
             port: port,
+            // With tokens, the handler itself refuses requests.
+            access: tokens == nil ? .sameMachine : .everybody,
             tls: tls,
             mostConnections: mostConnections,
             logger: logger,
@@ -367,6 +395,17 @@ struct ServeCommand: AsyncParsableCommand {
         group.maximumGracefulShutdownDuration = .seconds(drain + grace)
         try await ServiceGroup(configuration: group).run()
         try await store.close()
+    }
+
+    /// Returns the check of requests by --tokens; nil without the option.
+    private func authentication() throws -> (
+        @Sendable (HTTPRequest) async throws(StorageError) -> StoragePrincipal?
+    )? {
+        guard let tokens else { return nil }
+        let file = try TokenFile(tokens)
+        return { head async throws(StorageError) -> StoragePrincipal? in
+            try file.principal(of: head)
+        }
     }
 
     private func serverTLS() throws -> HandlerServer.TLS? {

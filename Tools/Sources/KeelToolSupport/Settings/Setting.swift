@@ -139,7 +139,7 @@ package struct Setting: Hashable, Sendable {
             "storage", "history", "durability", "host", "port", "max-body", "request-timeout",
             "max-listeners", "max-connections", "logs", "analytics", "drain", "grace",
             "log-level", "keep-changes", "keep-changes-size", "keep-removals", "keep-removals-size",
-            "database-readers",
+            "database-readers", "tokens",
         ].map { Setting("serve", $0) } + [Setting("serve", "unverified-database", .flag)]
 
     private static let proxy = [
