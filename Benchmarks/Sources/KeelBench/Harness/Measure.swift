@@ -10,19 +10,21 @@ enum Target: Sendable {
     case keelAtMost(Double)
     /// The row is informational: its ratio is how many times faster Keel is.
     case info
+    /// The row is informational: its ratio is the first figure divided by the second, the growth of a cost.
+    case growth
 
     var text: String? {
         switch self {
         case .atMost(let limit): "<= \(limit)"
         case .atLeast(let limit), .partAtLeast(let limit): ">= \(limit)"
         case .keelAtMost(let limit): "\(limit) abs."
-        case .info: nil
+        case .info, .growth: nil
         }
     }
 
     func ratio(keel: Double, peer: Double) -> Double {
         switch self {
-        case .atMost, .partAtLeast, .keelAtMost: keel / peer
+        case .atMost, .partAtLeast, .keelAtMost, .growth: keel / peer
         case .atLeast, .info: peer / keel
         }
     }
@@ -34,7 +36,7 @@ enum Target: Sendable {
         case .atMost(let limit): ratio.isNaN ? nil : ratio <= limit
         case .atLeast(let limit), .partAtLeast(let limit): ratio.isNaN ? nil : ratio >= limit
         case .keelAtMost(let limit): keel.isNaN ? nil : keel <= limit
-        case .info: nil
+        case .info, .growth: nil
         }
     }
 }

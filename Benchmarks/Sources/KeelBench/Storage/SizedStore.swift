@@ -132,9 +132,7 @@ extension SizedStore {
             }
         },
         Work(name: "set") { store, number in
-            var place = Place(number * 7_919 % (store.count / 2))
-            place.score = number &* 31 % 1_000_000
-            place.note = "\(number) \(ContinuousClock.now)"
+            let place = changed(number, of: store.count)
             try await store.client.setDocument(DocumentPath("places", place.id), place)
         },
     ]
@@ -171,7 +169,20 @@ extension SizedStore {
 
     /// Returns existing documents; consecutive ones are far apart.
     static func path(_ number: Int, in store: SizedStore) -> DocumentPath {
-        DocumentPath("places", Place.id(number &* 7_919 % (store.count / 2)))
+        DocumentPath("places", id(number, of: store.count))
+    }
+
+    /// Returns the ids of these documents in a store of a size.
+    static func id(_ number: Int, of count: Int) -> String {
+        Place.id(number &* 7_919 % (count / 2))
+    }
+
+    /// Returns one of these documents with another score and another note.
+    static func changed(_ number: Int, of count: Int) -> Place {
+        var place = Place(number &* 7_919 % (count / 2))
+        place.score = number &* 31 % 1_000_000
+        place.note = "\(number) \(ContinuousClock.now)"
+        return place
     }
 
     private static func expect(

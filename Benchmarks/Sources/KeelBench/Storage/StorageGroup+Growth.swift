@@ -4,9 +4,11 @@ import KeelStorageSQLite
 
 extension StorageGroup {
     /// A file with a store of a size, filled on first use.
-    private struct SizedFile: Sendable {
+    struct SizedFile: Sendable {
         let file: URL
         let store: Lazily<SizedStore>
+        /// The numbers of the documents that are changed to trim the log.
+        let trimmedNumbers = Numbers(from: 0)
 
         init(_ count: Int, in folder: URL) {
             let own = folder.appending(path: "sized-\(count)-\(UUID().uuidString)")
@@ -21,33 +23,25 @@ extension StorageGroup {
 
     /// Measures the same work in a large store and in one of 10,000 documents.
     static func growth(_ options: Options, in folder: URL) -> [Measure] {
-        func store(_ count: Int) -> SizedFile { SizedFile(options.scaled(count), in: folder) }
-        let small = store(10_000)
-        let sizes = [("100,000", store(100_000)), ("1,000,000", store(1_000_000))]
+        let small = SizedFile(options.scaled(10_000), in: folder)
+        let smallPeer = SizedPeer(options.scaled(10_000), in: folder)
         var measures: [Measure] = []
-        for (name, large) in sizes {
+        var trimmings: [Measure] = []
+        for (name, count) in [("100,000", 100_000), ("1,000,000", 1_000_000)] {
             let comparison = "\(name) / 10,000 documents"
+            let large = SizedFile(options.scaled(count), in: folder)
+            let largePeer = SizedPeer(options.scaled(count), in: folder)
             measures += SizedStore.growth(comparison, large.store, small.store, options)
+            measures.append(peerGet(comparison, largePeer, smallPeer, options))
             measures.append(
                 Measure(
                     name: "import per document, \(comparison)",
                     unit: "µs",
                     // Inserting random keys costs SQLite itself more in a larger tree.
-                    target: .info,
+                    target: .growth,
                     maximumRounds: 1,
                     keel: { try await large.store.value().importTime },
                     peer: { try await small.store.value().importTime }
-                )
-            )
-            measures.append(
-                Measure(
-                    name: "index build per document, \(comparison)",
-                    unit: "µs",
-                    // Inserting random keys costs SQLite itself more in a larger tree.
-                    target: .info,
-                    maximumRounds: 1,
-                    keel: { try await indexBuild(in: large) },
-                    peer: { try await indexBuild(in: small) }
                 )
             )
             measures.append(
@@ -59,25 +53,27 @@ extension StorageGroup {
                     peer: { try await openings(of: small, options) }
                 )
             )
+            measures += indexes(comparison, large, small)
+            trimmings.append(trimming(comparison, large, small, options))
         }
-        return measures
+        // Last, because they remove changes that other work reads.
+        return measures + trimmings
     }
 
-    /// Returns the time per document of building an index of the group, which is dropped afterwards.
-    @concurrent
-    private static func indexBuild(in file: SizedFile) async throws -> Double {
-        let count = try await file.store.value().count
-        let adapter = try SQLiteStorageAdapter(at: .file(file.file))
-        let schema = StorageSchema(indexes: [
-            IndexDefinition("places", scope: .group, [.ascending("note")])
-        ])
-        let start = ContinuousClock.now
-        try await adapter.prepare(schema)
-        try await adapter.finishIndexes()
-        let time = start.duration(to: .now).microseconds / Double(count)
-        try await adapter.dropIndexes(in: schema)
-        try adapter.close()
-        return time
+    /// Measures how much of the growth of Keel's `get` is SQLite's own: both sides are GRDB.
+    private static func peerGet(
+        _ comparison: String,
+        _ large: SizedPeer,
+        _ small: SizedPeer,
+        _ options: Options
+    ) -> Measure {
+        Measure(
+            name: "get by GRDB, \(comparison)",
+            unit: "µs",
+            target: .growth,
+            keel: { try await large.gets(options) },
+            peer: { try await small.gets(options) }
+        )
     }
 
     @concurrent

@@ -2,16 +2,20 @@ import Foundation
 import GRDB
 import KeelStorage
 
-/// Reads one row by its id with a cached statement and decodes its blob.
+/// Reads one row by its id with a cached statement, and decodes its blob.
 enum PeerGet {
     private static let sql = "SELECT body FROM documents WHERE id = ?"
 
-    /// Decodes with Keel's decoder.
-    static func withDocumentDecoder(_ id: String, in store: PeerStore) throws -> Place? {
-        let blob = try store.pool.read { database in
+    /// Returns the blob without decoding it.
+    static func body(_ id: String, in store: PeerStore) throws -> Data? {
+        try store.pool.read { database in
             try Data.fetchOne(try database.cachedStatement(sql: sql), arguments: [id])
         }
-        guard let blob else { return nil }
+    }
+
+    /// Decodes with Keel's decoder.
+    static func withDocumentDecoder(_ id: String, in store: PeerStore) throws -> Place? {
+        guard let blob = try body(id, in: store) else { return nil }
         return try DocumentDecoder().decode(from: DocumentBody(bytes: [UInt8](blob)))
     }
 
@@ -21,10 +25,7 @@ enum PeerGet {
         in store: PeerStore,
         _ decoder: JSONDecoder
     ) throws -> Place? {
-        let blob = try store.pool.read { database in
-            try Data.fetchOne(try database.cachedStatement(sql: sql), arguments: [id])
-        }
-        return try blob.map { try decoder.decode(Place.self, from: $0) }
+        try body(id, in: store).map { try decoder.decode(Place.self, from: $0) }
     }
 }
 
