@@ -196,6 +196,17 @@ public final class StorageTransaction: Sendable {
         try collect { batch throws(StorageError) in batch.update(path, changes, if: condition) }
     }
 
+    /// Sets some fields of an existing document when the body returns, and keeps the others.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
+    public func update(
+        _ path: DocumentPath,
+        _ fields: DocumentFields,
+        if condition: WriteCondition = .exists
+    ) throws(StorageError) {
+        try collect { batch throws(StorageError) in try batch.update(path, fields, if: condition) }
+    }
+
     /// Removes a document when the body returns.
     public func delete(
         _ path: DocumentPath,

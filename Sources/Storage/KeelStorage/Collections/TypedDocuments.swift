@@ -60,6 +60,20 @@ extension TypedDocuments {
         try await client.count(try refined(refine))
     }
 
+    /// Returns values computed over the documents that a query finds, one per aggregation.
+    ///
+    /// The call behaves like ``StorageClient/aggregate(_:_:)``.
+    ///
+    /// - Returns: The values, in the order of the aggregations.
+    /// - Throws: `StorageError/Code/invalidArgument` unless there are 1 to 5 aggregations.
+    @concurrent
+    public func aggregate(
+        _ aggregations: [Aggregation],
+        _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery = { $0 }
+    ) async throws(StorageError) -> [DocumentValue] {
+        try await client.aggregate(try refined(refine), aggregations)
+    }
+
     private func find(_ query: DocumentQuery) async throws(StorageError) -> [Item] {
         let documents = try await client.queryDocuments(query)
         var items: [Item] = []
