@@ -1,5 +1,4 @@
 #if SQLite
-import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
 import Testing
@@ -74,33 +73,6 @@ struct CountTests {
                 "\(name)"
             )
         }
-    }
-
-    @Test("Changing an array of ten times as many elements takes at most forty times as long")
-    func arrayCost() async throws {
-        let adapter = InMemoryStorageAdapter()
-        // Quadratic work would take a hundred times as long; the best of three excludes pauses.
-        func time(_ count: Int) async throws -> Duration {
-            let old = (0..<count).map { DocumentValue.integer(Int64($0)) }
-            let new = (count / 2..<count * 3 / 2).map { DocumentValue.integer(Int64($0)) }
-            var best = Duration.seconds(1_000)
-            for _ in 0..<3 {
-                try await adapter.apply(
-                    WriteBatch([.set(["tags": .array(old)], at: "a/1")])
-                )
-                let changes = [FieldTransform.Operation.arrayUnion(new), .arrayRemove(new)]
-                    .map { DocumentWrite("a/1", .update([FieldChange("tags", .transform($0))])) }
-                let start = ContinuousClock.now
-                try await adapter.apply(WriteBatch(changes))
-                best = min(best, start.duration(to: .now))
-            }
-            let document = try #require(try await adapter.document("a/1"))
-            #expect(document["tags"]?.arrayValue?.count == count / 2)
-            return best
-        }
-        _ = try await time(1_000)
-        let (small, large) = (try await time(2_000), try await time(20_000))
-        #expect(large < small * 40, "\(small), \(large)")
     }
 
     @Test("An array of 20,000 elements can be indexed, changed and found")
