@@ -32,7 +32,8 @@ extension StorageServer {
         /// read-only transaction; 10 minutes by default.
         ///
         /// Only stores without a history need to hold a state. A reply that is incomplete after this time is cut off. A
-        /// listener that has not received its documents begins again once, and then ends with `FAILED_PRECONDITION`.
+        /// listener that has not received its documents begins again once; then its stream ends with `UNAVAILABLE`, and
+        /// clients open another one.
         public var maximumHoldTime: Duration = .seconds(600)
 
         /// The approximate size of the first page of a long reply, in bytes of documents, all of one moment.
@@ -54,8 +55,9 @@ extension StorageServer {
         /// Above this size, the streams with the largest backlogs end; their clients reconnect and continue from their
         /// position. Up to the same amount may be in transmission to clients. For streams of Firestore's Listen method,
         /// the limit applies to the changes that wait, or are kept until a query has been read, to the documents of
-        /// queries that are being sent, and to the messages of WebChannel sessions. Above it, documents are read in
-        /// small pages, and a stream that keeps more than 1 MiB of changes ends with `UNAVAILABLE`.
+        /// queries and the changes of resumed targets that are being sent, and to the messages of WebChannel sessions.
+        /// Above it, documents are read in small pages, and a stream that keeps more than 1 MiB of changes, or reads more
+        /// than 1 MiB at once, ends with `UNAVAILABLE`.
         public var maximumBacklogBytes = 256 << 20
 
         /// The maximum number of recorded transactions; 10,000 by default.

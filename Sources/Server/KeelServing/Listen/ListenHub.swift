@@ -41,9 +41,10 @@ final class ListenHub: Sendable {
 
     let adapter: any StorageAdapter
     let clock: any Clock<Duration>
-    /// Admits the reads of queries, and of ten or more documents: thousands of clients that come back at once must not
-    /// read at the same time.
-    let reads = TaskQueue(admitting: 8)
+    /// The maximum number of reads of queries, and of ten or more documents, at the same time.
+    static let mostReads = 8
+    /// Admits such reads: thousands of clients that come back at once must not read at the same time.
+    let reads = TaskQueue(admitting: ListenHub.mostReads)
     /// The maximum number of states that the store holds for streams: half of all, because a slow client needs one for
     /// minutes, and other calls need some.
     private static let mostHolds = 4
@@ -133,8 +134,11 @@ final class ListenHub: Sendable {
     /// Adds a target, whose changes the stream receives from the hub's position on.
     func add(_ target: Int32, _ scope: ChangeScope, for mailbox: ListenMailbox) {
         state.withLock { state in
-            state.scopes[mailbox.id, default: [:]][target] = scope
-            state.index.insert(.init(stream: mailbox.id, target: target), for: scope)
+            let key = TargetIndex.Key(stream: mailbox.id, target: target)
+            let former = state.scopes[mailbox.id, default: [:]].updateValue(scope, forKey: target)
+            // A client that adds a target twice ends its stream, of which nothing must remain here.
+            if let former { state.index.remove(key, for: former) }
+            state.index.insert(key, for: scope)
             // Pages that were collected before lack the target's changes.
             mailbox.restart(from: state.reached)
         }

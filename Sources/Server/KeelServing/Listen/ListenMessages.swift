@@ -23,6 +23,9 @@ struct ListenTarget: Sendable, Hashable {
     /// The number of documents that the client had when it received its token; nil if it does not want to compare.
     var expectedCount: Int?
 
+    /// The number of documents that the target names.
+    var documentCount: Int { if case .documents(let paths) = content { paths.count } else { 0 } }
+
     /// The documents whose changes can concern the target.
     var scope: ChangeScope {
         switch content {
@@ -102,10 +105,11 @@ struct StreamFailure: Error {
     ///
     /// Only what concerns the query fails a target for good. The state of the store does not: it may be damaged, or
     /// refuse its server; clients then come back with their tokens. PostgreSQL's `.invalidArgument` is of this kind,
-    /// because queries have been validated.
+    /// because queries have been validated. Nor does a snapshot that the store has lost twice: the client is slow, and
+    /// may be faster later.
     init(listening error: StorageError) {
         switch error.code {
-        case .unsupported, .indexRequired, .snapshotTooOld: self.init(error)
+        case .unsupported, .indexRequired: self.init(error)
         case .tooLarge: self.init(.resourceExhausted, error.message)
         default: self.init(.unavailable, error.message)
         }

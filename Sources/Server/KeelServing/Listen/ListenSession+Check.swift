@@ -66,10 +66,19 @@ extension ListenSession {
         return verdict
     }
 
-    /// Goes on without a comparison whose read has failed.
-    mutating func abandonCheck(_ id: Int32, _ effects: inout [Effect]) {
+    /// Goes on without a comparison whose read, or the changes before it, could not be read.
+    mutating func abandonCheck(
+        _ id: Int32,
+        _ error: StorageError,
+        _ effects: inout [Effect]
+    ) {
         guard let shown = targets[id]?.check?.shown else { return }
-        guard kept.start.map({ $0 <= shown }) ?? false else { return repeatRead(of: id, &effects) }
+        guard kept.start.map({ $0 <= shown }) ?? false else {
+            let failure = StreamFailure(listening: error)
+            // A store that is away would be asked again at once, until it is back.
+            guard failure.status != .unavailable else { return effects.append(.end(failure)) }
+            return repeatRead(of: id, &effects)
+        }
         endCheck(id, &effects)
     }
 

@@ -92,6 +92,8 @@ struct ListenSession {
 
     /// The maximum number of targets of a stream.
     static let mostTargets = 1_000
+    /// The maximum number of documents that the targets of a stream name.
+    static let mostDocuments = 100_000
 
     var targets: [Int32: Target] = [:]
     var nextRead: ReadID = 0
@@ -102,14 +104,20 @@ struct ListenSession {
     /// The position of the newest read whose documents were sent.
     ///
     /// They stay with the client, which shows them for other targets, too, also when their own target is removed.
-    private(set) var reach: ChangeCursor?
+    var reach: ChangeCursor?
     /// The pages since a read began.
     private(set) var kept: KeptPages
     /// Whether documents have been sent since the last point that was published.
     var hasNews = false
 
+    /// The approximate maximum size of the documents that the targets with a limit keep together, in bytes.
+    let mostWindowBytes: Int
+
     /// Creates a session that keeps about so many changes for a read; a slower one is repeated.
-    init(mostKeptChanges: Int = 10_000) { kept = KeptPages(mostChanges: mostKeptChanges) }
+    init(mostKeptChanges: Int = 10_000, mostWindowBytes: Int = 64 << 20) {
+        kept = KeptPages(mostChanges: mostKeptChanges)
+        self.mostWindowBytes = mostWindowBytes
+    }
 
     // MARK: Events
 
@@ -221,6 +229,11 @@ struct ListenSession {
                 "a stream has up to \(Self.mostTargets) targets; remove some, or open another stream"
             return reject(id, StreamFailure(.resourceExhausted, message), &effects)
         }
+        let count = targets.values.reduce(target.documentCount) { $0 + $1.target.documentCount }
+        guard count <= Self.mostDocuments else {
+            let message = "the targets of a stream name up to \(Self.mostDocuments) documents"
+            return reject(id, StreamFailure(.resourceExhausted, message), &effects)
+        }
         guard acknowledge(id, &effects) else { return }
         targets[id] = Target(
             target: target,
@@ -234,7 +247,12 @@ struct ListenSession {
     }
 
     /// Returns the number of a new target: the client's, or a free one if the client leaves the choice to the server.
-    func number(_ id: Int32) -> Int32 { id == 0 ? (targets.keys.max() ?? 0) &+ 1 : id }
+    func number(_ id: Int32) -> Int32 {
+        guard id == 0 else { return id }
+        let last = targets.keys.max() ?? 0
+        guard last == .max else { return last + 1 }
+        return (1...Int32.max).first { targets[$0] == nil } ?? id
+    }
 
     /// Acknowledges a new target; a number that is in use ends the stream.
     private func acknowledge(_ id: Int32, _ effects: inout [Effect]) -> Bool {
@@ -279,7 +297,7 @@ struct ListenSession {
     }
 
     /// Returns whether the kept pages continue a read, and starts to follow the log with the first one.
-    private mutating func accepts(_ point: Point, _ effects: inout [Effect]) -> Bool {
+    mutating func accepts(_ point: Point, _ effects: inout [Effect]) -> Bool {
         guard position != nil else {
             (position, self.point) = (point.position, point)
             kept.restart(after: point.position)
@@ -287,166 +305,6 @@ struct ListenSession {
             return true
         }
         return kept.start.map { $0 <= point.position } ?? false
-    }
-
-    /// Starts a read again that the kept pages do not continue.
-    ///
-    /// The target ends if its collection changes so fast that not even the largest room for pages is enough.
-    mutating func repeatRead(of id: Int32, _ effects: inout [Effect]) {
-        targets[id]?.repetitions += 1
-        guard let target = targets[id] else { return }
-        guard kept.drops <= KeptPages.mostDrops || target.repetitions < 2 else {
-            targets[id] = nil
-            let message =
-                "the collection changes faster than it can be read; listen to a smaller part of it"
-            let failure = StreamFailure(.resourceExhausted, message)
-            return effects.append(Self.change(.remove, [id], cause: failure))
-        }
-        // A client with some of the documents would lack the others.
-        guard !target.isCurrent, !target.needsReset, !target.isPartial,
-            let token = target.target.resumption
-        else { return self.read(id, &effects) }
-        effects.append(.catchUp(begin(id), after: token.position, target.target.scope))
-    }
-
-    private mutating func load(
-        _ id: Int32,
-        _ documents: [Document],
-        _ unreadable: [DocumentPath],
-        at point: Point,
-        _ effects: inout [Effect]
-    ) {
-        reset(id, &effects)
-        let steps = targets[id]?.view.load(documents, unreadable: unreadable) ?? []
-        targets[id]?.isPartial = false
-        send([id: steps], at: point.time, &effects)
-        follow(id, from: point, &effects)
-    }
-
-    /// Makes the client forget the documents of a target that are not known here.
-    private mutating func reset(_ id: Int32, _ effects: inout [Effect]) {
-        guard var target = targets[id], target.needsReset || target.view.needsReset else { return }
-        effects.append(Self.change(.reset, [id]))
-        (target.needsReset, target.isCurrent, hasNews) = (false, false, true)
-        targets[id] = target
-    }
-
-    /// Sends a part of a complete read.
-    ///
-    /// From the first part on, the target takes the pages behind the read's position at once: they are not kept for a
-    /// read that lasts as long as a slow client takes its documents.
-    private mutating func loadPart(
-        _ id: Int32,
-        _ documents: [Document],
-        of read: ReadID,
-        at point: Point,
-        _ effects: inout [Effect]
-    ) {
-        let isFirst = if case .reading? = targets[id]?.phase { true } else { false }
-        if isFirst {
-            guard accepts(point, &effects) else { return repeatRead(of: id, &effects) }
-            reset(id, &effects)
-            targets[id]?.view.beginParts()
-            targets[id]?.phase = .loading(read, from: point.position)
-            targets[id]?.isPartial = true
-            reach = max(reach ?? point.position, point.position)
-        }
-        let steps = targets[id]?.view.loadPart(documents) ?? []
-        send([id: steps], at: point.time, &effects)
-        if isFirst { _ = advance(id, from: point.position, &effects) }
-    }
-
-    /// Sends the last part of a complete read.
-    private mutating func endLoad(
-        _ id: Int32,
-        _ documents: [Document],
-        from start: ChangeCursor,
-        at time: Timestamp,
-        _ effects: inout [Effect]
-    ) {
-        let steps = targets[id]?.view.loadPart(documents) ?? []
-        let gone = targets[id]?.view.endParts() ?? []
-        targets[id]?.isPartial = false
-        send([id: gone + steps], at: time, &effects)
-        arrive(id, at: start)
-    }
-
-    private mutating func catchUp(
-        _ id: Int32,
-        _ changes: [ChangePage.Change],
-        at point: Point,
-        _ effects: inout [Effect]
-    ) {
-        guard let steps = targets[id]?.view.apply(changes) else { return read(id, &effects) }
-        send([id: steps], at: point.time, &effects)
-        // A comparison would be repeated, too.
-        let isHurried = kept.drops >= KeptPages.mostDrops
-        guard !isHurried, let expected = targets[id]?.target.expectedCount else {
-            targets[id]?.check = nil
-            return follow(id, from: point, &effects)
-        }
-        reach = max(reach ?? point.position, point.position)
-        // After a repeated read, the documents that were sent before still count.
-        var check = targets[id]?.check ?? ResultCheck(expected: expected, shown: point.position)
-        check.advance(to: point.position, by: steps)
-        targets[id]?.check = check
-        startCheck(id, &effects)
-    }
-
-    /// Applies the pages that arrived while a target was read.
-    private mutating func follow(_ id: Int32, from point: Point, _ effects: inout [Effect]) {
-        reach = max(reach ?? point.position, point.position)
-        settle(id, from: point.position, &effects)
-    }
-
-    /// Applies the pages behind the position that a target shows.
-    mutating func settle(_ id: Int32, from shown: ChangeCursor, _ effects: inout [Effect]) {
-        guard advance(id, from: shown, &effects) else { return read(id, &effects) }
-        arrive(id, at: shown)
-    }
-
-    /// Applies the kept pages behind a position; returns false if the target must be read again.
-    private mutating func advance(
-        _ id: Int32,
-        from shown: ChangeCursor,
-        _ effects: inout [Effect]
-    ) -> Bool {
-        for page in kept.pages where shown < page.next {
-            guard let steps = targets[id]?.view.apply(page.changes) else { return false }
-            send([id: steps], at: page.time, &effects)
-        }
-        return true
-    }
-
-    /// Ends the read of a target, which waits for the stream if it was read at a later position.
-    private mutating func arrive(_ id: Int32, at shown: ChangeCursor) {
-        let isAhead = position.map { $0 < shown } ?? true
-        targets[id]?.phase = isAhead ? .ahead(shown) : .settled
-        targets[id]?.repetitions = 0
-        targets[id]?.hasBegunAgain = false
-    }
-
-    private mutating func fail(
-        _ id: Int32,
-        _ error: StorageError,
-        _ effects: inout [Effect]
-    ) {
-        // A failed comparison does not end its target.
-        guard targets[id]?.check == nil else { return abandonCheck(id, &effects) }
-        if error.code == .snapshotTooOld, var target = targets[id], !target.hasBegunAgain,
-            case .loading = target.phase
-        {
-            // A client that takes longer than the store can hold a snapshot would not be faster the next time.
-            target.view = TargetView(target.target.content)
-            (target.needsReset, target.hasBegunAgain) = (true, true)
-            targets[id] = target
-            return read(id, &effects)
-        }
-        let failure = StreamFailure(listening: error)
-        // Clients resume a stream that ends, but not a target that fails.
-        guard failure.status != .unavailable else { return effects.append(.end(failure)) }
-        targets[id] = nil
-        effects.append(Self.change(.remove, [id], cause: failure))
     }
 
     // MARK: The log
@@ -478,6 +336,10 @@ struct ListenSession {
         send(steps, at: page.time, &effects)
         for id in targets.keys.sorted() where targets[id]?.check?.result != nil {
             compare(id, &effects)
+        }
+        // Documents of the reserve alone are noticed with the next change of the result.
+        if steps.keys.contains(where: { targets[$0].map { $0.view.bytes > 0 } ?? false }) {
+            limitWindows(&effects)
         }
     }
 

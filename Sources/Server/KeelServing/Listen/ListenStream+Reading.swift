@@ -10,14 +10,56 @@ extension ListenStream {
 
     /// Performs a read, and hands its result to the session.
     func read(_ id: ListenSession.ReadID, _ operation: ReadOperation) async {
+        // A few documents and numbers do not wait for a client that is slow to take others.
+        guard operation.mayFindMany else { return await readAtOnce(id, operation) }
+        guard await loads.enter() else { return }
+        defer { loads.leave() }
+        // The target may have been removed meanwhile.
+        guard isWaiting(for: id) else { return }
         // Other stores could not read the pages from one state.
         let keepsStates = !adapter.capabilities.isDisjoint(with: [.heldReads, .pointInTimeReads])
         guard keepsStates, let query = operation.queryInParts else {
-            return await handle(await result(id, operation))
+            return await readAtOnce(id, operation)
         }
+        await load(id, query)
+    }
+
+    /// Reads the changes behind the position of a target's token, and hands them to the session.
+    func catchUp(
+        _ id: ListenSession.ReadID,
+        _ cursor: ChangeCursor,
+        _ scope: ChangeScope
+    ) async {
         guard await loads.enter() else { return }
         defer { loads.leave() }
-        await load(id, query)
+        guard isWaiting(for: id) else { return }
+        let size = hub.count()
+        await handle(await changes(id, after: cursor, scope, countedIn: size))
+        size.set(0)
+    }
+
+    /// Performs a read at once, and hands its result to the session.
+    ///
+    /// The documents are counted until the client has taken them.
+    private func readAtOnce(_ id: ListenSession.ReadID, _ operation: ReadOperation) async {
+        let size = hub.count()
+        await handle(await result(id, operation, countedIn: size))
+        size.set(0)
+    }
+
+    /// Counts what the stream has read for its client, and not sent yet.
+    ///
+    /// - Throws: `StorageError/Code/unavailable` if that is much, and more waits for all streams than should.
+    private func count(_ bytes: Int, in size: CountedBytes) throws(StorageError) {
+        size.set(bytes)
+        guard bytes <= Self.guaranteedBytes || !hub.isFull else { throw Self.hasNoRoom }
+    }
+
+    /// Returns the approximate size of documents in bytes.
+    private static func size(of documents: [Document]) -> Int {
+        var size = AnswerSize(most: Int.max)
+        for document in documents { size.add(document) }
+        return size.bytes
     }
 
     /// Reads the documents of a query page by page, each page after the client has taken the one before it.
@@ -30,7 +72,7 @@ extension ListenStream {
             while let page = try await pages.next() {
                 guard !pages.isCutShort else {
                     guard point == nil else { return await handle(Self.unreadable(id)) }
-                    return await handle(await result(id, .query(query)))
+                    return await readAtOnce(id, .query(query))
                 }
                 if point == nil {
                     guard let position = page.result.position, let time = page.result.time else {
@@ -40,9 +82,12 @@ extension ListenStream {
                     point = .init(position: position, time: time)
                 }
                 guard let point else { continue }
-                size.set(page.documents.reduce(0) { $0 + $1.body.bytes.count })
+                size.set(Self.size(of: page.documents))
                 guard pages.mayHaveMore else {
-                    return await handle(.loaded(id, page.documents, at: point))
+                    // The last page is here, however long the client takes.
+                    moment.release()
+                    await handle(.loaded(id, page.documents, at: point))
+                    return size.set(0)
                 }
                 await moment.whileHeld(on: configuration.clock) {
                     await self.handle(.part(id, page.documents, at: point))
@@ -56,7 +101,9 @@ extension ListenStream {
             guard point == nil, error.code == .snapshotTooOld else {
                 return await handle(Self.failure(id, error))
             }
-            await handle(await result(id, .query(query)))
+            // What is read instead needs no state, however long the client takes.
+            moment.release()
+            await readAtOnce(id, .query(query))
         }
     }
 
@@ -104,15 +151,22 @@ extension ListenStream {
     /// Performs a read at once, and returns its result as an event.
     private func result(
         _ id: ListenSession.ReadID,
-        _ operation: ReadOperation
+        _ operation: ReadOperation,
+        countedIn size: CountedBytes
     ) async -> ListenSession.Event {
         var request = ReadRequest(operation)
         (request.needsPosition, request.needsTime) = (true, true)
         request.reportsUnreadable = true
-        request.maximumBytes = configuration.mostBytesAtOnce
+        let (most, waiting) = (configuration.mostBytesAtOnce, hub.waitingBytes)
+        // While there is no room, the reads that are admitted together find no more than one of them otherwise.
+        let room = max(most / ListenHub.mostReads, hub.room)
+        request.maximumBytes = min(most, room)
         do throws(StorageError) {
             let result = try await answer(request)
-            guard !result.isPartial else { return .failed(id, isTooLarge) }
+            guard !result.isPartial else {
+                let isCrowded = room < most && waiting > 0
+                return .failed(id, isCrowded ? Self.hasNoRoom : Self.tooLarge(min(most, room)))
+            }
             guard let position = result.position, let time = result.time else {
                 return .failed(id, Self.lacksTimes)
             }
@@ -120,9 +174,11 @@ extension ListenStream {
             let unreadable = result.unreadable.map(\.path)
             switch result.payload {
             case .found(let documents):
+                try count(Self.size(of: documents), in: size)
                 return .loaded(id, documents, unreadable: unreadable, at: point)
             case .documents(let documents):
                 let found = documents.compactMap { $0 }
+                try count(Self.size(of: found), in: size)
                 return .loaded(id, found, unreadable: unreadable, at: point)
             case .values(let values):
                 return .counted(id, Int(values.first?.integerValue ?? 0), at: point)
@@ -130,6 +186,37 @@ extension ListenStream {
             }
         } catch {
             return Self.failure(id, error)
+        }
+    }
+
+    /// Reads the changes behind a position, and returns them as an event.
+    private func changes(
+        _ id: ListenSession.ReadID,
+        after cursor: ChangeCursor,
+        _ scope: ChangeScope,
+        countedIn counted: CountedBytes
+    ) async -> ListenSession.Event {
+        var request = ChangeRequest(after: cursor, scope: scope)
+        var changes: [ChangePage.Change] = []
+        var size = AnswerSize(most: configuration.mostBytesAtOnce)
+        do throws(StorageError) {
+            while true {
+                let page = try await adapter.changes(request)
+                changes += page.changes
+                for change in page.changes { size.add(change) }
+                guard changes.count <= configuration.mostRepeatedChanges, !size.isFull else {
+                    return .cannotResume(id)
+                }
+                try count(size.bytes, in: counted)
+                request.after = page.next
+                guard page.isCaughtUp else { continue }
+                guard let time = page.time else { return .failed(id, Self.lacksTimes) }
+                return .caughtUp(id, changes, at: .init(position: page.next, time: time))
+            }
+        } catch {
+            // A token of other data, or of changes that the log has removed.
+            let isUseless = [.cursorExpired, .invalidArgument].contains(error.code)
+            return isUseless ? .cannotResume(id) : .failed(id, error)
         }
     }
 
@@ -154,20 +241,17 @@ extension ListenStream {
         )
     }
 
-    private var isTooLarge: StorageError {
-        let size = "\(configuration.mostBytesAtOnce) bytes"
-        return StorageError(
+    private static func tooLarge(_ bytes: Int) -> StorageError {
+        StorageError(
             .tooLarge,
-            "the documents have more than \(size); narrow the query, or limit it"
+            "the documents have more than \(bytes) bytes; narrow the query, or limit it"
         )
     }
 
     /// Performs a read: one of a few documents at once, and others when they are admitted, with a time limit.
     private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         // A few documents do not wait for slow queries; a timer would cost more than reading them.
-        if case .documents(let paths) = request.operation, paths.count < 10 {
-            return try await adapter.read(request)
-        }
+        if request.operation.isOfFewDocuments { return try await adapter.read(request) }
         // The store may have been busy the first time.
         if let result = try await admittedAnswer(request) { return result }
         if let result = try await admittedAnswer(request) { return result }
@@ -201,6 +285,22 @@ extension ListenStream {
     }
 }
 
+extension ReadOperation {
+    /// Whether these are a few documents, which are read without waiting for others.
+    fileprivate var isOfFewDocuments: Bool {
+        if case .documents(let paths) = self { paths.count < 10 } else { false }
+    }
+
+    /// Whether the result may take much memory.
+    fileprivate var mayFindMany: Bool {
+        switch self {
+        case .documents: !isOfFewDocuments
+        case .query: true
+        case .aggregate, .collections: false
+        }
+    }
+}
+
 /// The moment at which the pages of a target are read, if the store has to hold it.
 private final class HeldMoment: Sendable {
     private let hub: ListenHub
@@ -213,7 +313,7 @@ private final class HeldMoment: Sendable {
     deinit { release() }
 
     /// Gives the place of the moment back to other streams.
-    private func release() {
+    func release() {
         let wasCounted = isCounted.withLock { isCounted in
             defer { isCounted = false }
             return isCounted

@@ -32,6 +32,14 @@ final class ListenStream: Sendable {
         ///
         /// A read that takes longer is tried once more, and then its target ends.
         var readTimeout = Duration.seconds(60)
+        /// The mean pause before a stream ends with `UNAVAILABLE`; it varies by half.
+        ///
+        /// Clients come back after this status. The SDKs for the web and iOS forget their own pauses with every message
+        /// of a stream, such as the acknowledgement of a target: they would be back at once, and fail again.
+        ///
+        /// Source: firebase/firebase-js-sdk, packages/firestore/src/remote/persistent_stream.ts,
+        /// `PersistentListenStream.onMessage`.
+        var pauseBeforeEnd = Duration.seconds(2)
         var clock: any Clock<Duration> = ContinuousClock()
         /// Throws an error if a query is refused because it has no index.
         var checkIndexes: (@Sendable (ReadOperation) throws(StorageError) -> Void)?
@@ -52,10 +60,11 @@ final class ListenStream: Sendable {
         case follow(ChangeCursor, UInt64)
         /// Ask again whether the client may listen to a target.
         case review(Int32, UInt64, after: Duration)
+        case end(after: Duration)
     }
 
     private struct State {
-        var session = ListenSession()
+        var session: ListenSession
         /// Distinguishes the current follower of the log from those before a restart.
         var follower: UInt64 = 0
         var isEager = false
@@ -65,7 +74,11 @@ final class ListenStream: Sendable {
         /// The watch for the next heartbeat; nil before the stream runs, and after its end.
         var nextBeat: DeadlineEntry?
         var isBeating = false
+        /// Whether the stream has ended, so that nothing may be sent any more.
+        var isOver = false
         var failure: StreamFailure?
+        /// The number of reads that wait or are under way.
+        var reads = 0
         /// Distinguishes the permissions of a target from those of earlier ones with its number.
         var permissions: [Int32: UInt64] = [:]
         var nextPermission: UInt64 = 0
@@ -76,17 +89,21 @@ final class ListenStream: Sendable {
     let configuration: Configuration
     private let timer: DeadlineTimer
     private let send: @Sendable (ListenResponse) async throws -> Void
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     /// Admits one event at a time, so that messages keep their order.
     private let turns = TaskQueue()
     private let (work, works) = AsyncStream.makeStream(of: Work.self)
 
-    /// Admits some of the stream's reads of queries, with the documents that its client has not taken.
+    /// Admits some of the stream's reads of queries and of changes, with the documents that its client has not taken.
     let loads = TaskQueue(admitting: 8)
     /// The size of the pages of the log that the session keeps, in bytes.
     private let kept: CountedBytes
-    /// The size of such pages that a stream has room for, however much waits for others.
-    private static let guaranteedBytes = 1 << 20
+    /// The size of such pages, and of documents that are read at once, that a stream has room for, however much waits
+    /// for others.
+    static let guaranteedBytes = 1 << 20
+    /// The maximum number of reads that wait or are under way: some for each target, and for targets that were removed
+    /// before they were read.
+    private static let mostReads = 4 * ListenSession.mostTargets
 
     var adapter: any StorageAdapter { hub.adapter }
 
@@ -99,6 +116,8 @@ final class ListenStream: Sendable {
         self.hub = hub
         self.configuration = configuration
         self.send = send
+        let session = ListenSession(mostWindowBytes: configuration.mostBytesAtOnce)
+        state = Mutex(State(session: session))
         timer = .on(configuration.clock)
         mailbox = hub.open()
         kept = hub.count()
@@ -140,8 +159,24 @@ final class ListenStream: Sendable {
 
     /// Ends the stream, from any task.
     func end(_ failure: StreamFailure? = nil) {
-        state.withLock { $0.failure = $0.failure ?? failure }
+        state.withLock { state in
+            state.failure = state.failure ?? failure
+            state.isOver = true
+        }
         works.finish()
+    }
+
+    /// Ends the stream with the status of the store or the server, and sends nothing from now on.
+    private func fail(_ failure: StreamFailure) {
+        guard failure.status == .unavailable else { return end(failure) }
+        state.withLock { state in
+            state.failure = state.failure ?? failure
+            state.isOver = true
+            state.session = ListenSession()
+        }
+        kept.set(0)
+        let pause = configuration.pauseBeforeEnd * Double.random(in: 0.5...1.5)
+        works.yield(.end(after: pause))
     }
 
     // MARK: Events
@@ -237,26 +272,29 @@ final class ListenStream: Sendable {
     }
 
     private func perform(_ event: ListenSession.Event) async {
-        let (effects, size) = state.withLock { state in
-            (state.session.handle(event), state.session.kept.bytes)
+        let (effects, size) = state.withLock { state -> ([ListenSession.Effect], Int) in
+            // What was to be sent before the end is missing, so that a later point would not be consistent.
+            guard !state.isOver else { return ([], 0) }
+            return (state.session.handle(event), state.session.kept.bytes)
         }
         kept.set(size)
         if size > Self.guaranteedBytes, hub.isFull {
             // The client resumes the stream, perhaps on another server.
-            return end(StreamFailure(.unavailable, "too many changes wait for all streams"))
+            return fail(StreamFailure(listening: Self.hasNoRoom))
         }
         for effect in effects {
             switch effect {
-            case .read(let id, let operation): works.yield(.read(id, operation))
+            case .read(let id, let operation):
+                guard begin(.read(id, operation)) else { return }
             case .catchUp(let id, let cursor, let scope):
-                works.yield(.catchUp(id, after: cursor, scope))
+                guard begin(.catchUp(id, after: cursor, scope)) else { return }
             case .follow(let cursor):
                 let follower = state.withLock { state in
                     state.follower += 1
                     return state.follower
                 }
                 works.yield(.follow(cursor, follower))
-            case .end(let failure): return end(failure)
+            case .end(let failure): return fail(failure)
             case .send(let response):
                 if case .target(let change) = response, change.kind == .remove {
                     for id in change.targets { hub.remove(id, of: mailbox) }
@@ -266,6 +304,21 @@ final class ListenStream: Sendable {
                 do { try await send(response) } catch { return end() }
             }
         }
+    }
+
+    /// Hands a read to a task of its own; ends the stream, and returns false, if too many wait.
+    private func begin(_ read: Work) -> Bool {
+        let count = state.withLock { state in
+            state.reads += 1
+            return state.reads
+        }
+        guard count <= Self.mostReads else {
+            let message = "the stream adds and removes targets faster than they can be read"
+            end(StreamFailure(.resourceExhausted, message))
+            return false
+        }
+        works.yield(read)
+        return true
     }
 
     /// Tells a quiet client the stream's position, so that it can resume from there, and knows that the stream is open.
@@ -340,9 +393,11 @@ final class ListenStream: Sendable {
 
     // MARK: The store
 
-    /// Returns whether a target waits for a read, or for more of its documents.
+    /// Returns whether a target waits for a read, for more of its documents, or for their names.
     func isWaiting(for read: ListenSession.ReadID) -> Bool {
-        state.withLock { $0.session.target(of: read) != nil }
+        state.withLock { state in
+            state.session.target(of: read) != nil || state.session.target(naming: read) != nil
+        }
     }
 
     private func perform(_ work: Work) async {
@@ -351,44 +406,27 @@ final class ListenStream: Sendable {
         case .review(let id, let number, let time):
             guard (try? await configuration.clock.sleep(for: time)) != nil else { return }
             await renew(id, number)
-        case .read(let id, let operation): await read(id, operation)
+        case .read(let id, let operation):
+            await read(id, operation)
+            state.withLock { $0.reads -= 1 }
         case .catchUp(let id, let cursor, let scope):
-            await handle(await catchUp(id, cursor, scope))
+            await catchUp(id, cursor, scope)
+            state.withLock { $0.reads -= 1 }
         case .follow(let cursor, let follower):
             await follow(cursor, follower)
-        }
-    }
-
-    private func catchUp(
-        _ id: ListenSession.ReadID,
-        _ cursor: ChangeCursor,
-        _ scope: ChangeScope
-    ) async -> ListenSession.Event {
-        var request = ChangeRequest(after: cursor, scope: scope)
-        var changes: [ChangePage.Change] = []
-        var size = AnswerSize(most: configuration.mostBytesAtOnce)
-        do throws(StorageError) {
-            while true {
-                let page = try await adapter.changes(request)
-                changes += page.changes
-                for change in page.changes { size.add(change) }
-                guard changes.count <= configuration.mostRepeatedChanges, !size.isFull else {
-                    return .cannotResume(id)
-                }
-                request.after = page.next
-                guard page.isCaughtUp else { continue }
-                guard let time = page.time else { return .failed(id, Self.lacksTimes) }
-                return .caughtUp(id, changes, at: .init(position: page.next, time: time))
-            }
-        } catch {
-            // A token of other data, or of changes that the log has removed.
-            let isUseless = [.cursorExpired, .invalidArgument].contains(error.code)
-            return isUseless ? .cannotResume(id) : .failed(id, error)
+        case .end(let pause):
+            try? await configuration.clock.sleep(for: pause)
+            works.finish()
         }
     }
 
     static var lacksTimes: StorageError {
         StorageError(.unsupported, "listening needs a store that tells the times of its states")
+    }
+
+    /// The error of a read for which there is no room: the client resumes the stream, perhaps on another server.
+    static var hasNoRoom: StorageError {
+        StorageError(.unavailable, "too many changes and documents wait for all streams")
     }
 
     /// Follows the log from a position: with reads of the stream's own up to its end, and then by the hub.
@@ -435,7 +473,7 @@ final class ListenStream: Sendable {
                     return nil
                 }
                 guard error.isTransient else {
-                    end(StreamFailure(listening: error))
+                    fail(StreamFailure(listening: error))
                     return nil
                 }
                 failures += 1

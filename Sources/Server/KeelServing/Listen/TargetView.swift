@@ -56,6 +56,9 @@ struct TargetView {
         }
     }
 
+    /// The approximate size of the documents that the view keeps, in bytes; only one of a query with a limit keeps any.
+    var bytes: Int { window?.bytes ?? 0 }
+
     /// A condition by which a hub finds the target's changes, and the documents that the client has.
     ///
     /// Nil if the query has no such condition, or the client's documents are unknown.

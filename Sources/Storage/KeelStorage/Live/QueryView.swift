@@ -22,6 +22,8 @@ package struct QueryView: Sendable {
     /// The kept documents, as the query projects them.
     private var kept: [Document] = []
     private var places: [DocumentPath: [UInt8]] = [:]
+    /// The approximate size of the kept documents, in bytes.
+    package private(set) var bytes = 0
     /// Whether every document of the result is kept.
     private var isComplete = true
     /// The result after the last steps, for a query with a limit or an offset.
@@ -85,6 +87,7 @@ package struct QueryView: Sendable {
         entries.sort { $0.key.lexicographicallyPrecedes($1.key) }
         keys = entries.map(\.key)
         kept = entries.map { prepared.project($0.document) }
+        bytes = kept.reduce(0) { $0 + Self.size(of: $1) }
         places = Dictionary(
             zip(kept.map(\.path), keys),
             uniquingKeysWith: { first, _ in first }
@@ -174,28 +177,43 @@ package struct QueryView: Sendable {
         // The index without the old document.
         let behind = lowerBound(of: key)
         let new = behind > old ? behind - 1 : behind
+        let projected = prepared.project(document)
+        bytes += Self.size(of: projected) - Self.size(of: kept[old])
         keys.replace(at: old, by: key, movedTo: new)
-        kept.replace(at: old, by: prepared.project(document), movedTo: new)
+        kept.replace(at: old, by: projected, movedTo: new)
         places[document.path] = key
         return new
     }
 
     private mutating func insert(_ document: Document, _ key: [UInt8]) -> Int {
         let index = lowerBound(of: key)
+        let projected = prepared.project(document)
+        bytes += Self.size(of: projected)
         keys.insert(key, at: index)
-        kept.insert(prepared.project(document), at: index)
+        kept.insert(projected, at: index)
         places[document.path] = key
         return index
     }
 
     private mutating func remove(at index: Int) {
         keys.remove(at: index)
-        places[kept.remove(at: index).path] = nil
+        let removed = kept.remove(at: index)
+        bytes -= Self.size(of: removed)
+        places[removed.path] = nil
+    }
+
+    private static func size(of document: Document) -> Int {
+        var size = AnswerSize(most: Int.max)
+        size.add(document)
+        return size.bytes
     }
 
     private mutating func trim() {
         guard let capacity, kept.count > capacity else { return }
-        for document in kept[capacity...] { places[document.path] = nil }
+        for document in kept[capacity...] {
+            bytes -= Self.size(of: document)
+            places[document.path] = nil
+        }
         kept.removeSubrange(capacity...)
         keys.removeSubrange(capacity...)
         isComplete = false

@@ -59,6 +59,24 @@ struct ListenHubSimulationTests {
         #expect(mailbox.take().flatMap(\.changes).map(\.path) == ["notes/1"])
     }
 
+    @Test("Nothing remains of a target that was added twice")
+    func doubleTarget() async throws {
+        let store = InMemoryStorageAdapter()
+        let hub = ListenHub(adapter: UnreadLog(upstream: store))
+        let mailbox = hub.open()
+        defer { hub.close(mailbox) }
+        hub.add(2, .query(DocumentQuery("notes")), for: mailbox)
+        hub.add(2, .query(DocumentQuery("others")), for: mailbox)
+        let start = try await Self.end(of: store)
+        hub.attend(mailbox)
+        #expect(hub.join(mailbox, at: start))
+        hub.remove(2, of: mailbox)
+        try await Self.set("red", in: store)
+        let page = try await store.changes(ChangeRequest(after: start.position))
+        hub.deliver(page, of: 1)
+        #expect(mailbox.take().isEmpty)
+    }
+
     private static func set(_ color: String, in store: InMemoryStorageAdapter) async throws {
         let write = try DocumentWrite.set(["color": .string(color)], at: "notes/1")
         for result in try await store.commit([WriteBatch([write])]) { _ = try result.get() }

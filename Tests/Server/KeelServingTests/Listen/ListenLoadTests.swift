@@ -330,11 +330,15 @@ struct ListenLoadTests {
             do { try await gate.pass() } catch { throw .cancellation }
         }
         let hub = ListenHub(adapter: store, mostWaitingBytes: 100_000)
+        var configuration = ListenStream.Configuration()
+        configuration.pauseBeforeEnd = .zero
         let requests = AsyncStream.makeStream(of: ListenRequest.self)
         let current = Mutex<Set<Int32>>([])
-        let stream = ListenStream(hub: hub) { response in
-            guard case .target(let change) = response, change.kind == .current else { return }
-            current.withLock { $0.formUnion(change.targets) }
+        let points = Mutex(0)
+        let stream = ListenStream(hub: hub, configuration: configuration) { response in
+            guard case .target(let change) = response else { return }
+            if change.kind == .noChange { points.withLock { $0 += 1 } }
+            if change.kind == .current { current.withLock { $0.formUnion(change.targets) } }
         }
         async let ended = stream.run(requests.stream)
         requests.continuation.yield(.add(ListenTarget(id: 2, content: Self.notes)))
@@ -347,6 +351,10 @@ struct ListenLoadTests {
         }
         #expect(await ended?.status == .unavailable)
         #expect(current.withLock { $0 } == [2])
+        // The client lacks the last changes, so that a later point would not be consistent.
+        let before = points.withLock { $0 }
+        await stream.handle(.beat)
+        #expect(points.withLock { $0 } == before)
     }
 
     @Test("A large target of a store that reads only the present ends with a status of its own")

@@ -66,7 +66,14 @@ struct QueryViewFuzzTests {
             #expect(view.documents == expected, "query \(index), step \(step)")
             #expect(shown == expected, "the steps of query \(index), step \(step)")
             guard view.documents == expected, shown == expected else { return }
+            let size = expected.reduce(0) { $0 + $1.body.bytes.count }
+            #expect(view.bytes >= size, "the size of query \(index), step \(step)")
         }
+        let gone = documents.keys.map { path in
+            ChangePage.Change.removed(path, Revision(number: revision + 1))
+        }
+        if case .needsRead = view.apply(gone) { _ = view.load([]) }
+        #expect(view.bytes == 0, "the size of query \(index) without documents")
     }
 
     private static func document(

@@ -1,0 +1,190 @@
+internal import KeelStorage
+internal import KeelStorageAdapting
+
+/// What the reads of targets find.
+extension ListenSession {
+    /// Starts a read again that the kept pages do not continue.
+    ///
+    /// The target ends if its collection changes so fast that not even the largest room for pages is enough.
+    mutating func repeatRead(of id: Int32, _ effects: inout [Effect]) {
+        targets[id]?.repetitions += 1
+        guard let target = targets[id] else { return }
+        guard kept.drops <= KeptPages.mostDrops || target.repetitions < 2 else {
+            targets[id] = nil
+            let message =
+                "the collection changes faster than it can be read; listen to a smaller part of it"
+            let failure = StreamFailure(.resourceExhausted, message)
+            return effects.append(Self.change(.remove, [id], cause: failure))
+        }
+        // A client with some of the documents would lack the others.
+        guard !target.isCurrent, !target.needsReset, !target.isPartial,
+            let token = target.target.resumption
+        else { return self.read(id, &effects) }
+        effects.append(.catchUp(begin(id), after: token.position, target.target.scope))
+    }
+
+    mutating func load(
+        _ id: Int32,
+        _ documents: [Document],
+        _ unreadable: [DocumentPath],
+        at point: Point,
+        _ effects: inout [Effect]
+    ) {
+        reset(id, &effects)
+        let steps = targets[id]?.view.load(documents, unreadable: unreadable) ?? []
+        targets[id]?.isPartial = false
+        send([id: steps], at: point.time, &effects)
+        follow(id, from: point, &effects)
+        limitWindows(newest: id, &effects)
+    }
+
+    /// Removes targets while those with a limit keep too many documents together: the newest one, then the largest.
+    ///
+    /// Such a target keeps its documents as long as it exists, because it needs them when one of them leaves.
+    mutating func limitWindows(newest: Int32? = nil, _ effects: inout [Effect]) {
+        var next = newest
+        while targets.values.reduce(0, { $0 + $1.view.bytes }) > mostWindowBytes,
+            let id = next ?? targets.max(by: { $0.value.view.bytes < $1.value.view.bytes })?.key
+        {
+            next = nil
+            guard targets.removeValue(forKey: id) != nil else { continue }
+            let message =
+                "the queries with a limit have more than \(mostWindowBytes) bytes of documents; "
+                + "lower their limits, or open another stream"
+            let failure = StreamFailure(.resourceExhausted, message)
+            effects.append(Self.change(.remove, [id], cause: failure))
+        }
+    }
+
+    /// Makes the client forget the documents of a target that are not known here.
+    private mutating func reset(_ id: Int32, _ effects: inout [Effect]) {
+        guard var target = targets[id], target.needsReset || target.view.needsReset else { return }
+        effects.append(Self.change(.reset, [id]))
+        (target.needsReset, target.isCurrent, hasNews) = (false, false, true)
+        targets[id] = target
+    }
+
+    /// Sends a part of a complete read.
+    ///
+    /// From the first part on, the target takes the pages behind the read's position at once: they are not kept for a
+    /// read that lasts as long as a slow client takes its documents.
+    mutating func loadPart(
+        _ id: Int32,
+        _ documents: [Document],
+        of read: ReadID,
+        at point: Point,
+        _ effects: inout [Effect]
+    ) {
+        let isFirst = if case .reading? = targets[id]?.phase { true } else { false }
+        if isFirst {
+            guard accepts(point, &effects) else { return repeatRead(of: id, &effects) }
+            reset(id, &effects)
+            targets[id]?.view.beginParts()
+            targets[id]?.phase = .loading(read, from: point.position)
+            targets[id]?.isPartial = true
+            reach = max(reach ?? point.position, point.position)
+        }
+        let steps = targets[id]?.view.loadPart(documents) ?? []
+        send([id: steps], at: point.time, &effects)
+        if isFirst { _ = advance(id, from: point.position, &effects) }
+    }
+
+    /// Sends the last part of a complete read.
+    mutating func endLoad(
+        _ id: Int32,
+        _ documents: [Document],
+        from start: ChangeCursor,
+        at time: Timestamp,
+        _ effects: inout [Effect]
+    ) {
+        let steps = targets[id]?.view.loadPart(documents) ?? []
+        let gone = targets[id]?.view.endParts() ?? []
+        targets[id]?.isPartial = false
+        send([id: gone + steps], at: time, &effects)
+        arrive(id, at: start)
+    }
+
+    mutating func catchUp(
+        _ id: Int32,
+        _ changes: [ChangePage.Change],
+        at point: Point,
+        _ effects: inout [Effect]
+    ) {
+        guard let steps = targets[id]?.view.apply(changes) else { return read(id, &effects) }
+        send([id: steps], at: point.time, &effects)
+        // A comparison would be repeated, too.
+        let isHurried = kept.drops >= KeptPages.mostDrops
+        guard !isHurried, let expected = targets[id]?.target.expectedCount else {
+            targets[id]?.check = nil
+            return follow(id, from: point, &effects)
+        }
+        reach = max(reach ?? point.position, point.position)
+        // After a repeated read, the documents that were sent before still count.
+        var check = targets[id]?.check ?? ResultCheck(expected: expected, shown: point.position)
+        check.advance(to: point.position, by: steps)
+        targets[id]?.check = check
+        startCheck(id, &effects)
+    }
+
+    /// Applies the pages that arrived while a target was read.
+    private mutating func follow(_ id: Int32, from point: Point, _ effects: inout [Effect]) {
+        reach = max(reach ?? point.position, point.position)
+        settle(id, from: point.position, &effects)
+    }
+
+    /// Applies the pages behind the position that a target shows.
+    mutating func settle(_ id: Int32, from shown: ChangeCursor, _ effects: inout [Effect]) {
+        guard advance(id, from: shown, &effects) else { return read(id, &effects) }
+        arrive(id, at: shown)
+    }
+
+    /// Applies the kept pages behind a position; returns false if the target must be read again.
+    private mutating func advance(
+        _ id: Int32,
+        from shown: ChangeCursor,
+        _ effects: inout [Effect]
+    ) -> Bool {
+        for page in kept.pages where shown < page.next {
+            guard let steps = targets[id]?.view.apply(page.changes) else { return false }
+            send([id: steps], at: page.time, &effects)
+        }
+        return true
+    }
+
+    /// Ends the read of a target, which waits for the stream if it was read at a later position.
+    private mutating func arrive(_ id: Int32, at shown: ChangeCursor) {
+        let isAhead = position.map { $0 < shown } ?? true
+        targets[id]?.phase = isAhead ? .ahead(shown) : .settled
+        targets[id]?.repetitions = 0
+        targets[id]?.hasBegunAgain = false
+    }
+
+    mutating func fail(
+        _ id: Int32,
+        _ error: StorageError,
+        _ effects: inout [Effect]
+    ) {
+        // A failed comparison does not end its target.
+        guard targets[id]?.check == nil else { return abandonCheck(id, error, &effects) }
+        if error.code == .snapshotTooOld, var target = targets[id], !target.hasBegunAgain,
+            case .loading = target.phase
+        {
+            // The store may have been restarted; a client that is too slow gets one more chance on this stream.
+            target.view = TargetView(target.target.content)
+            (target.needsReset, target.hasBegunAgain) = (true, true)
+            targets[id] = target
+            return read(id, &effects)
+        }
+        let failure = StreamFailure(listening: error)
+        // A target that is removed with a cause ends its listener in the SDKs for the web, iOS and Android, whatever the
+        // status: even a transient one is not retried. A stream that ends with `UNAVAILABLE` is opened again after a short
+        // pause by all of them, and by the server SDKs; its other targets continue from their tokens.
+        // `RESOURCE_EXHAUSTED` would mean their longest pause, a minute.
+        //
+        // Source: firebase/firebase-js-sdk, packages/firestore/src/remote/remote_store.ts, `onWatchStreamChange`,
+        // `handleTargetError` and `onWatchStreamClose`, and persistent_stream.ts, `close`.
+        guard failure.status != .unavailable else { return effects.append(.end(failure)) }
+        targets[id] = nil
+        effects.append(Self.change(.remove, [id], cause: failure))
+    }
+}

@@ -1,0 +1,246 @@
+import KeelStorage
+import KeelStorageAdapting
+import KeelStorageFirestore
+import KeelTestKit
+import KeelTestSupport
+import Synchronization
+import Testing
+
+@testable import KeelServing
+
+@Suite("Room for what streams of changes read", .timeLimit(.minutes(2)))
+struct ListenRoomTests {
+    private static let notes = ListenTarget.Content.query(DocumentQuery("notes"))
+    /// A target that is read at once.
+    private static let limited = ListenTarget.Content.query(
+        DocumentQuery("notes").with { $0.limit = .first(50) }
+    )
+
+    private static func write(_ count: Int, size: Int, to store: any StorageAdapter) async throws {
+        let fields: DocumentFields = ["text": .string(String(repeating: "x", count: size))]
+        for number in 0..<count {
+            let write = DocumentWrite("notes/\(number)", .set(DocumentBody(fields)))
+            for result in try await store.commit([WriteBatch([write])]) { _ = try result.get() }
+        }
+    }
+
+    /// Returns a target that has been resumed before the next commits.
+    private static func resumed(
+        _ content: ListenTarget.Content,
+        from store: any StorageAdapter
+    ) async throws -> ListenTarget {
+        var request = ReadRequest(.documents([]))
+        request.needsPosition = true
+        let position = try #require(try await store.read(request).position)
+        var target = ListenTarget(id: 2, content: content)
+        (target.resumption, target.isResumed) = (ResumeToken(position), true)
+        return target
+    }
+
+    @Test(
+        "What is read at once is counted until the client has taken it",
+        arguments: [false, true]
+    )
+    func counted(isResumed: Bool) async throws {
+        let store = InMemoryStorageAdapter()
+        var target = ListenTarget(id: 2, content: Self.limited)
+        if isResumed { target = try await Self.resumed(Self.notes, from: store) }
+        try await Self.write(3, size: 100_000, to: store)
+        let (gate, hub) = (Gate(), ListenHub(adapter: store))
+        let isCurrent = Mutex(false)
+        let stream = ListenStream(hub: hub) { response in
+            if case .document = response { try await gate.pass() }
+            guard case .target(let change) = response, change.kind == .current else { return }
+            isCurrent.withLock { $0 = true }
+        }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        requests.continuation.yield(.add(target))
+        async let ended = stream.run(requests.stream)
+        try await waitUntil { gate.begunCount == 1 }
+        #expect(hub.waitingBytes > 300_000)
+        gate.open()
+        try await waitUntil { isCurrent.withLock { $0 } && hub.waitingBytes == 0 }
+        requests.continuation.finish()
+        #expect(await ended == nil)
+    }
+
+    @Test(
+        "While others take all room, a stream that reads much at once ends for a while",
+        arguments: [false, true]
+    )
+    func noRoom(isResumed: Bool) async throws {
+        let store = InMemoryStorageAdapter()
+        var target = ListenTarget(id: 2, content: Self.limited)
+        if isResumed { target = try await Self.resumed(Self.notes, from: store) }
+        try await Self.write(3, size: 600_000, to: store)
+        let hub = ListenHub(adapter: store)
+        let others = hub.count()
+        others.set(300 << 20)
+        var configuration = ListenStream.Configuration()
+        configuration.pauseBeforeEnd = .zero
+        let documents = Mutex(0)
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(hub: hub, configuration: configuration) { response in
+            if case .document = response { documents.withLock { $0 += 1 } }
+            guard case .target(let change) = response, change.kind == .current else { return }
+            requests.continuation.finish()
+        }
+        requests.continuation.yield(.add(target))
+        #expect(await stream.run(requests.stream)?.status == .unavailable)
+        #expect(documents.withLock { $0 } == 0)
+        others.set(0)
+        #expect(hub.waitingBytes == 0)
+    }
+
+    @Test("A few documents are read although others take all room")
+    func fewDocuments() async throws {
+        let store = InMemoryStorageAdapter()
+        try await Self.write(3, size: 1_000, to: store)
+        let hub = ListenHub(adapter: store)
+        let others = hub.count()
+        others.set(300 << 20)
+        let documents = Mutex(0)
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(hub: hub) { response in
+            if case .document = response { documents.withLock { $0 += 1 } }
+            guard case .target(let change) = response, change.kind == .current else { return }
+            requests.continuation.finish()
+        }
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: Self.limited)))
+        #expect(await stream.run(requests.stream) == nil)
+        #expect(documents.withLock { $0 } == 3)
+        others.set(0)
+        #expect(hub.waitingBytes == 0)
+    }
+
+    /// A store whose first queries wait at a gate.
+    private static func gated(_ count: Int, by gate: Gate) -> WatchedStore {
+        WatchedStore(InMemoryStorageAdapter()) { number async throws(StorageError) in
+            guard number <= count else { return }
+            do { try await gate.pass() } catch { throw .cancellation }
+        }
+    }
+
+    @Test("A target that was removed before it was read is not read any more")
+    func removedTarget() async throws {
+        let gate = Gate()
+        let store = Self.gated(8, by: gate)
+        let current = Mutex<Set<Int32>>([])
+        let removed = Mutex<Set<Int32>>([])
+        let stream = ListenStream(hub: ListenHub(adapter: store)) { response in
+            guard case .target(let change) = response else { return }
+            if change.kind == .current { current.withLock { $0.formUnion(change.targets) } }
+            if change.kind == .remove { removed.withLock { $0.formUnion(change.targets) } }
+        }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        async let ended = stream.run(requests.stream)
+        for id in Int32(1)...8 {
+            requests.continuation.yield(.add(ListenTarget(id: id, content: Self.notes)))
+        }
+        try await waitUntil { gate.begunCount == 8 }
+        let others = DocumentQuery("others")
+        requests.continuation.yield(.add(ListenTarget(id: 9, content: .query(others))))
+        requests.continuation.yield(.remove(9))
+        try await waitUntil { removed.withLock { $0 == [9] } }
+        requests.continuation.yield(.add(ListenTarget(id: 10, content: Self.notes)))
+        gate.open()
+        try await waitUntil { current.withLock { $0.count } == 9 }
+        requests.continuation.finish()
+        #expect(await ended == nil)
+        #expect(current.withLock { $0.contains(10) })
+        let isRead = store.reads.contains { request in
+            guard case .query(let query) = request.operation else { return false }
+            return query.scope == others.scope
+        }
+        #expect(!isRead)
+    }
+
+    @Test("A client that adds and removes targets faster than they are read is stopped")
+    func restlessClient() async throws {
+        let gate = Gate()
+        let stream = ListenStream(hub: ListenHub(adapter: Self.gated(.max, by: gate))) { _ in }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        async let ended = stream.run(requests.stream)
+        for id in Int32(1)...8 {
+            requests.continuation.yield(.add(ListenTarget(id: id, content: Self.notes)))
+        }
+        try await waitUntil { gate.begunCount == 8 }
+        for _ in 0..<5_000 {
+            requests.continuation.yield(.add(ListenTarget(id: 9, content: Self.notes)))
+            requests.continuation.yield(.remove(9))
+        }
+        requests.continuation.finish()
+        #expect(await ended?.status == .resourceExhausted)
+    }
+
+    /// A store that at first cannot hold a state.
+    private final class FullStore: ForwardingStorageAdapter {
+        let upstream: any StorageAdapter
+        let isFull = Mutex(true)
+
+        init(_ upstream: any StorageAdapter) { self.upstream = upstream }
+
+        func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+            var result = try await upstream.read(request)
+            if request.holdDuration != nil, isFull.withLock({ $0 }) { result.time = nil }
+            return result
+        }
+    }
+
+    @Test("Streams whose states the store cannot hold leave their places to others")
+    func refusedStates() async throws {
+        let memory = InMemoryStorageAdapter()
+        try await Self.write(100, size: 10, to: memory)
+        let full = FullStore(memory)
+        let store = WatchedStore(full)
+        let hub = ListenHub(adapter: store)
+        var configuration = ListenStream.Configuration()
+        (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
+        let gate = Gate()
+        let slow = ListenStream(hub: hub, configuration: configuration) { response in
+            if case .document = response { try await gate.pass() }
+        }
+        let slowRequests = AsyncStream.makeStream(of: ListenRequest.self)
+        async let slowEnd = slow.run(slowRequests.stream)
+        for id in Int32(1)...4 {
+            slowRequests.continuation.yield(.add(ListenTarget(id: id, content: Self.notes)))
+        }
+        try await waitUntil {
+            store.reads.count(where: { $0.maximumBytes == configuration.mostBytesAtOnce }) == 4
+        }
+        full.isFull.withLock { $0 = false }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(hub: hub, configuration: configuration) { response in
+            guard case .target(let change) = response, change.kind == .current else { return }
+            requests.continuation.finish()
+        }
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: Self.notes)))
+        #expect(await stream.run(requests.stream) == nil)
+        let holds = store.reads.filter { $0.asOf == nil && ($0.holdDuration ?? .zero) > .zero }
+        #expect(holds.count == 5)
+        slowRequests.continuation.finish()
+        #expect(await slowEnd == nil)
+    }
+
+    @Test("A stream whose store is away ends after a pause: its client would be back at once")
+    func pause() async throws {
+        let away = StorageError(.unavailable, "the store is away")
+        let store = WatchedStore(InMemoryStorageAdapter()) { _ async throws(StorageError) in
+            throw away
+        }
+        let clock = TestClock()
+        var configuration = ListenStream.Configuration()
+        configuration.clock = clock
+        let stream = ListenStream(
+            hub: ListenHub(adapter: store),
+            configuration: configuration
+        ) { _ in }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: .documents(["notes/1"]))))
+        async let ended = stream.run(requests.stream)
+        // The heartbeat, and the pause.
+        try await waitUntil(within: .seconds(20)) { clock.sleeperCount >= 2 }
+        await clock.advance(by: .seconds(3))
+        #expect(await ended?.status == .unavailable)
+    }
+}
