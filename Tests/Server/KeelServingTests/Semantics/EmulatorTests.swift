@@ -8,14 +8,26 @@ import Testing
     .timeLimit(.minutes(15))
 )
 struct EmulatorTests {
-    /// The rows in which the emulator of 2025 (528.0.0) differs from Google's service, with reasons.
+    /// The rows in which the emulator of 2025 (528.0.0) differs from Google's service, with reasons and sources.
     ///
     /// Remove a row from the table when it passes.
-    private static let departures: [String: String] = [
-        "aggregation/six-refused": "answers UNKNOWN where the service answers INVALID_ARGUMENT",
-        "find-nearest/nested-vector": "finds no vectors below a map",
-        "limit/trace-skipped-is-told": "counts the documents before a cursor as skipped",
-        "limits/index-entries-above-40000": "has no limit of index entries",
+    private static let departures: [String: EmulatorDifference] = [
+        "aggregation/six-refused": .emulators(
+            "answers UNKNOWN where the service answers INVALID_ARGUMENT",
+            GoogleSource.webTest("aggregation.test.ts")
+        ),
+        "find-nearest/nested-vector": .emulators(
+            "finds no vectors below a map",
+            GoogleSource.nodeTest
+        ),
+        "limit/trace-skipped-is-told": .emulators(
+            "counts the documents before a cursor as skipped",
+            GoogleSource.recording("FirestoreV1QueryTest_runQuery_offsetWithFilter")
+        ),
+        "limits/index-entries-above-40000": .emulators(
+            "has no limit of index entries",
+            GoogleSource.quotas
+        ),
         "partition/count-must-be-positive": partitions,
         "partition/no-filters": partitions,
         "partition/no-limit": partitions,
@@ -24,16 +36,31 @@ struct EmulatorTests {
         "partition/only-groups": partitions,
         "read-time/deleted-at-a-time": readTimes,
         "read-time/get-at-a-time": readTimes,
-        "read-time/time-too-old": "keeps all of the past",
-        "read/batch-get-of-other-database": "reads documents of any database",
+        "read-time/time-too-old": .emulators(
+            "keeps all of the past",
+            GoogleSource.javaTest("ITSystemTest.java")
+        ),
+        "read/batch-get-of-other-database": .emulators(
+            "reads documents of any database",
+            GoogleSource.proto("firestore.proto")
+        ),
         "transaction/optimistic-conflict": concurrencyModes,
         "transaction/optimistic-conflict-on-missing": concurrencyModes,
         "transaction/optimistic-without-conflict": concurrencyModes,
     ]
 
-    private static let partitions = "does not implement partitionQuery over REST"
-    private static let readTimes = "does not read a readTime in the query of a GET"
-    private static let concurrencyModes = "does not know concurrencyMode"
+    private static let partitions = EmulatorDifference.emulators(
+        "does not implement partitionQuery over REST",
+        GoogleSource.proto("firestore.proto")
+    )
+    private static let readTimes = EmulatorDifference.emulators(
+        "does not read a readTime in the query of a GET",
+        GoogleSource.proto("firestore.proto")
+    )
+    private static let concurrencyModes = EmulatorDifference.emulators(
+        "does not know concurrencyMode",
+        GoogleSource.contention
+    )
 
     @Test(
         "Google\u{2019}s emulator returns the responses that the rows require",
@@ -64,7 +91,7 @@ struct EmulatorTests {
         _ emulator: EmulatorConnection
     ) async -> Bool {
         var run = SemanticsRun(row, database: database) { try await emulator.send($0, $1, $2) }
-        let reason = Self.departures[row.id]
+        let reason = Self.departures[row.id]?.reason
         do {
             try await run.run()
             #expect(reason == nil, "\(row.id): passes, and is listed as one that does not")
