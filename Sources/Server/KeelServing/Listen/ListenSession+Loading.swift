@@ -35,7 +35,7 @@ extension ListenSession {
         targets[id]?.isPartial = false
         send([id: steps], at: point.time, &effects)
         follow(id, from: point, &effects)
-        limitWindows(newest: id, &effects)
+        if let target = targets[id], target.view.bytes > 0 { limitWindows(newest: id, &effects) }
     }
 
     /// Removes targets while those with a limit keep too many documents together: the newest one, then the largest.

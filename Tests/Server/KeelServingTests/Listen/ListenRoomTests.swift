@@ -148,11 +148,43 @@ struct ListenRoomTests {
         requests.continuation.finish()
         #expect(await ended == nil)
         #expect(current.withLock { $0.contains(10) })
-        let isRead = store.reads.contains { request in
-            guard case .query(let query) = request.operation else { return false }
-            return query.scope == others.scope
+        #expect(!Self.isRead(others, from: store))
+    }
+
+    @Test("Only some targets that are read at once wait for a slow client")
+    func slowClient() async throws {
+        let (reading, taking) = (Gate(), Gate())
+        let store = Self.gated(8, by: reading)
+        try await Self.write(3, size: 100_000, to: store)
+        let hub = ListenHub(adapter: store)
+        let added = Mutex(0)
+        let stream = ListenStream(hub: hub) { response in
+            if case .document = response { try await taking.pass() }
+            guard case .target(let change) = response, change.kind == .add else { return }
+            added.withLock { $0 += 1 }
         }
-        #expect(!isRead)
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        async let ended = stream.run(requests.stream)
+        for id in Int32(1)...8 {
+            requests.continuation.yield(.add(ListenTarget(id: id, content: Self.limited)))
+        }
+        try await waitUntil { reading.begunCount == 8 }
+        let others = DocumentQuery("others").with { $0.limit = .first(50) }
+        requests.continuation.yield(.add(ListenTarget(id: 9, content: .query(others))))
+        try await waitUntil { added.withLock { $0 } == 9 }
+        reading.open()
+        try await waitUntil { taking.begunCount == 1 && hub.waitingBytes > 8 * 300_000 }
+        #expect(!Self.isRead(others, from: store))
+        requests.continuation.finish()
+        #expect(await ended == nil)
+    }
+
+    /// Returns whether the collection of a query has been read.
+    private static func isRead(_ wanted: DocumentQuery, from store: WatchedStore) -> Bool {
+        store.reads.contains { request in
+            guard case .query(let query) = request.operation else { return false }
+            return query.scope == wanted.scope
+        }
     }
 
     @Test("A client that adds and removes targets faster than they are read is stopped")
@@ -196,6 +228,7 @@ struct ListenRoomTests {
         let hub = ListenHub(adapter: store)
         var configuration = ListenStream.Configuration()
         (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
+        let mostAtOnce = configuration.mostBytesAtOnce
         let gate = Gate()
         let slow = ListenStream(hub: hub, configuration: configuration) { response in
             if case .document = response { try await gate.pass() }
@@ -206,7 +239,7 @@ struct ListenRoomTests {
             slowRequests.continuation.yield(.add(ListenTarget(id: id, content: Self.notes)))
         }
         try await waitUntil {
-            store.reads.count(where: { $0.maximumBytes == configuration.mostBytesAtOnce }) == 4
+            store.reads.count(where: { $0.maximumBytes == mostAtOnce }) == 4
         }
         full.isFull.withLock { $0 = false }
         let requests = AsyncStream.makeStream(of: ListenRequest.self)
