@@ -116,7 +116,7 @@ struct CommandSettingsTests {
             """
         )
         #expect(try keel(["secrets", "set", "token"], input: "s3cret").code == 0)
-        let other = ["KEEL_STORE": "other.sqlite"]
+        let other = ["KEEL_STORAGE": "other.sqlite", "KEEL_STORE": "other.sqlite"]
         #expect(try keel(["secrets", "get", "token"], other).output == "s3cret")
         // Another source of the key stands in its place.
         let variable = ["secrets", "get", "token", "--key-variable", "NONE"]

@@ -67,7 +67,7 @@ struct ServeTokensTests {
     func commands() throws {
         let server = try ServedProcess(storage: "memory", port: 0, ["--tokens", try tokens()])
         defer { server.kill() }
-        let place = ["--store", server.address.absoluteString]
+        let place = ["--storage", server.address.absoluteString]
         let token = ["KEEL_TOKEN": "sesame"]
         let set = ["documents", "set", "notes/1", #"{"n": 1}"#] + place
         let refused = try KeelProcess(set).wait()
