@@ -18,7 +18,7 @@ struct KeelLintCommand: ParsableCommand {
     )
 
     /// The beginning of the parser's own errors.
-    static let _errorLabel = "keel-lint"
+    static let _errorPrefix = "keel-lint: "
 
     /// Exits with 2 for an invalid command line, so that CI can distinguish it from findings.
     static func main() {

@@ -24,7 +24,7 @@ struct KeelCommand: AsyncParsableCommand {
     )
 
     /// The beginning of the parser's own errors, which is that of all errors.
-    static let _errorLabel = "keel"
+    static let _errorPrefix = "keel: "
 
     /// Only for the help: ``ConfiguredLine`` takes it before the parser sees the command line.
     @Option(
