@@ -44,8 +44,9 @@ package struct StoreCheck: DoctorCheck {
                 return [
                     .problem(
                         subject,
-                        "It is not a file or a database.",
-                        advice: "Check a Keel server with `keel doctor --server URL`."
+                        "It is neither the path of a file nor the URL of a database.",
+                        advice: "Use a path such as notes.sqlite, sqlite:PATH, or "
+                            + "postgres://USER@HOST/DATABASE."
                     )
                 ]
             }

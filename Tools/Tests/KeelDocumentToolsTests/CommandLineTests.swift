@@ -112,12 +112,22 @@ struct CommandLineTests {
         #expect(usage.errors.hasPrefix("keel: Missing expected argument '<path>'"))
     }
 
-    @Test("memory is no file by accident")
-    func memory() throws {
+    @Test("A word, and an address without its scheme, are not the path of a store")
+    func words() throws {
         let scratch = try Scratch()
         let set = ["documents", "set", "c/a", "{}", "--storage"]
-        #expect(try KeelProcess(set + ["memory"], in: scratch.folder).wait().code == 64)
-        #expect(try KeelProcess(set + ["./memory"], in: scratch.folder).wait().code == 0)
+        for place in ["memory", "notes", "localhost:8080"] {
+            #expect(try KeelProcess(set + [place], in: scratch.folder).wait().code == 64)
+        }
+        let copy = ["documents", "copy", "./memory"]
+        for place in ["./memory", "sqlite:memory"] {
+            #expect(try KeelProcess(set + [place], in: scratch.folder).wait().code == 0)
+        }
+        // The second store is forgotten.
+        #expect(try KeelProcess(copy + ["c"], in: scratch.folder).wait().code == 64)
+        let doctor = ["storage", "doctor", "sqlite:memory"]
+        let checked = try KeelProcess(doctor, in: scratch.folder).wait()
+        #expect(checked.code == 0 && checked.output.contains("no corruption"), "\(checked.output)")
     }
 
     @Test("A reader that leaves ends an export silently, and a full output is named")

@@ -16,9 +16,15 @@ struct DocumentPlaceTests {
         #expect(DocumentPlace("firestore:demo") == .firestore(project: "demo"))
         let url = URL(string: "https://x:1/y")
         #expect(DocumentPlace("https://x:1/y") == url.map(DocumentPlace.server))
-        #expect(DocumentPlace("./memory") == .sqlite(path: "./memory"))
-        for text in ["", "memory", "sqlite:", "firestore:", "firestore:a/b", "http://"] {
-            #expect(DocumentPlace(text) == nil)
+        #expect(DocumentPlace("sqlite:notes") == .sqlite(path: "notes"))
+        for path in ["./memory", "notes.sqlite", "/srv/a@b/notes", "../a:b", "~/notes"] {
+            #expect(DocumentPlace(path) == .sqlite(path: path))
+        }
+        for text in [
+            "", "memory", "notes", "localhost:8080", "keel@db.example.com/keel", "sqlite:",
+            "firestore:", "firestore:a/b", "http://",
+        ] {
+            #expect(DocumentPlace(text) == nil, "\(text)")
         }
     }
 

@@ -21,10 +21,13 @@ struct CopyCommand: AsyncParsableCommand {
         aliases: ["cp"]
     )
 
-    @Argument(help: "The store to read.", completion: .file())
+    @Argument(
+        help: "The store to read: a file such as notes.sqlite, or the address of another store.",
+        completion: .file()
+    )
     var from: DocumentPlace
 
-    @Argument(help: "The store to write.", completion: .file())
+    @Argument(help: "The store to write, named likewise.", completion: .file())
     var to: DocumentPlace
 
     @Argument(help: "The collections to copy; all if none is named.")

@@ -17,10 +17,13 @@ struct DiffCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The store to compare.", completion: .file())
+    @Argument(
+        help: "The store to compare: a file such as notes.sqlite, or the address of another store.",
+        completion: .file()
+    )
     var first: DocumentPlace
 
-    @Argument(help: "The store to compare it with.", completion: .file())
+    @Argument(help: "The store to compare it with, named likewise.", completion: .file())
     var second: DocumentPlace
 
     @Argument(help: "The collections to compare; all if none is named.")

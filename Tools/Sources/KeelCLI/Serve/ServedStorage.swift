@@ -18,20 +18,11 @@ enum ServedStorage: ExpressibleByArgument {
     case postgreSQL(url: String)
 
     init?(argument: String) {
-        if argument == "memory" {
-            self = .memory
-        } else if argument.hasPrefix("sqlite:"), argument.count > "sqlite:".count {
-            self = .sqlite(String(argument.dropFirst("sqlite:".count)))
-        } else if case .postgreSQL(let url)? = DocumentPlace(argument) {
-            self = .postgreSQL(url: url)
-        } else if !argument.contains(where: { ":@".contains($0) }),
-            argument.contains(where: { "./".contains($0) })
-        {
-            // As for --storage of other commands; but a mere word may be “memory” misspelled, and the address of a
-            // database may lack its scheme.
-            self = .sqlite(argument)
-        } else {
-            return nil
+        switch DocumentPlace(argument) {
+        case .sqlite(let path)?: self = .sqlite(path)
+        case .postgreSQL(let url)?: self = .postgreSQL(url: url)
+        case nil where argument == "memory": self = .memory
+        case .server?, .firestore?, nil: return nil
         }
     }
 

@@ -34,7 +34,7 @@ struct StorageDoctorCommand: AsyncParsableCommand {
 
     private func check() throws -> any DoctorCheck {
         switch place.store {
-        case .sqlite(let path): return StoreCheck(path)
+        case .sqlite: return StoreCheck(place.store.argument)
         case .postgreSQL(let url):
             #if PostgreSQL
             return DatabaseCheck(url, allowsUnverifiedServers: place.unverifiedDatabase)

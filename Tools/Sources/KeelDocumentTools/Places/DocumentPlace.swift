@@ -14,8 +14,9 @@ package enum DocumentPlace: Hashable, Sendable {
 
     /// Reads a place: a path, `sqlite:PATH`, `postgres://…`, `http://…`, `https://…` or `firestore:PROJECT`.
     ///
-    /// It is none where nothing follows the prefix, or an address has no host. `memory` is none either: only a server
-    /// can keep documents there, and a file of this name is `./memory`.
+    /// It is nil if nothing follows the prefix, or if an address has no host. A path begins with `/` or `.`, or it has
+    /// a `.` or `/` and neither `:` nor `@`: any other text may be a collection in the place of a store, a misspelled
+    /// word, or an address without its scheme. `sqlite:` is for files with such a name.
     package init?(_ text: String) {
         if let path = text.rest(after: "sqlite:") {
             guard !path.isEmpty else { return nil }
@@ -29,9 +30,15 @@ package enum DocumentPlace: Hashable, Sendable {
             guard let url = URL(string: text), url.host?.isEmpty == false else { return nil }
             self = .server(url)
         } else {
-            guard !text.isEmpty, text != "memory" else { return nil }
+            guard Self.isPath(text) else { return nil }
             self = .sqlite(path: text)
         }
+    }
+
+    private static func isPath(_ text: String) -> Bool {
+        if text.hasPrefix("/") || text.hasPrefix(".") { return true }
+        return text.contains(where: { "./".contains($0) })
+            && !text.contains(where: { ":@".contains($0) })
     }
 }
 
