@@ -112,6 +112,20 @@ struct CommandLineTests {
         #expect(usage.errors.hasPrefix("keel: Missing expected argument '<path>'"))
     }
 
+    @Test("A second file is not taken for a collection")
+    func secondFile() throws {
+        let scratch = try Scratch()
+        for name in ["a.jsonl", "b.jsonl"] { _ = try scratch.file(name, holding: "{}\n") }
+        for arguments in [
+            ["import", "a.jsonl", "b.jsonl", "--storage", "s.sqlite"],
+            ["copy", "a.sqlite", "s.sqlite", "b.jsonl"], ["diff", "a.sqlite", "s.sqlite", "b.jsonl"],
+        ] {
+            let result = try KeelProcess(["documents"] + arguments, in: scratch.folder).wait()
+            #expect(result.code == 64 && result.errors.contains("“b.jsonl” is a file"))
+        }
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("s.sqlite").path))
+    }
+
     @Test("A word, and an address without its scheme, are not the path of a store")
     func words() throws {
         let scratch = try Scratch()

@@ -53,6 +53,7 @@ struct CopyCommand: AsyncParsableCommand {
             throw ValidationError("The two stores are the same: type the place of another one.")
         }
         try Parsed.requirePath(checkpoint, of: "--checkpoint")
+        for collection in collections { try Parsed.requireNoFile(collection) }
         _ = try collections.map(Parsed.collection)
     }
 

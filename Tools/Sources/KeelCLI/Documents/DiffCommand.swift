@@ -45,6 +45,7 @@ struct DiffCommand: AsyncParsableCommand {
         guard !group || !collections.isEmpty else {
             throw ValidationError("--group needs a collection: type its name behind the stores.")
         }
+        for collection in collections { try Parsed.requireNoFile(collection) }
         _ = try scopes()
     }
 

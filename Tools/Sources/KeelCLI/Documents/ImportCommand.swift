@@ -74,7 +74,10 @@ struct ImportCommand: AsyncParsableCommand {
         try Parsed.requirePath(badLines, of: "--bad-lines")
         try Parsed.requirePath(checkpoint, of: "--checkpoint")
         guard (1...500).contains(batch) else { throw ValidationError("--batch is 1 to 500.") }
-        _ = try collection.map(Parsed.collection)
+        if let collection {
+            try Parsed.requireNoFile(collection)
+            _ = try Parsed.collection(collection)
+        }
     }
 
     func run() async throws {

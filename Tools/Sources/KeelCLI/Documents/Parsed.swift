@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import KeelDocumentTools
 import KeelStorage
 import KeelStorageFirestore
@@ -53,6 +54,16 @@ enum Parsed {
     static func requirePath(_ path: String?, of option: String) throws {
         guard path == "-" else { return }
         throw ValidationError("\(option) needs a file: type its path; ./- is a file called -.")
+    }
+
+    /// Refuses a file in the place of a collection, such as the second one that a shell's pattern names.
+    static func requireNoFile(_ collection: String) throws {
+        guard collection.contains("."), FileManager.default.fileExists(atPath: collection) else {
+            return
+        }
+        throw ValidationError(
+            "“\(collection)” is a file, not a collection: type one such as notes in its place."
+        )
     }
 
     static func scope(_ text: String, isGroup: Bool) throws -> DocumentScope {
