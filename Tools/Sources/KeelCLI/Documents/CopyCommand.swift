@@ -27,7 +27,10 @@ struct CopyCommand: AsyncParsableCommand {
     )
     var from: DocumentPlace
 
-    @Argument(help: "The store to write, named likewise.", completion: .file())
+    @Argument(
+        help: "The store to write: a file such as notes.sqlite, or the address of another store.",
+        completion: .file()
+    )
     var to: DocumentPlace
 
     @Argument(help: "The collections to copy; all if none is named.")

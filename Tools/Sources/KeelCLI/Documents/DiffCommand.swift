@@ -23,7 +23,10 @@ struct DiffCommand: AsyncParsableCommand {
     )
     var first: DocumentPlace
 
-    @Argument(help: "The store to compare it with, named likewise.", completion: .file())
+    @Argument(
+        help: "The store to compare it with: a file, or the address of another store.",
+        completion: .file()
+    )
     var second: DocumentPlace
 
     @Argument(help: "The collections to compare; all if none is named.")
