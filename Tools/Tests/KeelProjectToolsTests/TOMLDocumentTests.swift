@@ -90,6 +90,19 @@ struct TOMLDocumentTests {
         #expect(error?.advice.contains("Values are") == true)
     }
 
+    @Test(
+        "A name that is both a value and a table is named as such",
+        arguments: [
+            ("storage = \"s\"\n[storage]\n", true), ("a = 1\na.b = 2", true),
+            ("a.b = 1\na = 2", true), ("a = 1\na = 2", false), ("[a]\n[a]", false),
+        ]
+    )
+    func kinds(text: String, isMixed: Bool) throws {
+        let error = #expect(throws: ToolError.self) { try entries(text) }
+        #expect(error?.message.contains("both a value and a table") == isMixed)
+        #expect(error?.message.contains("is defined twice") == !isMixed)
+    }
+
     @Test("Bytes that are not UTF-8 are refused")
     func encoding() {
         #expect(throws: ToolError.self) { try TOMLDocument([0x61, 0xFF], name: "keel.toml") }

@@ -69,10 +69,12 @@ struct TOMLParser {
         guard take("]") else { throw error("the header has no “]”", "Write [NAME].") }
         for length in 1..<path.count {
             let parent = Array(path.prefix(length))
-            guard definitions[parent] != .value else { throw taken(parent) }
+            guard definitions[parent] != .value else { throw taken(parent, isTable: true) }
             if definitions[parent] == nil { definitions[parent] = .parent }
         }
-        guard definitions[path] == nil || definitions[path] == .parent else { throw taken(path) }
+        guard definitions[path] == nil || definitions[path] == .parent else {
+            throw taken(path, isTable: true)
+        }
         definitions[path] = .table
         table = path
     }
@@ -88,11 +90,11 @@ struct TOMLParser {
         for length in table.count + 1..<max(table.count + 1, path.count) {
             let parent = Array(path.prefix(length))
             guard definitions[parent] == nil || definitions[parent] == .dotted else {
-                throw taken(parent)
+                throw taken(parent, isTable: true)
             }
             definitions[parent] = .dotted
         }
-        guard definitions[path] == nil else { throw taken(path) }
+        guard definitions[path] == nil else { throw taken(path, isTable: false) }
         definitions[path] = .value
         found.append(TOMLDocument.Entry(path: path, value: value, line: start))
     }
@@ -285,8 +287,16 @@ struct TOMLParser {
 
     // MARK: Errors
 
-    private func taken(_ path: [String]) -> ToolError {
-        error("“\(path.joined(separator: "."))” is defined twice", "Remove one of them.")
+    /// The error of a name that is defined already.
+    private func taken(_ path: [String], isTable: Bool) -> ToolError {
+        let name = path.joined(separator: ".")
+        guard isTable == (definitions[path] == .value) else {
+            return error("“\(name)” is defined twice", "Remove one of them.")
+        }
+        return error(
+            "“\(name)” is both a value and a table, which TOML does not allow",
+            "Write the value into the tables of the commands that need it, such as [documents]."
+        )
     }
 
     private func error(_ message: String, _ advice: String, at number: Int? = nil) -> ToolError {
