@@ -57,10 +57,10 @@ struct DocumentShell: Sendable {
             place = words.first.map { place.resolving($0) } ?? .top
         case .help: try help(words)
         case .ls: try await list(words)
-        case .delete where !words.contains("--yes") && !words.contains("-y"):
+        case .delete where !Self.isGiven("--yes", "y", in: words):
             let arguments = try verb.arguments(words, at: place)
             let path = place.resolving(words.first ?? "")
-            let isRecursive = words.contains("--recursive") || words.contains("-r")
+            let isRecursive = Self.isGiven("--recursive", "r", in: words)
             let below = isRecursive ? " and all collections below" : ""
             let what = path.collection == nil ? "“\(path)”" : "all documents of “\(path)”"
             try Confirmation.ask(
@@ -72,6 +72,14 @@ struct DocumentShell: Sendable {
             return .code(await execute(try verb.arguments(words, at: place)))
         }
         return .code(0)
+    }
+
+    /// Returns whether a flag is among the words, its letter also among others, as in -ry.
+    private static func isGiven(_ name: String, _ letter: Character, in words: [String]) -> Bool {
+        words.contains { word in
+            word == name
+                || word.hasPrefix("-") && !word.hasPrefix("--") && word.contains(letter)
+        }
     }
 
     /// Runs a command of `keel documents`.
