@@ -10,8 +10,7 @@ struct CompletionTests {
         "bad-lines", "checkpoint", "file", "files", "first", "folder", "from", "identity", "in",
         "indexes", "keel", "key-file", "keyset", "new-key-file", "output", "paths",
         "recipients-file", "second", "signature", "storage", "store", "tls-certificate", "tls-key",
-        "to",
-        "to-key-file",
+        "to", "to-key-file", "tokens",
     ]
     /// Arguments of these names that are none: the name of a flush’s format.
     private static let others: Set = ["keel analytics flush to"]

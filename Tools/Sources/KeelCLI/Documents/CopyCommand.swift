@@ -10,7 +10,7 @@ struct CopyCommand: AsyncParsableCommand {
         commandName: "copy",
         abstract: "Copies documents from one store to another, and compares them afterwards.",
         discussion: """
-            Copies everything, or the collections named behind the stores. Times and revisions are \
+            Copies everything, or the collections named after the stores. Times and revisions are \
             kept if the target can store them. The exit code is 2 if the comparison finds a \
             difference, which a source that is written to at the same time can cause, or if documents \
             cannot be read; they are named, and all others are copied. An interrupted copy goes on \

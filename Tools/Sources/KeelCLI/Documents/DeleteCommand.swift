@@ -16,7 +16,7 @@ struct DeleteCommand: AsyncParsableCommand {
         aliases: ["rm"]
     )
 
-    @Argument(help: "The document, COLLECTION/ID, or the collection, all of whose documents go.")
+    @Argument(help: "The document, COLLECTION/ID, or a collection: all its documents.")
     var path: String
 
     @OptionGroup var store: StoreOptions

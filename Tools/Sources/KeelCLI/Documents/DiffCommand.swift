@@ -9,7 +9,7 @@ struct DiffCommand: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Compares the documents of two stores.",
         discussion: """
-            Compares everything, or the collections named behind the stores, without those below \
+            Compares everything, or the collections named after the stores, without those below \
             their documents. Times and revisions do not count.
 
             The exit code is 0 if the documents are the same, 1 if they differ, and 2 after a failure \
@@ -46,7 +46,7 @@ struct DiffCommand: AsyncParsableCommand {
             throw ValidationError("The two stores are the same: type the place of another one.")
         }
         guard !group || !collections.isEmpty else {
-            throw ValidationError("--group needs a collection: type its name behind the stores.")
+            throw ValidationError("--group needs a collection: type its name after the stores.")
         }
         for collection in collections { try Parsed.requireNoFile(collection) }
         _ = try scopes()

@@ -50,7 +50,7 @@ struct QueryCommand: AsyncParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The most documents; if it is not given 100 for a table, and otherwise all.",
+            "The most documents; if it is not given, 100 for a table, and all for the other forms.",
             valueName: "number"
         )
     )

@@ -308,7 +308,7 @@ struct DecryptCommand: AsyncParsableCommand {
         }
         guard file != "-" || !identity.contains("-") else {
             throw ValidationError(
-                "Standard input cannot hold both: type the path of the key or the file."
+                "Standard input can be the key or the file: type the path of the other one."
             )
         }
         for file in [file] + identity { try passphraseOptions.validate(file) }

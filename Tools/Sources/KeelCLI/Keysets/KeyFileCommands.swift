@@ -182,7 +182,7 @@ struct KeysetSignCommand: AsyncParsableCommand {
     func validate() throws {
         guard file != "-" || key != "-" else {
             throw ValidationError(
-                "Standard input cannot hold both: type the path of the key or the file."
+                "Standard input can be the key or the file: type the path of the other one."
             )
         }
         for file in [file, key] { try passphraseOptions.validate(file) }

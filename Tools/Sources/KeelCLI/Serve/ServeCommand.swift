@@ -259,7 +259,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let isPlain = name?.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } ?? true
         guard isPlain, name != "" else {
-            throw ValidationError("--name is of letters and digits, such as a1.")
+            throw ValidationError("--name takes only letters and digits, such as a1.")
         }
         for origin in allowedOrigins {
             guard let url = URL(string: origin), let host = url.host(), let scheme = url.scheme,

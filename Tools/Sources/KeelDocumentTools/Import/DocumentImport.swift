@@ -57,7 +57,7 @@ package struct DocumentImport: Sendable {
             guard form.isTyped || collection != nil else {
                 throw ToolError(
                     "a file whose documents have no names needs a collection",
-                    advice: "Type it behind the file: keel documents import FILE COLLECTION.",
+                    advice: "Type it after the file: keel documents import FILE COLLECTION.",
                     exit: .usage
                 )
             }
