@@ -118,7 +118,8 @@ struct CommandLineTests {
         for name in ["a.jsonl", "b.jsonl"] { _ = try scratch.file(name, holding: "{}\n") }
         for arguments in [
             ["import", "a.jsonl", "b.jsonl", "--storage", "s.sqlite"],
-            ["copy", "a.sqlite", "s.sqlite", "b.jsonl"], ["diff", "a.sqlite", "s.sqlite", "b.jsonl"],
+            ["copy", "a.sqlite", "s.sqlite", "b.jsonl"],
+            ["diff", "a.sqlite", "s.sqlite", "b.jsonl"],
         ] {
             let result = try KeelProcess(["documents"] + arguments, in: scratch.folder).wait()
             #expect(result.code == 64 && result.errors.contains("“b.jsonl” is a file"))

@@ -35,7 +35,9 @@ struct TokenFileTests {
         #expect(tokens.name(of: "one") == "ann")
         #expect(tokens.name(of: "two") == "ann")
         #expect(tokens.name(of: "three") == "bob")
-        for token in ["", "One", "one ", Self.hash("one")] { #expect(tokens.name(of: token) == nil) }
+        for token in ["", "One", "one ", Self.hash("one")] {
+            #expect(tokens.name(of: token) == nil)
+        }
     }
 
     @Test(
