@@ -1,5 +1,6 @@
 internal import KeelStorage
 internal import KeelStorageAdapting
+internal import KeelStorageFirestore
 
 extension ListenSession {
     /// Asks for the result of a target that has been resumed.

@@ -1,5 +1,6 @@
 internal import KeelStorage
 internal import KeelStorageAdapting
+internal import KeelStorageFirestore
 
 /// What the reads of targets find.
 extension ListenSession {
