@@ -172,15 +172,16 @@ extension ConnectionPool {
         }
     }
 
-    /// Reads documents with one statement, and returns an answer for each.
+    /// Reads documents with one statement.
+    ///
+    /// - Returns: An answer for each path, in the order of the paths.
     func documents(at paths: [DocumentPath], in store: OpenStore) async -> [PointReads.Answer] {
         var request = ReadRequest(.documents(paths))
         request.reportsUnreadable = true
         do throws(StorageError) {
             let result = try await read(request, in: store)
-            guard case .documents(let documents) = result.payload else {
-                throw StorageError(.unknown, "the answer has no documents")
-            }
+            guard case .documents(let documents) = result.payload, documents.count == paths.count
+            else { throw StorageError(.unknown, "the answer lacks documents") }
             return zip(paths, documents).map { path, document in
                 let unreadable = result.unreadable.first { $0.path == path }
                 return .success(

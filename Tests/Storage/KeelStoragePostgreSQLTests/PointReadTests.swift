@@ -78,7 +78,7 @@ struct PointReadTests {
         try await waitUntil { reads.waitingCount == 3 }
         waiting[0].cancel()
         await #expect(throws: StorageError.self) { try await waiting[0].value }
-        // One that is under way takes its place along.
+        // The place of a canceled read goes to the reads that wait.
         first[0].cancel()
         await #expect(throws: StorageError.self) { try await first[0].value }
         try await waitUntil { table.gate.begunCount == PointReads.mostAtOnce + 1 }
@@ -88,6 +88,35 @@ struct PointReadTests {
         #expect(Self.found(try await waiting[2].value) == Self.path(12))
         #expect(Self.found(try await first[1].value) == Self.path(1))
         #expect(table.groups.withLock { $0.last } == [Self.path(11), Self.path(12)])
+    }
+
+    @Test("A statement ends when nobody waits for its answers any more")
+    func abandoned() async throws {
+        let table = Table()
+        let reads = PointReads { await table.lookUp($0) }
+        let first = (0..<PointReads.mostAtOnce).map { number in
+            Task { try await reads.document(at: Self.path(number)) }
+        }
+        try await waitUntil { table.gate.begunCount == PointReads.mostAtOnce }
+        let waiting = (10..<12).map { number in
+            Task { try await reads.document(at: Self.path(number)) }
+        }
+        try await waitUntil { reads.waitingCount == 2 }
+        first[0].cancel()
+        await #expect(throws: StorageError.self) { try await first[0].value }
+        // Both are read by one statement, which goes on for the second of them.
+        try await waitUntil { table.gate.begunCount == PointReads.mostAtOnce + 1 }
+        waiting[0].cancel()
+        await #expect(throws: StorageError.self) { try await waiting[0].value }
+        #expect(table.gate.cancelledCount == 1)
+        waiting[1].cancel()
+        await #expect(throws: StorageError.self) { try await waiting[1].value }
+        try await waitUntil { table.gate.cancelledCount == 2 }
+        let next = Task { try await reads.document(at: Self.path(20)) }
+        try await waitUntil { table.gate.begunCount == PointReads.mostAtOnce + 2 }
+        table.gate.open()
+        #expect(Self.found(try await next.value) == Self.path(20))
+        #expect(Self.found(try await first[1].value) == Self.path(1))
     }
 
     @Test("A read sees each commit that returned before it began, however many read")

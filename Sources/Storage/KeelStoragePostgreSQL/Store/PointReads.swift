@@ -9,12 +9,13 @@ internal import Synchronization
 /// starts later.
 final class PointReads: Sendable {
     typealias Answer = Result<ReadResult, StorageError>
-    /// Returns the answer for each path.
+    /// Returns the answer for each path, in the order of the paths.
     typealias LookUp = @Sendable ([DocumentPath]) async -> [Answer]
 
     /// The maximum number of statements at the same time, for which queries leave enough connections.
     static let mostAtOnce = 2
-    /// The maximum number of documents that a statement reads, which bounds the memory for its rows.
+    /// The maximum number of documents that a statement reads, which bounds the memory for its rows: a body has up to
+    /// 1 MiB.
     static let mostInGroup = 32
 
     private struct Waiter {
@@ -22,18 +23,77 @@ final class PointReads: Sendable {
         let path: DocumentPath
     }
 
+    private struct Caller {
+        let continuation: CheckedContinuation<Answer, Never>
+        /// The group that reads the caller's document; nil while the caller waits for one.
+        var group: UInt64?
+    }
+
+    /// Reads that one statement answers.
+    private struct Group {
+        let task: Task<Void, Never>
+        /// The number of callers that have not been canceled.
+        var callerCount: Int
+    }
+
     private struct State {
         var runningCount = 0
         var nextID: UInt64 = 0
-        /// The waiting reads in their order, including canceled ones.
-        var waiting: [Waiter] = []
+        /// The waiting reads in their order, including canceled ones, from ``first`` on.
+        private var waiting: [Waiter] = []
+        private var first = 0
         /// The reads whose callers have no answer yet.
-        var callers: [UInt64: CheckedContinuation<Answer, Never>] = [:]
+        var callers: [UInt64: Caller] = [:]
+        /// The groups that are under way, each by the number of its first read.
+        var groups: [UInt64: Group] = [:]
 
         mutating func takesPlace() -> Bool {
             guard runningCount < mostAtOnce else { return false }
             runningCount += 1
             return true
+        }
+
+        mutating func wait(_ waiter: Waiter, _ continuation: CheckedContinuation<Answer, Never>) {
+            waiting.append(waiter)
+            callers[waiter.id] = Caller(continuation: continuation)
+        }
+
+        /// Removes and returns the first waiting reads.
+        mutating func nextWaiters() -> [Waiter] {
+            var next: [Waiter] = []
+            while first < waiting.count, next.count < mostInGroup {
+                if callers[waiting[first].id] != nil { next.append(waiting[first]) }
+                first += 1
+            }
+            // Compacting rarely moves each read about once.
+            if first * 2 >= waiting.count {
+                waiting.removeFirst(first)
+                first = 0
+            }
+            return next
+        }
+
+        mutating func begin(_ waiters: [Waiter], in task: Task<Void, Never>) {
+            let number = waiters[0].id
+            groups[number] = Group(task: task, callerCount: waiters.count)
+            for waiter in waiters { callers[waiter.id]?.group = number }
+        }
+
+        /// Removes a canceled read, and returns its caller, and the task of its group if nobody waits for it any more.
+        mutating func cancel(_ id: UInt64) -> (Caller?, Task<Void, Never>?) {
+            guard let caller = callers.removeValue(forKey: id) else { return (nil, nil) }
+            guard let number = caller.group else { return (caller, nil) }
+            groups[number]?.callerCount -= 1
+            let isAbandoned = groups[number]?.callerCount == 0
+            return (caller, isAbandoned ? groups[number]?.task : nil)
+        }
+
+        /// Removes and returns the callers of a group that has ended, and their answers.
+        mutating func end(_ waiters: [Waiter], _ answers: [Answer]) -> [(Caller, Answer)] {
+            groups[waiters[0].id] = nil
+            return zip(waiters, answers).compactMap { waiter, answer in
+                callers.removeValue(forKey: waiter.id).map { ($0, answer) }
+            }
         }
     }
 
@@ -52,7 +112,7 @@ final class PointReads: Sendable {
         return try await lookUp([path])[0].get()
     }
 
-    /// The number of reads whose callers wait for others to end.
+    /// The number of callers that wait for a group, or for its answer.
     var waitingCount: Int { state.withLock { $0.callers.count } }
 
     private func answer(for path: DocumentPath) async -> Answer {
@@ -63,9 +123,9 @@ final class PointReads: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let (isCanceled, isFirst) = state.withLock { state in
+                    // If the task is already canceled, its handler has run without finding this read.
                     guard !Task.isCancelled else { return (true, false) }
-                    state.waiting.append(Waiter(id: id, path: path))
-                    state.callers[id] = continuation
+                    state.wait(Waiter(id: id, path: path), continuation)
                     // A place may have become free.
                     return (false, state.takesPlace())
                 }
@@ -73,40 +133,36 @@ final class PointReads: Sendable {
                 if isFirst { goOn() }
             }
         } onCancel: {
-            let caller = state.withLock { $0.callers.removeValue(forKey: id) }
-            caller?.resume(returning: .failure(.cancellation))
+            let (caller, abandoned) = state.withLock { $0.cancel(id) }
+            // A statement that hangs would keep its place.
+            abandoned?.cancel()
+            caller?.continuation.resume(returning: .failure(.cancellation))
         }
     }
 
-    /// Answers the reads that wait, and then gives the place back.
+    /// Passes a place on to the first reads that wait, or gives it back if none do.
     private func goOn() {
-        guard var group = nextGroup() else { return }
-        // No caller's task, because the end of one would end the reads of the others.
-        Task.detached { [self] in
-            while true {
-                let answers = await lookUp(group.map(\.path))
-                for (waiter, answer) in zip(group, answers) {
-                    let caller = state.withLock { $0.callers.removeValue(forKey: waiter.id) }
-                    caller?.resume(returning: answer)
-                }
-                guard let next = nextGroup() else { return }
-                group = next
+        state.withLock { state in
+            let waiters = state.nextWaiters()
+            guard !waiters.isEmpty else {
+                state.runningCount -= 1
+                return
             }
+            // In a task of its own, because the end of one caller's task would end the reads of the others. It waits
+            // for the lock before it ends the group.
+            let task = StorageContext.withoutContext {
+                Task { [self] in
+                    finish(waiters, await lookUp(waiters.map(\.path)))
+                    goOn()
+                }
+            }
+            state.begin(waiters, in: task)
         }
     }
 
-    /// Removes and returns the first waiting reads; nil, and gives the place back, if there are none.
-    private func nextGroup() -> [Waiter]? {
-        state.withLock { state in
-            state.waiting.removeAll { state.callers[$0.id] == nil }
-            guard !state.waiting.isEmpty else {
-                state.runningCount -= 1
-                return nil
-            }
-            let group = Array(state.waiting.prefix(Self.mostInGroup))
-            state.waiting.removeFirst(group.count)
-            return group
-        }
+    private func finish(_ waiters: [Waiter], _ answers: [Answer]) {
+        let ended = state.withLock { $0.end(waiters, answers) }
+        for (caller, answer) in ended { caller.continuation.resume(returning: answer) }
     }
 }
 #endif
