@@ -56,8 +56,9 @@ extension StorageServer {
         /// position. Up to the same amount may be in transmission to clients. For streams of Firestore's Listen method,
         /// the limit applies to the changes that wait, or are kept until a query has been read, to the documents of
         /// queries and the changes of resumed targets that are being sent, and to the messages of WebChannel sessions.
-        /// Above it, documents are read in small pages, and a stream that keeps more than 1 MiB of changes, or reads more
-        /// than 1 MiB at once, ends with `UNAVAILABLE`.
+        /// Above it, documents are read in small pages, and a stream that keeps more than 1 MiB of changes, or reads
+        /// more than 1 MiB at once, ends with `UNAVAILABLE`. A query with a limit, which is read at once, may find up to
+        /// half this size of documents, but always 8 MiB and never more than 64 MiB.
         public var maximumBacklogBytes = 256 << 20
 
         /// The maximum number of recorded transactions; 10,000 by default.

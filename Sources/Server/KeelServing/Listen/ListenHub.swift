@@ -55,7 +55,8 @@ final class ListenHub: Sendable {
     ///
     /// A document that waits for several streams is counted once, because they share it.
     private let waiting = ByteCount()
-    private let mostWaitingBytes: Int
+    /// The approximate size, in bytes, above which more waits than should.
+    let mostWaitingBytes: Int
     /// The maximum number of changes that wait for one stream.
     private let mostWaitingChanges: Int
 
@@ -63,7 +64,10 @@ final class ListenHub: Sendable {
     var waitingBytes: Int { waiting.value }
 
     /// Whether more waits than should.
-    var isFull: Bool { waiting.value > mostWaitingBytes }
+    var isFull: Bool { isFull(besides: 0) }
+
+    /// Returns whether more waits than should, apart from so many bytes.
+    func isFull(besides bytes: Int) -> Bool { waiting.value - bytes > mostWaitingBytes }
 
     /// The size of the documents that a stream may read to send them, in bytes.
     var room: Int { max(16 << 10, mostWaitingBytes - waiting.value) }

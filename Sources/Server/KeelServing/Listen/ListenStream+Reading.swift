@@ -10,10 +10,11 @@ extension ListenStream {
 
     /// Performs a read, and hands its result to the session.
     func read(_ id: ListenSession.ReadID, _ operation: ReadOperation) async {
-        // A few documents and numbers do not wait for a client that is slow to take others.
-        guard operation.mayFindMany else { return await readAtOnce(id, operation) }
-        guard await loads.enter() else { return }
-        defer { loads.leave() }
+        // A number takes next to no memory, however long the client takes.
+        guard operation.findsDocuments else { return await readAtOnce(id, operation) }
+        let queue = operation.isOfFewDocuments ? smallLoads : loads
+        guard await queue.enter() else { return }
+        defer { queue.leave() }
         // The target may have been removed meanwhile.
         guard isWaiting(for: id) else { return }
         // Other stores could not read the pages from one state.
@@ -41,18 +42,33 @@ extension ListenStream {
     /// Performs a read at once, and hands its result to the session.
     ///
     /// The documents are counted until the client has taken them.
-    private func readAtOnce(_ id: ListenSession.ReadID, _ operation: ReadOperation) async {
+    ///
+    /// - Parameters:
+    ///   - id: The number of the read.
+    ///   - operation: The read.
+    ///   - cause: Why the documents are read at once, which becomes the error if they are too large for that; nil if
+    ///     they are never read in another way.
+    private func readAtOnce(
+        _ id: ListenSession.ReadID,
+        _ operation: ReadOperation,
+        because cause: StorageError? = nil
+    ) async {
         let size = hub.count()
-        await handle(await result(id, operation, countedIn: size))
+        await handle(await result(id, operation, because: cause, countedIn: size))
         size.set(0)
     }
 
     /// Counts what the stream has read for its client, and not sent yet.
     ///
-    /// - Throws: `StorageError/Code/unavailable` if that is much, and more waits for all streams than should.
+    /// - Throws: `StorageError/Code/unavailable` if that is much, and more waits besides than should. It is then not
+    ///   counted, because the caller drops it.
     private func count(_ bytes: Int, in size: CountedBytes) throws(StorageError) {
         size.set(bytes)
-        guard bytes <= Self.guaranteedBytes || !hub.isFull else { throw Self.hasNoRoom }
+        // What is larger than the room for all is sent alone: its client would ask for it again and again.
+        guard bytes <= Self.guaranteedBytes || !hub.isFull(besides: bytes) else {
+            size.set(0)
+            throw Self.hasNoRoom
+        }
     }
 
     /// Returns the approximate size of documents in bytes.
@@ -103,7 +119,7 @@ extension ListenStream {
             }
             // What is read instead needs no state, however long the client takes.
             moment.release()
-            await readAtOnce(id, .query(query))
+            await readAtOnce(id, .query(query), because: Self.lacksStates)
         }
     }
 
@@ -152,20 +168,23 @@ extension ListenStream {
     private func result(
         _ id: ListenSession.ReadID,
         _ operation: ReadOperation,
+        because cause: StorageError?,
         countedIn size: CountedBytes
     ) async -> ListenSession.Event {
         var request = ReadRequest(operation)
         (request.needsPosition, request.needsTime) = (true, true)
         request.reportsUnreadable = true
-        let (most, waiting) = (configuration.mostBytesAtOnce, hub.waitingBytes)
-        // While there is no room, the reads that are admitted together find no more than one of them otherwise.
-        let room = max(most / ListenHub.mostReads, hub.room)
-        request.maximumBytes = min(most, room)
+        // While there is no room, the reads that are admitted together find as much as one of them otherwise.
+        let least = configuration.mostBytesAtOnce / ListenHub.mostReads
+        // A larger result ends its target. If the limit were all of the room, whatever waits for others would make its
+        // client come back instead, again and again.
+        let most = min(configuration.mostBytesAtOnce, max(least, hub.mostWaitingBytes / 2))
+        let limit = min(most, max(least, hub.room))
+        request.maximumBytes = limit
         do throws(StorageError) {
             let result = try await answer(request)
             guard !result.isPartial else {
-                let isCrowded = room < most && waiting > 0
-                return .failed(id, isCrowded ? Self.hasNoRoom : Self.tooLarge(min(most, room)))
+                return .failed(id, limit < most ? Self.hasNoRoom : cause ?? Self.tooLarge(most))
             }
             guard let position = result.position, let time = result.time else {
                 return .failed(id, Self.lacksTimes)
@@ -205,6 +224,7 @@ extension ListenStream {
                 changes += page.changes
                 for change in page.changes { size.add(change) }
                 guard changes.count <= configuration.mostRepeatedChanges, !size.isFull else {
+                    counted.set(0)
                     return .cannotResume(id)
                 }
                 try count(size.bytes, in: counted)
@@ -214,6 +234,7 @@ extension ListenStream {
                 return .caughtUp(id, changes, at: .init(position: page.next, time: time))
             }
         } catch {
+            counted.set(0)
             // A token of other data, or of changes that the log has removed.
             let isUseless = [.cursorExpired, .invalidArgument].contains(error.code)
             return isUseless ? .cannotResume(id) : .failed(id, error)
@@ -239,6 +260,11 @@ extension ListenStream {
                 "more than \(count) documents in a row cannot be read; narrow the query"
             )
         )
+    }
+
+    /// The error of a large target while the store holds as many states as it can: later there may be room for one.
+    private static var lacksStates: StorageError {
+        StorageError(.unavailable, "the store cannot hold a state for another large target")
     }
 
     private static func tooLarge(_ bytes: Int) -> StorageError {
@@ -291,11 +317,9 @@ extension ReadOperation {
         if case .documents(let paths) = self { paths.count < 10 } else { false }
     }
 
-    /// Whether the result may take much memory.
-    fileprivate var mayFindMany: Bool {
+    fileprivate var findsDocuments: Bool {
         switch self {
-        case .documents: !isOfFewDocuments
-        case .query: true
+        case .documents, .query: true
         case .aggregate, .collections: false
         }
     }

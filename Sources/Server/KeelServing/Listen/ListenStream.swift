@@ -96,10 +96,12 @@ final class ListenStream: Sendable {
 
     /// Admits some of the stream's reads of queries and of changes, with the documents that its client has not taken.
     let loads = TaskQueue(admitting: 8)
+    /// Admits some of the reads of a few documents, which do not wait for queries.
+    let smallLoads = TaskQueue(admitting: 32)
     /// The size of the pages of the log that the session keeps, in bytes.
     private let kept: CountedBytes
-    /// The size of such pages, and of documents that are read at once, that a stream has room for, however much waits
-    /// for others.
+    /// The size of such pages, and of the documents of each read at once, that a stream has room for, however much
+    /// waits for others.
     static let guaranteedBytes = 1 << 20
     /// The maximum number of reads that wait or are under way: some for each target, and for targets that were removed
     /// before they were read.

@@ -92,6 +92,97 @@ struct ListenRoomTests {
         #expect(hub.waitingBytes == 0)
     }
 
+    @Test("What is larger than the room for all is sent alone", arguments: [false, true])
+    func littleRoom(isResumed: Bool) async throws {
+        let store = InMemoryStorageAdapter()
+        var target = ListenTarget(id: 2, content: Self.limited)
+        if isResumed { target = try await Self.resumed(Self.notes, from: store) }
+        try await Self.write(3, size: 600_000, to: store)
+        let hub = ListenHub(adapter: store, mostWaitingBytes: 1_000_000)
+        let documents = Mutex(0)
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(hub: hub) { response in
+            if case .document = response { documents.withLock { $0 += 1 } }
+            guard case .target(let change) = response, change.kind == .current else { return }
+            requests.continuation.finish()
+        }
+        requests.continuation.yield(.add(target))
+        #expect(await stream.run(requests.stream) == nil)
+        #expect(documents.withLock { $0 } == 3)
+    }
+
+    @Test("A target that is too large for the server ends, although a little waits for others")
+    func tooLarge() async throws {
+        let store = InMemoryStorageAdapter()
+        try await Self.write(3, size: 600_000, to: store)
+        let hub = ListenHub(adapter: store, mostWaitingBytes: 400_000)
+        let others = hub.count()
+        others.set(1_000)
+        var configuration = ListenStream.Configuration()
+        (configuration.mostBytesAtOnce, configuration.pauseBeforeEnd) = (1_000_000, .zero)
+        let causes = Mutex<[FirestoreStatus?]>([])
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(hub: hub, configuration: configuration) { response in
+            guard case .target(let change) = response, change.kind == .remove else { return }
+            causes.withLock { $0.append(change.cause?.status) }
+            requests.continuation.finish()
+        }
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: Self.limited)))
+        #expect(await stream.run(requests.stream) == nil)
+        #expect(causes.withLock { $0 } == [.resourceExhausted])
+        others.set(0)
+    }
+
+    @Test("A large target for which the store holds no state is asked for again, and not lost")
+    func lackOfStates() async throws {
+        let store = InMemoryStorageAdapter()
+        try await Self.write(100, size: 10, to: store)
+        let hub = ListenHub(adapter: store)
+        // All that streams may take.
+        while hub.beginHold() {}
+        var configuration = ListenStream.Configuration()
+        (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
+        (configuration.mostBytesAtOnce, configuration.pauseBeforeEnd) = (10_000, .zero)
+        let removed = Mutex(0)
+        let stream = ListenStream(hub: hub, configuration: configuration) { response in
+            guard case .target(let change) = response, change.kind == .remove else { return }
+            removed.withLock { $0 += 1 }
+        }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: Self.notes)))
+        #expect(await stream.run(requests.stream)?.status == .unavailable)
+        #expect(removed.withLock { $0 } == 0)
+    }
+
+    @Test("What is dropped for want of room is not counted while the client is slow")
+    func dropped() async throws {
+        let (reading, taking) = (Gate(), Gate())
+        let store = Self.gated(1, by: reading)
+        try await Self.write(3, size: 600_000, to: store)
+        let hub = ListenHub(adapter: store)
+        var configuration = ListenStream.Configuration()
+        configuration.pauseBeforeEnd = .zero
+        let stream = ListenStream(hub: hub, configuration: configuration) { response in
+            if case .document = response { try await taking.pass() }
+        }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        async let ended = stream.run(requests.stream)
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: Self.limited)))
+        try await waitUntil { reading.begunCount == 1 }
+        let small = ListenTarget.Content.documents(["notes/0"])
+        requests.continuation.yield(.add(ListenTarget(id: 4, content: small)))
+        try await waitUntil { taking.begunCount == 1 }
+        let others = hub.count()
+        others.set(300 << 20)
+        reading.open()
+        try await waitUntil {
+            store.mostFoundBytes > 1_800_000 && hub.waitingBytes < 301 << 20
+        }
+        taking.open()
+        #expect(await ended?.status == .unavailable)
+        others.set(0)
+    }
+
     @Test("A few documents are read although others take all room")
     func fewDocuments() async throws {
         let store = InMemoryStorageAdapter()
@@ -148,13 +239,20 @@ struct ListenRoomTests {
         requests.continuation.finish()
         #expect(await ended == nil)
         #expect(current.withLock { $0.contains(10) })
-        #expect(!Self.isRead(others, from: store))
+        let isRead = store.reads.contains { request in
+            guard case .query(let query) = request.operation else { return false }
+            return query.scope == others.scope
+        }
+        #expect(!isRead)
     }
 
-    @Test("Only some targets that are read at once wait for a slow client")
-    func slowClient() async throws {
+    @Test("Only some targets that are read at once wait for a slow client", arguments: [8, 32])
+    func slowClient(count: Int) async throws {
+        // More of those that are a few documents wait.
+        let isSmall = count > 8
+        let content = isSmall ? ListenTarget.Content.documents(["notes/0"]) : Self.limited
         let (reading, taking) = (Gate(), Gate())
-        let store = Self.gated(8, by: reading)
+        let store = Self.gated(count, by: reading)
         try await Self.write(3, size: 100_000, to: store)
         let hub = ListenHub(adapter: store)
         let added = Mutex(0)
@@ -165,26 +263,19 @@ struct ListenRoomTests {
         }
         let requests = AsyncStream.makeStream(of: ListenRequest.self)
         async let ended = stream.run(requests.stream)
-        for id in Int32(1)...8 {
-            requests.continuation.yield(.add(ListenTarget(id: id, content: Self.limited)))
+        for id in 1...count {
+            requests.continuation.yield(.add(ListenTarget(id: Int32(id), content: content)))
         }
-        try await waitUntil { reading.begunCount == 8 }
-        let others = DocumentQuery("others").with { $0.limit = .first(50) }
-        requests.continuation.yield(.add(ListenTarget(id: 9, content: .query(others))))
-        try await waitUntil { added.withLock { $0 } == 9 }
+        try await waitUntil { reading.begunCount == count }
+        let last = ListenTarget(id: Int32(count + 1), content: content)
+        requests.continuation.yield(.add(last))
+        try await waitUntil { added.withLock { $0 } == count + 1 }
         reading.open()
-        try await waitUntil { taking.begunCount == 1 && hub.waitingBytes > 8 * 300_000 }
-        #expect(!Self.isRead(others, from: store))
+        let size = count * (isSmall ? 100_000 : 300_000)
+        try await waitUntil { taking.begunCount == 1 && hub.waitingBytes > size }
+        #expect(store.reads.count == count)
         requests.continuation.finish()
         #expect(await ended == nil)
-    }
-
-    /// Returns whether the collection of a query has been read.
-    private static func isRead(_ wanted: DocumentQuery, from store: WatchedStore) -> Bool {
-        store.reads.contains { request in
-            guard case .query(let query) = request.operation else { return false }
-            return query.scope == wanted.scope
-        }
     }
 
     @Test("A client that adds and removes targets faster than they are read is stopped")
