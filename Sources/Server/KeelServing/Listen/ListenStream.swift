@@ -9,58 +9,22 @@ internal import Synchronization
 /// A slow client slows only its own stream down: while a message is being sent, the stream takes neither changes nor
 /// requests. With too many changes that wait, it reads the log for itself.
 final class ListenStream: Sendable {
-    struct Configuration: Sendable {
-        /// The interval at which a stream looks whether it has been quiet.
-        ///
-        /// A quiet client receives a message after one to two intervals. The SDK for Node.js ends a stream that is quiet
-        /// for two minutes.
-        var heartbeat = Duration.seconds(30)
-        /// The maximum number of changes that a resumption repeats; with more, a target is read again.
-        var mostRepeatedChanges = 10_000
-        /// The approximate maximum size of the documents of a target that is not read page by page, and of those that a
-        /// resumption repeats, in bytes.
-        ///
-        /// A query without a limit is read page by page, if the store can read one state several times.
-        var mostBytesAtOnce = 64 << 20
-        /// The approximate size of a page of a target's documents, in bytes.
-        var pageBytes = 4 << 20
-        /// The approximate size of a page if the store scans the collection for it, in bytes.
-        var scannedPageBytes = 16 << 20
-        /// The maximum time for which the store holds the state of a target that is read page by page.
-        var maximumHoldTime = Duration.seconds(600)
-        /// The maximum duration of a read of a page of a query, or of ten or more documents.
-        ///
-        /// A read that takes longer is tried once more, and then its target ends.
-        var readTimeout = Duration.seconds(60)
-        /// The mean pause before a stream ends with `UNAVAILABLE`; it varies by half.
-        ///
-        /// Clients come back after this status. The SDKs for the web and iOS forget their own pauses with every message
-        /// of a stream, such as the acknowledgement of a target: they would be back at once, and fail again.
-        ///
-        /// Source: firebase/firebase-js-sdk, packages/firestore/src/remote/persistent_stream.ts,
-        /// `PersistentListenStream.onMessage`.
-        var pauseBeforeEnd = Duration.seconds(2)
-        var clock: any Clock<Duration> = ContinuousClock()
-        /// Throws an error if a query is refused because it has no index.
-        var checkIndexes: (@Sendable (ReadOperation) throws(StorageError) -> Void)?
-        /// The principal that listens; nil for an anonymous caller.
-        var principal: StoragePrincipal?
-        /// Returns whether the principal may listen to a target; nil if it may listen to all.
-        ///
-        /// This is called when a target is added, before changes that concern the stream are sent, and when a
-        /// permission ends.
-        var permission:
-            (@Sendable (ListenTarget.Content, StoragePrincipal?) async -> ListenPermission)?
-    }
-
     private indirect enum Work: Sendable {
         case heartbeat
         case read(ListenSession.ReadID, ReadOperation)
         case catchUp(ListenSession.ReadID, after: ChangeCursor, ChangeScope)
         case follow(ChangeCursor, UInt64)
         /// Ask again whether the client may listen to a target.
-        case review(Int32, UInt64, after: Duration)
+        case review(Int32, UInt64)
         case end(after: Duration)
+    }
+
+    /// A permission that ends at a time.
+    private struct Permission {
+        /// Distinguishes the permissions of a target from those of earlier ones with its number.
+        let number: UInt64
+        /// The watch for its end.
+        let end: DeadlineEntry
     }
 
     private struct State {
@@ -79,8 +43,8 @@ final class ListenStream: Sendable {
         var failure: StreamFailure?
         /// The number of reads that wait or are under way.
         var reads = 0
-        /// Distinguishes the permissions of a target from those of earlier ones with its number.
-        var permissions: [Int32: UInt64] = [:]
+        /// The permissions of targets that end at a time.
+        var permissions: [Int32: Permission] = [:]
         var nextPermission: UInt64 = 0
     }
 
@@ -155,6 +119,8 @@ final class ListenStream: Sendable {
         }
         return state.withLock { state in
             if let beat = state.nextBeat.take() { timer.end(beat) }
+            for permission in state.permissions.values { timer.end(permission.end) }
+            state.permissions = [:]
             return state.failure
         }
     }
@@ -175,8 +141,13 @@ final class ListenStream: Sendable {
             state.failure = state.failure ?? failure
             state.isOver = true
             state.session = ListenSession()
+            // Ends the follower of the log.
+            state.follower += 1
         }
         kept.set(0)
+        // Nothing is collected for the stream during the pause.
+        hub.close(mailbox)
+        mailbox.fallBehind()
         let pause = configuration.pauseBeforeEnd * Double.random(in: 0.5...1.5)
         works.yield(.end(after: pause))
     }
@@ -207,7 +178,7 @@ final class ListenStream: Sendable {
     }
 
     private func handleNow(_ event: ListenSession.Event?, of follower: UInt64?) async {
-        guard follower.map(isCurrent) ?? true else { return }
+        guard follower.map(isCurrent) ?? true, !state.withLock(\.isOver) else { return }
         switch event {
         case .request(.add(var target)):
             target.id = state.withLock { $0.session.number(target.id) }
@@ -299,13 +270,22 @@ final class ListenStream: Sendable {
             case .end(let failure): return fail(failure)
             case .send(let response):
                 if case .target(let change) = response, change.kind == .remove {
-                    for id in change.targets { hub.remove(id, of: mailbox) }
-                    state.withLock { $0.indexed.subtract(change.targets) }
+                    for id in change.targets { forget(id) }
                 }
                 state.withLock { $0.hasSent = true }
                 do { try await send(response) } catch { return end() }
             }
         }
+    }
+
+    /// Forgets a target that is removed.
+    private func forget(_ id: Int32) {
+        hub.remove(id, of: mailbox)
+        let permission = state.withLock { state in
+            state.indexed.remove(id)
+            return state.permissions.removeValue(forKey: id)
+        }
+        if let permission { timer.end(permission.end) }
     }
 
     /// Hands a read to a task of its own; ends the stream, and returns false, if too many wait.
@@ -358,12 +338,16 @@ final class ListenStream: Sendable {
         switch await permission(for: content) {
         case .denied(let failure)?: return failure
         case .granted(let time?)?:
-            let number = state.withLock { state in
+            let former = state.withLock { state in
                 state.nextPermission += 1
-                state.permissions[id] = state.nextPermission
-                return state.nextPermission
+                let number = state.nextPermission
+                // Many streams share one sleeping task.
+                let end = timer.watch(until: timer.now + time) { [works] in
+                    works.yield(.review(id, number))
+                }
+                return state.permissions.updateValue(.init(number: number, end: end), forKey: id)
             }
-            works.yield(.review(id, number, after: time))
+            if let former { timer.end(former.end) }
         case .granted(for: nil)?, nil: break
         }
         return nil
@@ -387,7 +371,7 @@ final class ListenStream: Sendable {
         guard await turns.enter() else { return }
         defer { turns.leave() }
         let content = state.withLock { state in
-            state.permissions[id] == number ? state.session.contents[id] : nil
+            state.permissions[id]?.number == number ? state.session.contents[id] : nil
         }
         guard let content, let failure = await denial(of: content, id) else { return }
         await perform(.denied(id, failure))
@@ -405,9 +389,7 @@ final class ListenStream: Sendable {
     private func perform(_ work: Work) async {
         switch work {
         case .heartbeat: await beat()
-        case .review(let id, let number, let time):
-            guard (try? await configuration.clock.sleep(for: time)) != nil else { return }
-            await renew(id, number)
+        case .review(let id, let number): await renew(id, number)
         case .read(let id, let operation):
             await read(id, operation)
             state.withLock { $0.reads -= 1 }

@@ -367,4 +367,60 @@ struct ListenRoomTests {
         await clock.advance(by: .seconds(3))
         #expect(await ended?.status == .unavailable)
     }
+
+    @Test("During its pause, a stream does nothing for its client's requests")
+    func requestsDuringPause() async throws {
+        let away = StorageError(.unavailable, "the store is away")
+        let store = WatchedStore(InMemoryStorageAdapter()) { _ async throws(StorageError) in
+            throw away
+        }
+        let clock = TestClock()
+        let asked = Mutex(0)
+        var configuration = ListenStream.Configuration()
+        configuration.clock = clock
+        configuration.permission = { _, _ in
+            asked.withLock { $0 += 1 }
+            return .granted(for: nil)
+        }
+        let hub = ListenHub(adapter: store)
+        let stream = ListenStream(hub: hub, configuration: configuration) { _ in }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let content = ListenTarget.Content.documents(["notes/1"])
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: content)))
+        async let ended = stream.run(requests.stream)
+        try await waitUntil(within: .seconds(20)) { clock.sleeperCount >= 2 }
+        await stream.handle(.request(.add(ListenTarget(id: 4, content: content))))
+        #expect(asked.withLock { $0 } == 1)
+        #expect(store.reads.count == 1)
+        await clock.advance(by: .seconds(3))
+        #expect(await ended?.status == .unavailable)
+    }
+
+    @Test("Nothing waits for the end of the permissions of targets that were removed")
+    func permissionsOfRemovedTargets() async throws {
+        let clock = TestClock()
+        let removed = Mutex(0)
+        var configuration = ListenStream.Configuration()
+        configuration.clock = clock
+        configuration.permission = { _, _ in .granted(for: .seconds(3_600)) }
+        let stream = ListenStream(
+            hub: ListenHub(adapter: InMemoryStorageAdapter()),
+            configuration: configuration
+        ) { response in
+            guard case .target(let change) = response, change.kind == .remove else { return }
+            removed.withLock { $0 += 1 }
+        }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        async let ended = stream.run(requests.stream)
+        for id in Int32(1)...50 {
+            let content = ListenTarget.Content.documents(["notes/1"])
+            requests.continuation.yield(.add(ListenTarget(id: id, content: content)))
+            requests.continuation.yield(.remove(id))
+        }
+        try await waitUntil { removed.withLock { $0 } == 50 }
+        // The timer of the stream, which also looks whether it is quiet.
+        try await waitUntil { clock.sleeperCount == 1 }
+        requests.continuation.finish()
+        #expect(await ended == nil)
+    }
 }
