@@ -10,8 +10,17 @@ extension StorageServer {
     /// - Throws: The failure of a request that is refused.
     func principal(of head: HTTPRequest) async throws(ServingFailure) -> StoragePrincipal? {
         guard let authenticate = configuration.authenticate else { return nil }
+        // The closure may ask the store, and then not on behalf of a client in the same process.
+        let result = await StorageContext().bind {
+            () async -> Result<StoragePrincipal?, StorageError> in
+            do throws(StorageError) {
+                return .success(try await authenticate(head))
+            } catch {
+                return .failure(error)
+            }
+        }
         do throws(StorageError) {
-            return try await authenticate(head)
+            return try result.get()
         } catch {
             throw .unauthenticated(error)
         }

@@ -149,6 +149,28 @@ struct AuthenticationTests {
         #expect(Set(store.ids) == [nil])
     }
 
+    @Test("An authenticator that asks the store does so on behalf of nobody")
+    func asking() async throws {
+        let users = PrincipalStore()
+        let served = Served(store) { configuration in
+            configuration.authenticate = { head async throws(StorageError) -> StoragePrincipal? in
+                _ = try await StorageClient(users).findDocument("users/ann")
+                return try await TestUsers.authenticate(head)
+            }
+        }
+        let inner = FirestoreStorageAdapter(
+            .keel(
+                try #require(URL(string: "http://127.0.0.1")),
+                authentication: .token("token-a")
+            ),
+            transport: HandlerTransport(served.server)
+        )
+        let client = StorageClient(inner).acting(as: StoragePrincipal(id: "root"))
+        _ = try await client.findDocument("a/1")
+        #expect(Set(users.ids) == [nil])
+        #expect(Set(store.ids) == ["ann"])
+    }
+
     @Test("The pages of a long reply are read on behalf of its principal")
     func longReply() async throws {
         let text = DocumentValue.string(String(repeating: "x", count: 100_000))
