@@ -97,20 +97,26 @@ extension StorageServer {
 
         /// Returns the principal of a request by its head; nil, the default, makes every caller anonymous.
         ///
-        /// The closure is called before the body of a request is read, and for a stream once, at its start. It returns
-        /// nil for an anonymous caller, whose request is served. To refuse a request, it throws
-        /// `StorageError/Code/unauthenticated`: the client receives status 401, or `UNAUTHENTICATED` over gRPC, with
-        /// the message of the error. Other codes have the status of an error of the store.
+        /// The closure is called before the body of a request is read. For a stream it is called once, at its start,
+        /// and the stream goes on when the caller's credentials have expired. The closure returns nil for an anonymous
+        /// caller, whose request is served. **Adapters cannot tell such a caller from the app itself:** if one of them
+        /// has access rules, return a principal for anonymous callers, too.
+        ///
+        /// To refuse a request, the closure throws `StorageError/Code/unauthenticated`: the client receives status 401,
+        /// or `UNAUTHENTICATED` over gRPC, with the message of the error. Other codes have the status of an error of
+        /// the store.
         ///
         /// Requests to `/health`, and those of OPTIONS, which browsers send without credentials, are not authenticated.
         ///
         /// All requests of a WebChannel session must have the id of the principal that opened it; others are refused
         /// with status 403. Web pages send `Authorization` only in the body of the first request. The server reads such
-        /// a body first, and calls the closure with this field for each request of the session that has no
-        /// `Authorization` of its own.
+        /// a body first, up to 1 MiB of it, and calls the closure with this field for each request of the session that
+        /// has no `Authorization` of its own. Whoever knows the id of such a session can use it: keep the id, `SID` in
+        /// the URLs, out of logs.
         ///
         /// Adapters find the principal in `StorageContext/current` while they serve the request, streams included. The
-        /// changes that all streams share are read without a principal.
+        /// changes that all streams share, and the server's own records, are read without a principal: rules of an
+        /// adapter must allow this, and a listener receives later changes of all documents in its target.
         public var authenticate:
             (@Sendable (HTTPRequest) async throws(StorageError) -> StoragePrincipal?)?
 
@@ -151,9 +157,10 @@ extension StorageServer {
         /// Returns the current time, which is the read time in replies if the store reports none.
         public var now: @Sendable () -> Timestamp = { .now() }
 
-        /// Returns a new id for a document without one, or for a transaction.
+        /// Returns a new id for a document without one, for a transaction, or for a session of a web page.
         ///
-        /// The ids must be unpredictable: a caller that guesses the id of a transaction can commit it.
+        /// The ids must be unpredictable: a caller that guesses the id of a transaction can commit it, and one that
+        /// guesses the id of a web page's session can use it.
         public var makeID: @Sendable () -> String = { DocumentPath.randomID() }
 
         /// Creates the default settings.

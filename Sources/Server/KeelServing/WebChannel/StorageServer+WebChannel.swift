@@ -38,7 +38,9 @@ extension StorageServer {
             session.terminate()
             return .webChannel([])
         }
-        let (messages, first) = try messages(of: try await form(of: call))
+        let (messages, first) = try messages(
+            of: try await form(of: call, upTo: configuration.maximumBodyBytes)
+        )
         guard let status = session.take(messages, from: first, acknowledging: acknowledged) else {
             throw .invalid("too many messages of the session are missing, or wait for its stream")
         }
@@ -85,6 +87,11 @@ extension StorageServer {
         return .webChannel(WebChannelState.framed(Array(greeting.utf8)))
     }
 
+    /// The maximum size of a form that is read before its caller is known, in bytes.
+    ///
+    /// It has the header fields and the first messages, which are the targets of a page's listeners.
+    private static let mostUnauthenticatedBytes = 1 << 20
+
     /// Authenticates the request that opens a session, and returns its form.
     ///
     /// Firestore's SDKs for web pages send the header fields in the form, without a preflight of CORS, and in no later
@@ -97,9 +104,12 @@ extension StorageServer {
         var head = call.head
         guard configuration.authenticate != nil, head.headerFields[.authorization] == nil else {
             let principal = try await principal(of: head)
-            return (principal, nil, try await self.form(of: call))
+            let form = try await self.form(of: call, upTo: configuration.maximumBodyBytes)
+            return (principal, nil, form)
         }
-        let form = try await self.form(of: call)
+        // Anybody can make the server read this much.
+        let limit = min(configuration.maximumBodyBytes, Self.mostUnauthenticatedBytes)
+        let form = try await self.form(of: call, upTo: limit)
         let authorization = Self.authorization(in: form)
         head.headerFields[.authorization] = authorization
         return (try await principal(of: head), authorization, form)
@@ -114,8 +124,11 @@ extension StorageServer {
         return nil
     }
 
-    private func form(of call: HTTPCall) async throws(ServingFailure) -> RequestItems {
-        let bytes = try await call.bytes(upTo: configuration.maximumBodyBytes)
+    private func form(
+        of call: HTTPCall,
+        upTo limit: Int
+    ) async throws(ServingFailure) -> RequestItems {
+        let bytes = try await call.bytes(upTo: limit)
         return try RequestItems(Substring(decoding: bytes, as: UTF8.self).utf8, isForm: true)
     }
 

@@ -29,7 +29,9 @@ public struct StorageContext: Sendable {
     /// The context of the current task; without an explicit context, it has no limit and no principal.
     public static var current: StorageContext { bound ?? StorageContext() }
 
-    /// The caller; nil for the app itself, and for an anonymous caller of a server.
+    /// The caller; nil for the app itself, for a server's own work, and for an anonymous caller of a server.
+    ///
+    /// A server reads the changes that all its listeners share without a principal.
     public let principal: StoragePrincipal?
     private let deadline: Deadline?
 

@@ -43,6 +43,19 @@ struct WebChannelAuthenticationTests {
         #expect(store.ids.isEmpty)
     }
 
+    @Test("Of a body, only 1 MiB is read before the caller is known")
+    func unknownCaller() async throws {
+        let form = "headers=&count=0&ofs=0&padding=" + String(repeating: "x", count: 1 << 20)
+        let opening = "RID=1&CVER=22&t=1"
+        let unknown = Client(served, "Write", headers: "")
+        #expect(try await unknown.post(opening, Array(form.utf8)).status == 413)
+        let known = Client(served, "Write", TestUsers.ann)
+        #expect(try await known.post(opening, Array(form.utf8)).status == 200)
+        // Without an authenticator, the limit is that of every body.
+        let anonymous = Client(Served(store), "Write")
+        #expect(try await anonymous.post(opening, Array(form.utf8)).status == 200)
+    }
+
     @Test("A session writes on behalf of its principal, and each of its requests needs the token")
     func fields() async throws {
         let client = Client(served, "Write", TestUsers.ann)
