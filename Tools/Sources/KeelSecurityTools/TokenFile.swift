@@ -27,10 +27,11 @@ package struct TokenFile: Sendable {
     /// Reads a file, which may be a link to one.
     ///
     /// - Parameter path: The path of the file.
-    /// - Throws: An error for a file that others can write, that lists no token, or that has a line of another form. No
-    ///   error contains the text of a line.
+    /// - Throws: An error for a file that others can write, that lists no token or an empty one, or that has a line of
+    ///   another form. No error contains the text of a line.
     package init(_ path: String) throws(ToolError) {
         let text = try Self.text(of: path)
+        let emptyHash = Self.hash("")
         var entries: [Entry] = []
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() {
@@ -41,6 +42,13 @@ package struct TokenFile: Sendable {
             guard parts.count == 2, Self.isHash(digits) else {
                 throw ToolError(
                     "\(path), line \(index + 1), is not a name and the SHA-256 of a token",
+                    advice: Self.advice
+                )
+            }
+            // As of `printf %s "$TOKEN"` without the variable.
+            guard digits != emptyHash else {
+                throw ToolError(
+                    "\(path), line \(index + 1), has the SHA-256 of an empty token",
                     advice: Self.advice
                 )
             }
@@ -65,7 +73,7 @@ package struct TokenFile: Sendable {
     /// - Parameter token: The text of the token.
     /// - Returns: The name of the caller.
     package func name(of token: String) -> String? {
-        let hash = Array(SecurityService().hash(Data(token.utf8)).utf8)
+        let hash = Self.hash(token)
         var name: String?
         for entry in entries {
             var difference: UInt8 = 0
@@ -79,6 +87,11 @@ package struct TokenFile: Sendable {
 
     private static let advice =
         "Write lines of a NAME and 64 digits, such as those of: printf %s \"$TOKEN\" | sha256sum"
+
+    /// Returns the lowercase digits of a token's hash.
+    private static func hash(_ token: String) -> [UInt8] {
+        Array(SecurityService().hash(Data(token.utf8)).utf8)
+    }
 
     private static func isHash(_ digits: [UInt8]) -> Bool {
         digits.count == 64
@@ -114,7 +127,9 @@ package struct TokenFile: Sendable {
         guard data.count <= limit, let text = String(validating: data, as: UTF8.self) else {
             throw unreadable(path)
         }
-        return text
+        // Some editors begin a file with a mark of its encoding, which would belong to the first name.
+        guard text.unicodeScalars.first == "\u{FEFF}" else { return text }
+        return String(text.unicodeScalars.dropFirst())
     }
 
     private static func unreadable(_ path: String) -> ToolError {

@@ -64,6 +64,23 @@ struct TokenFileTests {
         #expect(error?.message.contains("line 1 and in line 2") == true)
     }
 
+    @Test("The hash of an empty token is refused, as of a variable that is not set")
+    func emptyToken() throws {
+        let path = try file("ann \(Self.hash("one"))\nbob \(Self.hash(""))\n")
+        let error = #expect(throws: ToolError.self) { try TokenFile(path) }
+        #expect(error?.message.contains("line 2, has the SHA-256 of an empty token") == true)
+    }
+
+    @Test("A file of another system's editor has the same callers")
+    func encoding() throws {
+        let text = "\u{FEFF}ann \(Self.hash("one"))\r\n# next\r\nbob \(Self.hash("two"))\r\n"
+        let tokens = try TokenFile(file(text))
+        #expect(tokens.name(of: "one") == "ann")
+        #expect(tokens.name(of: "two") == "bob")
+        let comment = try TokenFile(file("\u{FEFF}# callers\nann \(Self.hash("one"))\n"))
+        #expect(comment.name(of: "one") == "ann")
+    }
+
     @Test("A file that others can write is refused", arguments: [0o620, 0o602, 0o666])
     func writable(mode: Int) throws {
         let path = try file("ann \(Self.hash("one"))\n", mode: mode)

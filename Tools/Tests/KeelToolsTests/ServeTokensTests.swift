@@ -53,13 +53,24 @@ struct ServeTokensTests {
                 #expect(error?.code == .unauthenticated)
             }
         }
-        let head = HTTPRequest(
+        var head = HTTPRequest(
             method: .get,
             scheme: "http",
             authority: "127.0.0.1:\(server.port)",
             path: "/health"
         )
         #expect(try await transport.send(HTTPCall(head)).head.status == .ok)
+        // RFC 9110 section 11.4: the scheme in any case, and one or more spaces behind it.
+        head.path = "/metrics"
+        for (credentials, status) in [
+            ("bearer   sesame", 404), ("Bearer", 401), ("Basic sesame", 401),
+            ("Bearer sesame, Bearer sesame", 401), ("Bearer Bearer sesame", 401),
+        ] {
+            head.headerFields[.authorization] = credentials
+            let reply = try await transport.send(HTTPCall(head))
+            _ = try await reply.body.collect(upTo: 1 << 16)
+            #expect(reply.head.status.code == status, "\(credentials)")
+        }
         await transport.shutdown()
     }
 

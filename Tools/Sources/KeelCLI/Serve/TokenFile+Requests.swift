@@ -15,7 +15,7 @@ extension TokenFile {
         }
         let parts = credentials.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer",
-            let name = name(of: String(parts[1]))
+            let name = name(of: String(parts[1].drop { $0 == " " }))
         else { throw StorageError(.unauthenticated, "the server does not know the token") }
         return StoragePrincipal(id: name)
     }
