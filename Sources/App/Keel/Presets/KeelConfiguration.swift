@@ -103,7 +103,7 @@ public struct KeelConfiguration: Sendable {
     public var storage: StorageLocation
     /// The source of the bearer tokens for the server of ``storage``, such as `StaticToken` or an `AuthSession`.
     ///
-    /// Nil, the default, sends no token.
+    /// Nil, the default, sends no token. Over `http`, tokens can be read on the way.
     public var storageTokens: (any TokenSource)?
     /// The location of cached values that exceed the memory.
     public var caches: CacheLocation
