@@ -317,8 +317,7 @@ struct ListenStreamTests {
             requests.continuation.yield(.add(ListenTarget(id: Int32(place + 1), content: content)))
         }
         async let ended = stream.run(requests.stream)
-        try await waitUntil { current.withLock(\.count) == 2 }
-        #expect(removed.withLock { $0 } == [3])
+        try await waitUntil { current.withLock(\.count) == 2 && removed.withLock { $0 } == [3] }
         permissions.deny(Self.contents[0])
         let write = Self.write(1, color: "red")
         for result in try await store.commit([WriteBatch([write])]) { _ = try result.get() }
