@@ -139,7 +139,7 @@ struct SecretsCommandTests {
     @Test("doctor reports usable stores and advice")
     func doctor() throws {
         let early = try keel(["doctor"] + place.dropFirst(2))
-        #expect(early.code == 2 && early.output.contains("does not exist"))
+        #expect(early.code == 2 && early.output.contains("missingKey"))
         #expect(try keel(["set", "token"] + place, input: "s3cret").code == 0)
         let good = try keel(["doctor"] + place.dropFirst(2))
         #expect(good.code == 0 && good.output.contains("encryptedFile"))
