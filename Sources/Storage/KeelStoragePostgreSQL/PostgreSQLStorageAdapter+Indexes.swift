@@ -58,7 +58,7 @@ extension PostgreSQLStorageAdapter {
 
     /// Removes the indexes and searches of a schema from the store; missing ones are ignored.
     ///
-    /// Queries and writers stop using them at once. Their entries are removed ten thousand at a time, so that commits
+    /// Queries and writers stop using them at once. Their entries are removed two thousand at a time, so that commits
     /// can proceed; if the process ends first, the next ``prepare(_:)`` or ``finishIndexes()`` removes the rest.
     public func dropIndexes(in schema: StorageSchema) async throws(StorageError) {
         do throws(StorageError) {

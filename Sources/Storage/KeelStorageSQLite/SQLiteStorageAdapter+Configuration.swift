@@ -53,6 +53,12 @@ extension SQLiteStorageAdapter {
         public var isReadOnly = false
         /// The number of concurrent reads.
         public var readerCount = 5
+        /// The maximum memory for pages of the file that a connection keeps, in bytes; 8 MiB by default.
+        ///
+        /// One connection writes and up to ``readerCount`` read. Each takes the memory as it uses pages. With less, work
+        /// in stores of more than some thousands of documents takes up to half as long again. See
+        /// https://sqlite.org/pragma.html#pragma_cache_size.
+        public var cacheSize = 8 << 20
         /// Encrypts the contents of the file.
         ///
         /// Bodies are sealed and bound to their document's path; receipts of batches with an id are sealed too. The

@@ -67,7 +67,7 @@ extension SQLiteStorageAdapter {
 
     /// Removes the indexes and searches of a schema from the file; missing ones are ignored.
     ///
-    /// Queries and writers stop using them at once. Their entries are removed ten thousand at a time, so that other
+    /// Queries and writers stop using them at once. Their entries are removed two thousand at a time, so that other
     /// writers can proceed; if the process ends first, the next ``prepare(_:)`` or ``finishIndexes()`` removes the
     /// rest. A program that declares them again rebuilds them.
     ///

@@ -49,7 +49,7 @@ extension StorageGroup {
             IndexDefinition("places", scope: .group, [.ascending("note")])
         ])
         /// The number of entries that a step removes, as `dropIndexes(in:)` says.
-        private static let entriesPerStep = 10_000
+        private static let entriesPerStep = 2_000
 
         /// Builds and drops the index of a store, several times if it is small.
         @concurrent

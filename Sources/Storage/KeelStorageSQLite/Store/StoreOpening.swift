@@ -101,9 +101,13 @@ struct StoreOpening {
         settings.maximumReaderCount = max(1, configuration.readerCount)
         settings.foreignKeysEnabled = false
         settings.label = "keel.storage"
+        // Negative for a size in KiB instead of a number of pages.
+        let cacheSize = -max(1, configuration.cacheSize >> 10)
         settings.prepareDatabase { [mostPages = configuration.mostPages] database in
             // GRDB would let readers wait for ten seconds on a blocked thread.
-            try database.execute(sql: "PRAGMA busy_timeout = 5")
+            try database.execute(
+                sql: "PRAGMA busy_timeout = 5; PRAGMA cache_size = \(cacheSize)"
+            )
             if database.configuration.readonly { database.endStatementsOfCancelledTasks() }
             guard let mostPages else { return }
             try database.execute(sql: "PRAGMA max_page_count = \(mostPages)")

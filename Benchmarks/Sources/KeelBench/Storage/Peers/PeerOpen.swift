@@ -6,7 +6,7 @@ import KeelStorage
 enum PeerOpen {
     static func run(_ path: String, id: String) throws -> Double {
         let start = ContinuousClock.now
-        let pool = try DatabasePool(path: path)
+        let pool = try DatabasePool(path: path, configuration: PeerStore.settings)
         let blob = try pool.read { database in
             try Data.fetchOne(
                 database,

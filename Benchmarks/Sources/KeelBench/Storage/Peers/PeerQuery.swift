@@ -34,7 +34,7 @@ enum PeerQuery {
         /// Opens a file whose one index is that of ``StorePair/Indexing/composite``; each district has
         /// one of its first `places`.
         init(_ path: String, places: Int) throws {
-            pool = try DatabasePool(path: path)
+            pool = try DatabasePool(path: path, configuration: PeerStore.settings)
             prefixes = try pool.read { database in
                 var prefixes: [String: Data] = [:]
                 for place in (0..<places).map(Place.init) {

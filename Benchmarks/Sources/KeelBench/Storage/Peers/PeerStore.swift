@@ -4,7 +4,7 @@ import KeelStorage
 
 /// The peer's file: what an experienced GRDB developer would write for documents in a collection.
 ///
-/// It is a `DatabasePool` with its defaults, the write-ahead log and `synchronous=NORMAL` as in Keel's default, with
+/// It is a `DatabasePool` with the write-ahead log, `synchronous=NORMAL` and the cache of Keel's default, with
 /// the indexed fields in columns, the rest in a blob, and a change log. Its single collection needs no column. It has
 /// no types besides the columns, no preconditions, no revisions of removed documents, and no readers in other
 /// processes.
@@ -15,20 +15,27 @@ struct PeerStore: Sendable {
         case json
     }
 
+    /// GRDB's defaults, but a cache of 8 MiB for each connection, as Keel's.
+    static var settings: Configuration {
+        var settings = Configuration()
+        settings.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -8192") }
+        return settings
+    }
+
     let pool: DatabasePool
     let body: Body
     private let indexing: StorePair.Indexing
 
     /// Opens an existing file.
     init(opening path: String, _ indexing: StorePair.Indexing, body: Body) throws {
-        pool = try DatabasePool(path: path)
+        pool = try DatabasePool(path: path, configuration: Self.settings)
         self.indexing = indexing
         self.body = body
     }
 
     /// Creates a file.
     init(_ path: String, _ indexing: StorePair.Indexing, body: Body) throws {
-        pool = try DatabasePool(path: path)
+        pool = try DatabasePool(path: path, configuration: Self.settings)
         self.indexing = indexing
         self.body = body
         let indexes =
