@@ -164,7 +164,8 @@ extension ReadRequest {
 
 extension ConnectionPool {
     /// Answers a request that needs one statement.
-    func read(_ request: ReadRequest, in store: OpenStore) async throws(StorageError) -> ReadResult {
+    func read(_ request: ReadRequest, in store: OpenStore) async throws(StorageError) -> ReadResult
+    {
         try await reading(isQuick: true) { connection in
             try TableSnapshot(connection, store).answer(request, past: nil) {
                 IndexSet(generation: -1, all: [])
