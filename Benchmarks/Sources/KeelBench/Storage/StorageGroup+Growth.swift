@@ -32,7 +32,7 @@ extension StorageGroup {
             let large = SizedFile(options.scaled(count), in: folder)
             let largePeer = SizedPeer(options.scaled(count), in: folder)
             measures += SizedStore.growth(comparison, large.store, small.store, options)
-            measures.append(peerGet(comparison, largePeer, smallPeer, options))
+            measures += peers(comparison, largePeer, smallPeer, options)
             measures.append(
                 Measure(
                     name: "import per document, \(comparison)",
@@ -60,20 +60,29 @@ extension StorageGroup {
         return measures + trimmings
     }
 
-    /// Measures how much of the growth of Keel's `get` is SQLite's own: both sides are GRDB.
-    private static func peerGet(
+    /// Measures how much of the growth of Keel's `get` and `set` is SQLite's own: both sides are GRDB.
+    private static func peers(
         _ comparison: String,
         _ large: SizedPeer,
         _ small: SizedPeer,
         _ options: Options
-    ) -> Measure {
-        Measure(
-            name: "get by GRDB, \(comparison)",
-            unit: "µs",
-            target: .growth,
-            keel: { try await large.gets(options) },
-            peer: { try await small.gets(options) }
-        )
+    ) -> [Measure] {
+        func measure(
+            _ name: String,
+            _ time: @escaping @Sendable (SizedPeer) async throws -> Double
+        ) -> Measure {
+            Measure(
+                name: "\(name) by GRDB, \(comparison)",
+                unit: "µs",
+                target: .growth,
+                keel: { try await time(large) },
+                peer: { try await time(small) }
+            )
+        }
+        return [
+            measure("get") { try await $0.gets(options) },
+            measure("set") { try await $0.sets(options) },
+        ]
     }
 
     @concurrent

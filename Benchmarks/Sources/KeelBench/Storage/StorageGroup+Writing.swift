@@ -25,6 +25,35 @@ extension StorageGroup {
         )
     }
 
+    /// Measures a set and a bulk set; the peer writes into the tables of another Keel store, which is closed.
+    static func writesOfSameTables(
+        _ pair: Lazily<StorePair>,
+        _ closed: Lazily<StorePair>,
+        _ options: Options
+    ) -> [Measure] {
+        let tables = Lazily {
+            let pair = try await closed.value()
+            try pair.close()
+            return (pair, try PeerSameTables(pair.keelFile.path))
+        }
+        return [
+            Measure(
+                name: "the same set / SQL into the same tables",
+                unit: "µs",
+                target: .atMost(1.3),
+                keel: { try await keelSets(pair, options, scoreChanges: true) },
+                peer: {
+                    let (pair, tables) = try await tables.value()
+                    let places = changed(pair, options, scoreChanges: true)
+                    return try Timing.perCall(places.count) { try tables.set(places[$0]) }
+                }
+            ),
+            bulk("the same bulk set / SQL into the same tables", .atMost(1.3), pair, options) {
+                try await tables.value().1.insert($0)
+            },
+        ]
+    }
+
     /// Measures the cost of a history; the peer is a Keel store without one.
     static func history(
         _ keeping: Lazily<StorePair>,
@@ -72,12 +101,24 @@ extension StorageGroup {
     }
 
     static func bulk(_ pair: Lazily<StorePair>, _ options: Options) -> Measure {
+        bulk("bulk set of 10,000, per document", .atMost(1.6), pair, options) {
+            try PeerBulkSet.run($0, in: try await pair.value().peer)
+        }
+    }
+
+    private static func bulk(
+        _ name: String,
+        _ target: Target,
+        _ pair: Lazily<StorePair>,
+        _ options: Options,
+        peer: @escaping @Sendable ([Place]) async throws -> Void
+    ) -> Measure {
         let numbers = Numbers(from: 10_000_000)
         let count = options.scaled(10_000)
         return Measure(
-            name: "bulk set of 10,000, per document",
+            name: name,
             unit: "µs",
-            target: .atMost(1.6),
+            target: target,
             keel: {
                 let pair = try await pair.value()
                 let places = numbers.next(count).map(Place.init)
@@ -86,10 +127,9 @@ extension StorageGroup {
                 return start.duration(to: .now).microseconds / Double(count)
             },
             peer: {
-                let pair = try await pair.value()
                 let places = numbers.next(count).map(Place.init)
                 let start = ContinuousClock.now
-                try PeerBulkSet.run(places, in: pair.peer)
+                try await peer(places)
                 return start.duration(to: .now).microseconds / Double(count)
             }
         )

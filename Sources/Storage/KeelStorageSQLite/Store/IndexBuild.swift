@@ -55,16 +55,21 @@ extension IndexBuild {
             "SELECT ix FROM indexes WHERE built = \(dropped) ORDER BY ix LIMIT 1"
         )
         guard let number = try open.first({ $0.integer(0) }) else { return false }
+        // Rows of several columns with IN would make SQLite read all entries of all indexes.
         let entries = try RawStatement(
             database,
             """
-            DELETE FROM entries WHERE (ix, cid, key, rid) IN (
-                SELECT ix, cid, key, rid FROM entries WHERE ix = ? LIMIT \(entriesPerStep))
+            DELETE FROM entries WHERE ix = ?1 AND (cid, key, rid) < (
+                SELECT cid, key, rid FROM entries WHERE ix = ?1
+                ORDER BY cid, key, rid LIMIT 1 OFFSET \(entriesPerStep))
             """
         )
         try entries.bind(1, number)
         try entries.run()
-        if database.changesCount == entriesPerStep { return true }
+        if database.changesCount > 0 { return true }
+        let rest = try RawStatement(database, "DELETE FROM entries WHERE ix = ?")
+        try rest.bind(1, number)
+        try rest.run()
         let definition = try RawStatement(database, "DELETE FROM indexes WHERE ix = ?")
         try definition.bind(1, number)
         try definition.run()

@@ -35,4 +35,13 @@ struct SizedPeer: Sendable {
             }
         }
     }
+
+    /// Returns the time of changing a document and one of its indexed fields, in microseconds.
+    @concurrent
+    func sets(_ options: Options) async throws -> Double {
+        let store = try await store.value()
+        return try Timing.perCall(options.scaled(500)) { number in
+            try PeerSet.run(SizedStore.changed(number, of: count), scoreChanges: true, in: store)
+        }
+    }
 }
