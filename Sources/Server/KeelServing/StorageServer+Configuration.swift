@@ -116,7 +116,8 @@ extension StorageServer {
         ///
         /// Adapters find the principal in `StorageContext/current` while they serve the request, streams included. The
         /// changes that all streams share, and the server's own records, are read without a principal: rules of an
-        /// adapter must allow this, and a listener receives later changes of all documents in its target.
+        /// adapter must allow this, and a listener receives later changes of all documents in its target. If they do not,
+        /// streams end after about half a minute, with `UNAVAILABLE`, and clients open them again.
         public var authenticate:
             (@Sendable (HTTPRequest) async throws(StorageError) -> StoragePrincipal?)?
 

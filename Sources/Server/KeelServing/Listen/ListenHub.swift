@@ -28,6 +28,8 @@ final class ListenHub: Sendable {
         var joined: [UInt64: ChangeCursor] = [:]
         var unseen = UnseenStates()
         var reader: Task<Void, Never>?
+        /// The number of requests of readers that have failed in succession.
+        var failures = 0
         /// Distinguishes the current reader from replaced ones.
         var generation: UInt64 = 0
         /// The position at which the reader started; nil while it is not running.
@@ -45,6 +47,11 @@ final class ListenHub: Sendable {
     static let mostReads = 8
     /// Admits such reads: thousands of clients that come back at once must not read at the same time.
     let reads = TaskQueue(admitting: ListenHub.mostReads)
+    /// The number of requests for changes that fail in succession until streams end.
+    ///
+    /// The pauses between them take 25 seconds on average. Clients must know that they receive no changes; their next
+    /// streams find out whether the store is back.
+    static let mostFailures = 10
     /// The maximum number of states that the store holds for streams: half of all, because a slow client needs one for
     /// minutes, and other calls need some.
     private static let mostHolds = 4
@@ -121,7 +128,7 @@ final class ListenHub: Sendable {
 
     /// Removes a stream, and ends the reader after the last one.
     func close(_ mailbox: ListenMailbox) {
-        let reader = state.withLock { state in
+        let reader = state.withLock { state -> Task<Void, Never>? in
             state.streams[mailbox.id] = nil
             state.eager.remove(mailbox.id)
             state.staged.remove(mailbox.id)
@@ -130,7 +137,9 @@ final class ListenHub: Sendable {
             for (target, scope) in state.scopes.removeValue(forKey: mailbox.id) ?? [:] {
                 state.index.remove(.init(stream: mailbox.id, target: target), for: scope)
             }
-            return state.streams.isEmpty ? state.stop() : nil
+            guard state.streams.isEmpty else { return nil }
+            state.failures = 0
+            return state.stop()
         }
         reader?.cancel()
     }
@@ -223,7 +232,7 @@ final class ListenHub: Sendable {
     private func begin(_ state: inout State, at point: ListenSession.Point) -> ChangeCursor {
         (state.start, state.reached, state.consistent) = (point.position, point.position, point)
         state.generation += 1
-        state.reader = startReader(state.generation)
+        state.reader = startReader(state.generation, after: state.failures)
         return point.position
     }
 }
@@ -284,6 +293,7 @@ extension ListenHub: ChangeReading {
     func deliver(_ page: ChangePage, of reader: UInt64) {
         state.withLock { state in
             guard state.generation == reader else { return }
+            state.failures = 0
             var changes: [UInt64: [Int]] = [:]
             var bodies: [Int: BufferedBytes] = [:]
             state.unseen.begin(page)
@@ -331,18 +341,27 @@ extension ListenHub: ChangeReading {
 
     func restart(at _: ChangeCursor, of reader: UInt64) { giveUp(reader) }
 
-    func miss(of _: UInt64, isLost _: Bool) {}
-
-    func refuse(_: StorageError, of reader: UInt64) -> Bool {
-        giveUp(reader)
-        return false
+    func fail(_ error: StorageError, failures: Int, of reader: UInt64) -> Bool {
+        let isLasting = state.withLock { state in
+            guard state.generation == reader else { return false }
+            state.failures = failures
+            return failures >= Self.mostFailures
+        }
+        if isLasting { giveUp(reader, because: error) }
+        return true
     }
 
     /// Makes all streams read for themselves: each finds out whether its position is still valid.
-    private func giveUp(_ reader: UInt64) {
+    ///
+    /// - Parameters:
+    ///   - reader: The reader to stop.
+    ///   - error: The error with which live streams end instead; nil if they go on.
+    private func giveUp(_ reader: UInt64, because error: StorageError? = nil) {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard state.generation == reader else { return nil }
-            for mailbox in state.streams.values { mailbox.fallBehind() }
+            // Streams that come back try the store anew.
+            if error != nil { state.failures = 0 }
+            for mailbox in state.streams.values { mailbox.fallBehind(because: error) }
             return state.stop()
         }
         task?.cancel()

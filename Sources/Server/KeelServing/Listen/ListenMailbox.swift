@@ -21,6 +21,8 @@ final class ListenMailbox: Sendable {
         var bytes = 0
         /// The position from which on ``parcels`` has what concerns the stream; nil: from the start of the reader.
         var coverage: ChangeCursor?
+        /// Why the hub has no changes for the stream, which was live; nil unless its reader fails again and again.
+        var failure: StorageError?
 
         mutating func clear() {
             (parcels, count, bytes) = ([], 0, 0)
@@ -58,6 +60,9 @@ final class ListenMailbox: Sendable {
     deinit { total.add(-Self.overhead * state.withLock(\.count)) }
 
     var isLive: Bool { state.withLock { $0.phase == .live } }
+
+    /// Why the hub has no changes for the stream, which must end; nil if the stream can read for itself.
+    var failure: StorageError? { state.withLock(\.failure) }
 
     /// The approximate size of the documents that wait, in bytes.
     var waitingBytes: Int { state.withLock(\.bytes) }
@@ -105,6 +110,7 @@ final class ListenMailbox: Sendable {
         change { state in
             state.phase = .attending
             state.coverage = coverage
+            state.failure = nil
             state.clear()
         }
     }
@@ -142,8 +148,9 @@ final class ListenMailbox: Sendable {
         changed.raise()
     }
 
-    func fallBehind() {
+    func fallBehind(because error: StorageError? = nil) {
         change { state in
+            if state.phase == .live { state.failure = error }
             state.phase = .behind
             state.clear()
         }

@@ -35,6 +35,8 @@ final class ListenStream: Sendable {
         /// The targets that the hub finds by a condition.
         var indexed: Set<Int32> = []
         var hasSent = false
+        /// The number of the stream's own reads of the log that have failed in succession, also after restarts.
+        var failures = 0
         /// The watch for the next heartbeat; nil before the stream runs, and after its end.
         var nextBeat: DeadlineEntry?
         var isBeating = false
@@ -424,6 +426,10 @@ final class ListenStream: Sendable {
                 await handle(nil, of: follower)
                 await mailbox.wait()
             } while mailbox.isLive && !Task.isCancelled && isCurrent(follower)
+            // If the store refuses only the hub, the stream would reach it again and again, and receive nothing.
+            if let error = mailbox.failure {
+                return fail(StreamFailure(.unavailable, error.message))
+            }
             cursor = state.withLock(\.session.position) ?? cursor
         }
     }
@@ -433,13 +439,12 @@ final class ListenStream: Sendable {
     /// - Returns: The position at which the hub goes on; nil if the stream no longer follows.
     private func reachHub(from start: ChangeCursor, _ follower: UInt64) async -> ChangeCursor? {
         var request = ChangeRequest(after: start)
-        var failures = 0
         var generator = SystemRandomNumberGenerator()
         while !Task.isCancelled, isCurrent(follower) {
             hub.attend(mailbox)
             do throws(StorageError) {
                 let page = try await adapter.changes(request)
-                failures = 0
+                state.withLock { $0.failures = 0 }
                 await handle(.page(page), of: follower)
                 let hasMoved = page.next != request.after
                 request.after = page.next
@@ -451,18 +456,27 @@ final class ListenStream: Sendable {
                 // A replica may lag behind the hub, so that an immediate read is useless.
                 request.waitTimeout = hasMoved || !page.isCaughtUp ? nil : .seconds(1)
             } catch {
-                if error.isCancellation { return nil }
-                if error.code == .cursorExpired {
-                    await handle(.restarted, of: follower)
-                    return nil
+                guard !Task.isCancelled else { return nil }
+                let failures = state.withLock { state in
+                    state.failures += 1
+                    return state.failures
                 }
-                guard error.isTransient else {
+                let isExpired = error.code == .cursorExpired
+                guard isExpired || error.isTransient || error.isCancellation,
+                    failures < ListenHub.mostFailures
+                else {
                     fail(StreamFailure(listening: error))
                     return nil
                 }
-                failures += 1
-                let pause = RetryPolicy.listening.delay(before: failures, using: &generator)
-                try? await configuration.clock.sleep(for: pause)
+                // The position of a new read that has expired, too, is not left at once.
+                if !isExpired || failures > 1 {
+                    let pause = RetryPolicy.listening.delay(before: failures, using: &generator)
+                    try? await configuration.clock.sleep(for: pause)
+                }
+                if isExpired {
+                    await handle(.restarted, of: follower)
+                    return nil
+                }
             }
         }
         return nil

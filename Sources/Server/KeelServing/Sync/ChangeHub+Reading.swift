@@ -27,6 +27,7 @@ extension ChangeHub: ChangeReading {
             guard state.generation == reader else {
                 return ([Int: [ToldChange]](), [Int: ChangeInterest]())
             }
+            state.failures = 0
             var changes = state.take(page, configuration)
             state.reached = page.next
             // A client's mutations are acknowledged even if they are outside of its scope.
@@ -76,22 +77,33 @@ extension ChangeHub: ChangeReading {
 
     func restart(at _: ChangeCursor, of reader: UInt64) { giveUp(reader) }
 
-    func miss(of _: UInt64, isLost _: Bool) {}
-
-    func refuse(_: StorageError, of reader: UInt64) -> Bool {
-        giveUp(reader)
-        return false
+    func fail(_: StorageError, failures: Int, of reader: UInt64) -> Bool {
+        let isLasting = state.withLock { state in
+            guard state.generation == reader else { return false }
+            state.failures = failures
+            return failures >= ListenHub.mostFailures
+        }
+        if isLasting { giveUp(reader, endsListeners: true) }
+        return true
     }
 
     /// Makes all listeners read for themselves: each finds out whether its own position is still valid, and the first
     /// that catches up starts a new reader.
-    private func giveUp(_ reader: UInt64) {
+    ///
+    /// - Parameters:
+    ///   - reader: The reader to stop.
+    ///   - endsListeners: Whether live listeners end instead, whose clients reconnect.
+    private func giveUp(_ reader: UInt64, endsListeners: Bool = false) {
         let (tasks, woken) = state.withLock { state in
             guard state.generation == reader else {
                 return ([Task<Void, Never>](), [ChangeListener.Wake]())
             }
+            if endsListeners { state.failures = 0 }
             let listeners = state.channels.values.flatMap(\.listeners.values)
-            return (state.stop(), listeners.compactMap { $0.fallBehind() })
+            let woken = listeners.compactMap { listener in
+                endsListeners ? listener.cutOff() : listener.fallBehind()
+            }
+            return (state.stop(), woken)
         }
         for task in tasks { task.cancel() }
         for wake in woken { wake.resume() }

@@ -46,6 +46,8 @@ final class ChangeHub: Sendable {
         var requests: AsyncStream<Int>.Continuation?
         var byClient: [String: Set<Int>] = [:]
         var tasks: [Task<Void, Never>] = []
+        /// The number of requests of readers that have failed in succession.
+        var failures = 0
         /// Distinguishes the current tasks from replaced ones.
         var generation: UInt64 = 0
         /// The position at which the shared reader started; nil while it is not running.
@@ -109,7 +111,9 @@ final class ChangeHub: Sendable {
             guard let channel = state.listeners.removeValue(forKey: id) else { return [] }
             state.channels[channel]?.listeners[id] = nil
             if state.channels[channel]?.listeners.isEmpty == true { state.close(channel) }
-            return state.listeners.isEmpty ? state.stop() : []
+            guard state.listeners.isEmpty else { return [] }
+            state.failures = 0
+            return state.stop()
         }
         for task in tasks { task.cancel() }
     }
@@ -184,7 +188,7 @@ final class ChangeHub: Sendable {
                 Task { await Self.readDocuments(of: channels, hub) }
             )
         }
-        state.tasks = [startReader(generation), beat, results]
+        state.tasks = [startReader(generation, after: state.failures), beat, results]
         return position
     }
 }

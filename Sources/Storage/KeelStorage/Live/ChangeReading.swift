@@ -25,17 +25,14 @@ package protocol ChangeReading: AnyObject, Sendable {
     /// Continues at a position because the log no longer reaches the reader's cursor.
     func restart(at position: ChangeCursor, of reader: UInt64)
 
-    /// Records that the reader repeats its request after a failure.
+    /// Handles the failure of a request.
     ///
     /// - Parameters:
+    ///   - error: The error. If it is `StorageError/Code/cursorExpired`, ``restart(at:of:)`` follows.
+    ///   - failures: The number of requests that have failed in succession.
     ///   - reader: The reader.
-    ///   - isLost: Whether the store could not be reached.
-    func miss(of reader: UInt64, isLost: Bool)
-
-    /// Handles an error that a retry cannot fix.
-    ///
-    /// - Returns: Whether the reader continues at once.
-    func refuse(_ error: StorageError, of reader: UInt64) -> Bool
+    /// - Returns: Whether the reader pauses before its next request; otherwise it continues at once.
+    func fail(_ error: StorageError, failures: Int, of reader: UInt64) -> Bool
 }
 
 extension ChangeReading {
@@ -44,17 +41,26 @@ extension ChangeReading {
     /// Starts a reader, which ends when its task is canceled or ``nextRequest(of:)`` returns nil.
     ///
     /// The task references the hub weakly while it waits, so that the hub can be released.
-    package func startReader(_ reader: UInt64) -> Task<Void, Never> {
+    ///
+    /// - Parameters:
+    ///   - reader: The number of the reader.
+    ///   - failures: The number of requests of the readers before it that have failed in succession. With more than
+    ///     one, the reader begins with a pause: replacing readers must not make a store that refuses all of them busy.
+    package func startReader(_ reader: UInt64, after failures: Int = 0) -> Task<Void, Never> {
         let hub: @Sendable () -> Self? = { [weak self] in self }
         let context = StorageContext().of(principal)
         return StorageContext.withoutContext {
-            Task { await context.bind { await Self.read(as: reader, for: hub) } }
+            Task { await context.bind { await Self.read(as: reader, after: failures, for: hub) } }
         }
     }
 
-    private static func read(as reader: UInt64, for hub: @Sendable () -> Self?) async {
-        var failures = 0
-        var generator = SystemRandomNumberGenerator()
+    private static func read(
+        as reader: UInt64,
+        after earlierFailures: Int,
+        for hub: @Sendable () -> Self?
+    ) async {
+        var failures = earlierFailures
+        if failures > 1, let clock = hub()?.clock { await pause(after: failures, on: clock) }
         while !Task.isCancelled, let adapter = hub()?.adapter, let clock = hub()?.clock,
             let request = hub()?.nextRequest(of: reader)
         {
@@ -63,21 +69,24 @@ extension ChangeReading {
                 hub()?.deliver(page, of: reader)
                 failures = 0
             } catch {
-                if error.isCancellation || Task.isCancelled { return }
-                guard error.isTransient || error.code == .cursorExpired else {
-                    guard hub()?.refuse(error, of: reader) == true else { return }
-                    continue
-                }
-                hub()?.miss(of: reader, isLost: error.code != .cursorExpired)
+                // A store can also cancel by itself, for example with the server before it.
+                guard !Task.isCancelled else { return }
+                failures += 1
+                guard hub()?.fail(error, failures: failures, of: reader) == true else { continue }
                 if error.code == .cursorExpired, let position = try? await position(of: adapter) {
                     hub()?.restart(at: position, of: reader)
-                    continue
+                    // A new position that expires, too, is not left at once.
+                    guard failures > 1 else { continue }
                 }
-                failures += 1
-                let pause = RetryPolicy.listening.delay(before: failures, using: &generator)
-                try? await clock.sleep(for: pause)
+                await pause(after: failures, on: clock)
             }
         }
+    }
+
+    private static func pause(after failures: Int, on clock: any Clock<Duration>) async {
+        var generator = SystemRandomNumberGenerator()
+        let pause = RetryPolicy.listening.delay(before: failures, using: &generator)
+        try? await clock.sleep(for: pause)
     }
 
     private static func position(

@@ -98,13 +98,15 @@ package final class ListenerHub: ChangeReading {
         change { $0.restart(at: position, of: reader) }
     }
 
-    package func miss(of reader: UInt64, isLost: Bool) {
-        change { $0.miss(of: reader, isLost: isLost) }
-    }
-
-    package func refuse(_ error: StorageError, of reader: UInt64) -> Bool {
-        defer { turns.raise() }
-        return state.withLock { $0.table.refuse(error.during("listen"), of: reader) }
+    package func fail(_ error: StorageError, failures _: Int, of reader: UInt64) -> Bool {
+        guard error.isTransient || error.isCancellation || error.code == .cursorExpired else {
+            defer { turns.raise() }
+            // Without listeners, the table has no further request for the reader.
+            _ = state.withLock { $0.table.refuse(error.during("listen"), of: reader) }
+            return false
+        }
+        change { $0.miss(of: reader, isLost: error.code != .cursorExpired) }
+        return true
     }
 
     /// Changes the table, and wakes the callers that wait for the end of a turn if the change returns true.

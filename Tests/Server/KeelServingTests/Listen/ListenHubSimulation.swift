@@ -249,11 +249,13 @@ struct ListenHubSimulation {
         return true
     }
 
-    /// Makes the streams of a hub read for themselves, as after an error that a retry cannot fix.
+    /// Makes the streams of a hub read for themselves, as after its position has expired.
     private mutating func giveUp(_ hub: Int) {
-        guard let (reader, _) = nextRequest(of: hub) else { return }
+        guard let (reader, request) = nextRequest(of: hub), let position = request.after else {
+            return
+        }
         trace.append("hub \(hub) gives up")
-        _ = hubs[hub].refuse(StorageError(.unknown, "made to fail"), of: reader)
+        hubs[hub].restart(at: position, of: reader)
     }
 
     /// Lets a hub go on while a stream is busy.

@@ -1,0 +1,122 @@
+import KeelStorage
+import KeelStorageAdapting
+import KeelStorageFirestore
+import KeelTestKit
+import Synchronization
+import Testing
+
+@testable import KeelServing
+
+@Suite("Streams whose store does not let them read changes", .timeLimit(.minutes(2)))
+struct ListenOutageTests {
+    /// What a client has received.
+    private final class Received: Sendable {
+        private let documents = Mutex<Set<DocumentPath>>([])
+
+        var paths: Set<DocumentPath> { documents.withLock { $0 } }
+
+        func note(_ response: ListenResponse) {
+            guard case .document(let change) = response else { return }
+            documents.withLock { _ = $0.insert(change.document.path) }
+        }
+    }
+
+    private static let user = StorageContext().of(StoragePrincipal(id: "ann"))
+
+    private let clock = TestClock()
+    private let received = Received()
+    private let requests = AsyncStream.makeStream(of: ListenRequest.self)
+
+    /// Serves a stream of a principal.
+    private func serve(_ store: any StorageAdapter) -> Task<StreamFailure?, Never> {
+        var configuration = ListenStream.Configuration()
+        configuration.clock = clock
+        let stream = ListenStream(
+            hub: ListenHub(adapter: store, clock: clock),
+            configuration: configuration
+        ) { [received] response in
+            received.note(response)
+        }
+        // Reads of a few documents have no limit on the clock.
+        let content = ListenTarget.Content.documents(["notes/1"])
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: content)))
+        let events = requests.stream
+        return Task { await Self.user.bind { await stream.run(events) } }
+    }
+
+    /// Moves the clock on until the task is canceled.
+    private func advance() -> Task<Void, Never> {
+        let clock = clock
+        return Task { while !Task.isCancelled { await clock.advance(by: .seconds(1)) } }
+    }
+
+    @Test(
+        "A hub whose requests are all refused pauses between them, and ends its streams at last",
+        arguments: [
+            .permissionDenied, .unauthenticated, .corrupted, .unavailable, .cursorExpired,
+            .cancelled,
+        ] as [StorageError.Code]
+    )
+    func refusedHub(code: StorageError.Code) async throws {
+        let store = RefusingStore(InMemoryStorageAdapter(), code)
+        let stream = serve(store)
+        // The heartbeat of the stream, and the pause of the hub.
+        try await waitUntil { store.refusals > 0 && clock.sleeperCount == 2 }
+        // A position that has expired is left at once, but only the first one.
+        #expect(store.refusals <= (code == .cursorExpired ? 2 : 1))
+        let advancing = advance()
+        let failure = await stream.value
+        advancing.cancel()
+        #expect(failure?.status == .unavailable)
+        #expect(store.refusals == ListenHub.mostFailures)
+    }
+
+    @Test(
+        "A stream whose own requests are all refused pauses between them, and ends at last",
+        arguments: [.unavailable, .cursorExpired, .cancelled] as [StorageError.Code]
+    )
+    func refusedStream(code: StorageError.Code) async throws {
+        let store = RefusingStore(InMemoryStorageAdapter(), code, refusesAll: true)
+        let stream = serve(store)
+        try await waitUntil { store.refusals > 0 && clock.sleeperCount == 2 }
+        #expect(store.refusals <= (code == .cursorExpired ? 2 : 1))
+        let advancing = advance()
+        let failure = await stream.value
+        advancing.cancel()
+        #expect(failure?.status == .unavailable)
+        #expect(store.refusals == ListenHub.mostFailures)
+    }
+
+    @Test("A hub whose requests are refused for a while goes on, and ends no stream")
+    func passing() async throws {
+        let memory = InMemoryStorageAdapter()
+        let times = ListenHub.mostFailures - 1
+        let store = RefusingStore(memory, .permissionDenied, times: times)
+        let stream = serve(store)
+        let advancing = advance()
+        try await waitUntil { store.refusals == times }
+        try await StorageClient(memory).setDocument("notes/1", ["n": 1])
+        try await waitUntil { received.paths == ["notes/1"] }
+        advancing.cancel()
+        requests.continuation.finish()
+        #expect(await stream.value == nil)
+    }
+
+    @Test(
+        "Keel's own change streams end in the same way",
+        arguments: [.permissionDenied, .unavailable, .cursorExpired] as [StorageError.Code]
+    )
+    func changeStream(code: StorageError.Code) async throws {
+        let store = RefusingStore(InMemoryStorageAdapter(), code)
+        var configuration = ChangeService.Configuration()
+        configuration.clock = clock
+        let service = ChangeService(adapter: store, configuration: configuration)
+        let advancing = advance()
+        try await Self.user.bind {
+            var stream = try await service.stream()
+            while try await stream.nextName() != nil {}
+        }
+        advancing.cancel()
+        #expect(store.refusals == ListenHub.mostFailures)
+    }
+}
