@@ -1,4 +1,5 @@
 import HTTPTypes
+import KeelCore
 import KeelHTTP
 import KeelStorage
 internal import KeelStorageAdapting
@@ -7,20 +8,37 @@ internal import KeelStorageAdapting
 extension StorageServer {
     /// Returns the principal of a request; nil for an anonymous caller.
     ///
-    /// - Throws: The failure of a request that is refused.
+    /// - Throws: The failure of a request that is refused, or that could not be authenticated in time.
     func principal(of head: HTTPRequest) async throws(ServingFailure) -> StoragePrincipal? {
         guard let authenticate = configuration.authenticate else { return nil }
-        // The closure may ask the store, and then not on behalf of a client in the same process.
-        let result = await StorageContext().bind {
-            () async -> Result<StoragePrincipal?, StorageError> in
-            do throws(StorageError) {
-                return .success(try await authenticate(head))
-            } catch {
-                return .failure(error)
+        let (results, result) = AsyncStream.makeStream(
+            of: Result<StoragePrincipal?, StorageError>.self,
+            bufferingPolicy: .bufferingOldest(1)
+        )
+        // In a task of its own, a closure that ignores its cancellation does not keep the request. It may ask the store,
+        // and then not on behalf of a client in the same process.
+        let work = StorageContext.withoutContext {
+            Task { () async -> Void in
+                do throws(StorageError) {
+                    result.yield(.success(try await authenticate(head)))
+                } catch {
+                    result.yield(.failure(error))
+                }
             }
         }
+        defer { work.cancel() }
+        let limit = configuration.authenticationTimeout
+        let timer = DeadlineTimer.on(configuration.clock)
+        let end = timer.watch(until: timer.now + limit) {
+            let message = "the caller was not authenticated within \(limit); try again"
+            result.yield(.failure(StorageError(.unavailable, message)))
+        }
+        defer { timer.end(end) }
+        // Without a result, the request is canceled.
+        let first: Result<StoragePrincipal?, StorageError> =
+            await results.first { _ in true } ?? .failure(.cancellation)
         do throws(StorageError) {
-            return try result.get()
+            return try first.get()
         } catch {
             throw .unauthenticated(error)
         }

@@ -106,6 +106,8 @@ extension StorageServer {
         /// or `UNAUTHENTICATED` over gRPC, with the message of the error. Other codes have the status of an error of
         /// the store.
         ///
+        /// The closure has ``authenticationTimeout`` for its answer.
+        ///
         /// Requests to `/health`, and those of OPTIONS, which browsers send without credentials, are not authenticated.
         ///
         /// All requests of a WebChannel session must have the id of the principal that opened it; others are refused
@@ -120,6 +122,12 @@ extension StorageServer {
         /// streams end after about half a minute, with `UNAVAILABLE`, and clients open them again.
         public var authenticate:
             (@Sendable (HTTPRequest) async throws(StorageError) -> StoragePrincipal?)?
+
+        /// The maximum duration of a call of ``authenticate``; 30 seconds by default.
+        ///
+        /// After this time the call is canceled, and the request fails with `UNAVAILABLE`, so that clients try again. A
+        /// call that ignores its cancellation goes on, but does not keep the request.
+        public var authenticationTimeout: Duration = .seconds(30)
 
         /// Returns whether a principal may listen to a target of a Listen stream; nil, the default, allows all.
         ///

@@ -4,6 +4,7 @@ import KeelHTTP
 import KeelStorage
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @testable import KeelServing
@@ -118,6 +119,45 @@ struct AuthenticationTests {
         #expect(unavailable.head.headerFields[.wwwAuthenticate] == nil)
         let banned = try await served.send(.get, path: "\(Served.root)/a/1", nil, TestUsers.ann)
         #expect(banned.status == 403)
+    }
+
+    @Test("An authenticator that hangs is given up, and its callers come back later")
+    func hanging() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let served = Served { configuration in
+            configuration.authenticationTimeout = .seconds(7)
+            configuration.authenticate = { _ async throws(StorageError) -> StoragePrincipal? in
+                // In a task of its own, it does not notice that it is canceled.
+                _ = try? await Task { try await gate.pass() }.value
+                return nil
+            }
+        }
+        async let answer = served.send(.get, "/a/1")
+        async let call = served.call(.getDocument, ["name": .string(Served.name("a/1"))])
+        try await waitUntil { gate.begunCount == 2 }
+        await served.clock.waitForSleepers(2)
+        await served.clock.advance(by: .seconds(7))
+        let unavailable = try await answer
+        #expect(unavailable.status == 503)
+        #expect(unavailable.head.headerFields[.retryAfter] == "1")
+        #expect(try await call.status == 14)
+    }
+
+    @Test("A caller that leaves cancels its authentication")
+    func leaving() async throws {
+        let gate = Gate()
+        let served = Served { configuration in
+            configuration.authenticate = { _ async throws(StorageError) -> StoragePrincipal? in
+                do { try await gate.pass() } catch { throw .cancellation }
+                return nil
+            }
+        }
+        let request = Task { try await served.send(.get, "/a/1") }
+        try await waitUntil { gate.begunCount == 1 }
+        request.cancel()
+        _ = await request.result
+        try await waitUntil { gate.cancelledCount == 1 }
     }
 
     @Test("Without an authenticator everybody is anonymous")
