@@ -25,7 +25,8 @@ final class GRPCOutbox: Sendable {
 
     /// Adds a message in its frame, and waits while the client is behind.
     ///
-    /// - Throws: `TransportError/Code/connectionLost` if the client is gone, or the stream has ended.
+    /// - Throws: `TransportError/Code/connectionLost` if the client is gone, or the stream has ended;
+    ///   `TransportError/Code/cancelled` if the task is canceled.
     func send(_ frame: [UInt8]) async throws(TransportError) {
         let (isOpen, reader) = state.withLock { state in
             guard !state.isClosed, state.trailers == nil else {
@@ -36,15 +37,26 @@ final class GRPCOutbox: Sendable {
         }
         reader?.resume()
         guard isOpen else { throw TransportError(.connectionLost, phase: .readBody) }
-        await withCheckedContinuation { continuation in
-            let mustWait = state.withLock { state in
-                guard state.frames.count > Self.mostBytes, !state.isClosed, state.trailers == nil
-                else { return false }
-                state.senders.append(continuation)
-                return true
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    guard state.frames.count > Self.mostBytes, !state.isClosed,
+                        state.trailers == nil, !Task.isCancelled
+                    else { return false }
+                    state.senders.append(continuation)
+                    return true
+                }
+                if !mustWait { continuation.resume() }
             }
-            if !mustWait { continuation.resume() }
+        } onCancel: {
+            // All senders belong to one stream, which ends.
+            let senders = state.withLock { state in
+                defer { state.senders = [] }
+                return state.senders
+            }
+            for sender in senders { sender.resume() }
         }
+        guard !Task.isCancelled else { throw TransportError(.cancelled, phase: .readBody) }
     }
 
     /// Ends the stream, after the messages that wait; only the first call has an effect.

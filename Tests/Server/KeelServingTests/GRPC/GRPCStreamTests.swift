@@ -140,6 +140,18 @@ struct GRPCStreamTests {
         #expect(try await client.status() == 4)
     }
 
+    @Test("a sender that is canceled, because its stream ends, does not wait for its client")
+    func canceledSender() async throws {
+        let outbox = GRPCOutbox()
+        let sender = Task { try await outbox.send([UInt8](repeating: 1, count: 100_000)) }
+        sender.cancel()
+        await #expect(throws: TransportError.self) { try await sender.value }
+        outbox.finish(StreamFailure(.unavailable, "the server is shutting down"))
+        #expect(try await outbox.next()?.count == 100_000)
+        #expect(try await outbox.next() == nil)
+        #expect(outbox.trailers?[.grpcStatus] == "14")
+    }
+
     @Test("a sender waits for a client that is behind, until it reads or leaves")
     func backpressure() async throws {
         for leaves in [false, true] {
