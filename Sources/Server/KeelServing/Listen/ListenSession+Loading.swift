@@ -6,16 +6,16 @@ internal import KeelStorageFirestore
 extension ListenSession {
     /// Starts a read again that the kept pages do not continue.
     ///
-    /// The target ends if its collection changes so fast that not even the largest room for pages is enough.
+    /// The stream ends if the target changes so fast that not even the largest room for pages is enough.
     mutating func repeatRead(of id: Int32, _ effects: inout [Effect]) {
         targets[id]?.repetitions += 1
         guard let target = targets[id] else { return }
         guard kept.drops <= KeptPages.mostDrops || target.repetitions < 2 else {
-            targets[id] = nil
+            // As in `fail(_:_:_:)`: the SDKs would end the listener of a target that is removed, for good. After the end
+            // of the stream, which follows a pause, they come back, and other targets continue from their tokens.
             let message =
-                "the collection changes faster than it can be read; listen to a smaller part of it"
-            let failure = StreamFailure(.resourceExhausted, message)
-            return effects.append(Self.change(.remove, [id], cause: failure))
+                "a collection changes faster than it can be read; listen to a smaller part of it"
+            return effects.append(.end(StreamFailure(.unavailable, message)))
         }
         // A client with some of the documents would lack the others.
         guard !target.isCurrent, !target.needsReset, !target.isPartial,
