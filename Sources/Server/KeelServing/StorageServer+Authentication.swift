@@ -15,8 +15,8 @@ extension StorageServer {
             of: Result<StoragePrincipal?, StorageError>.self,
             bufferingPolicy: .bufferingOldest(1)
         )
-        // In a task of its own, a closure that ignores its cancellation does not keep the request. It may ask the store,
-        // and then not on behalf of a client in the same process.
+        // In a task of its own, a closure that ignores its cancellation does not keep the request. It may ask the
+        // store, and then not on behalf of a client in the same process.
         let work = StorageContext.withoutContext {
             Task { () async -> Void in
                 do throws(StorageError) {

@@ -59,6 +59,10 @@ extension StorageServer {
         /// Above it, documents are read in small pages, and a stream that keeps more than 1 MiB of changes, or reads
         /// more than 1 MiB at once, ends with `UNAVAILABLE`. A query with a limit, which is read at once, may find up to
         /// half this size of documents, but always 8 MiB and never more than 64 MiB.
+        ///
+        /// One stream of Firestore's Listen method holds up to an eighth of this size for its client, besides one larger
+        /// result, and up to an eighth of changes that it keeps. Further targets of a slow client are read when it has
+        /// taken the documents of others.
         public var maximumBacklogBytes = 256 << 20
 
         /// The maximum number of recorded transactions; 10,000 by default.
@@ -118,8 +122,8 @@ extension StorageServer {
         ///
         /// Adapters find the principal in `StorageContext/current` while they serve the request, streams included. The
         /// changes that all streams share, and the server's own records, are read without a principal: rules of an
-        /// adapter must allow this, and a listener receives later changes of all documents in its target. If they do not,
-        /// streams end after about half a minute, with `UNAVAILABLE`, and clients open them again.
+        /// adapter must allow this, and a listener receives later changes of all documents in its target. If they do
+        /// not, streams end after about half a minute, with `UNAVAILABLE`, and clients open them again.
         public var authenticate:
             (@Sendable (HTTPRequest) async throws(StorageError) -> StoragePrincipal?)?
 

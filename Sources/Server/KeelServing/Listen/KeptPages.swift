@@ -9,21 +9,26 @@ struct KeptPages {
     /// How often pages may be dropped, and the room doubled, while reads are under way.
     static let mostDrops = 3
     /// The approximate maximum size of documents in the first room, in bytes.
-    private static let mostBytes = 16 << 20
+    private static let firstBytes = 16 << 20
 
     private let mostChanges: Int
+    private let mostBytes: Int
     private(set) var pages: [ChangePage] = []
     /// The position before the pages; nil if none are kept.
     private(set) var start: ChangeCursor?
     /// How often pages were dropped.
     private(set) var drops = 0
     private var count = 0
-    private var size = AnswerSize(most: KeptPages.mostBytes)
+    private var size: AnswerSize
     /// The number and the size of the changes after they were condensed; zero before.
     private var condensed = (count: 0, bytes: 0)
 
-    /// Creates an empty room for some changes.
-    init(mostChanges: Int) { self.mostChanges = mostChanges }
+    /// Creates an empty room for some changes, and for so many bytes of documents, however often it is doubled.
+    init(mostChanges: Int, mostBytes: Int = .max) {
+        self.mostChanges = mostChanges
+        self.mostBytes = mostBytes
+        size = AnswerSize(most: min(Self.firstBytes, mostBytes))
+    }
 
     /// The approximate size of the documents in the pages, in bytes.
     var bytes: Int { size.bytes }
@@ -74,7 +79,7 @@ struct KeptPages {
         self.pages = pages
         count = 0
         condensed = (0, 0)
-        size = AnswerSize(most: Self.mostBytes << min(drops, Self.mostDrops))
+        size = AnswerSize(most: min(Self.firstBytes << min(drops, Self.mostDrops), mostBytes))
         for page in pages { note(page) }
     }
 

@@ -54,14 +54,14 @@ final class ListenHub: Sendable {
     static let mostFailures = 10
     /// The maximum number of states that the store holds for streams: half of all, because a slow client needs one for
     /// minutes, and other calls need some.
-    private static let mostHolds = 4
+    static let mostHolds = 4
     private let changeReader = ChangeReader(server: "listen")
     private let state = Mutex(State())
     /// The approximate size of the changes that wait for all streams, or that they keep for reads, and of the documents
     /// of reads that they are sending, in bytes.
     ///
     /// A document that waits for several streams is counted once, because they share it.
-    private let waiting = ByteCount()
+    let waiting = ByteCount()
     /// The approximate size, in bytes, above which more waits than should.
     let mostWaitingBytes: Int
     /// The maximum number of changes that wait for one stream.
@@ -77,7 +77,10 @@ final class ListenHub: Sendable {
     func isFull(besides bytes: Int) -> Bool { waiting.value - bytes > mostWaitingBytes }
 
     /// The size of the documents that a stream may read to send them, in bytes.
-    var room: Int { max(16 << 10, mostWaitingBytes - waiting.value) }
+    var room: Int { max(Self.leastRoom, mostWaitingBytes - waiting.value) }
+
+    /// The size of the documents that a stream may always read, in bytes.
+    static let leastRoom = 16 << 10
 
     /// Creates a hub for the streams of a store.
     ///

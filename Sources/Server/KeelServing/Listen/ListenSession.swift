@@ -114,8 +114,12 @@ struct ListenSession {
     let mostWindowBytes: Int
 
     /// Creates a session that keeps about so many changes for a read; a slower one is repeated.
-    init(mostKeptChanges: Int = 10_000, mostWindowBytes: Int = 64 << 20) {
-        kept = KeptPages(mostChanges: mostKeptChanges)
+    init(
+        mostKeptChanges: Int = 10_000,
+        mostKeptBytes: Int = .max,
+        mostWindowBytes: Int = 64 << 20
+    ) {
+        kept = KeptPages(mostChanges: mostKeptChanges, mostBytes: mostKeptBytes)
         self.mostWindowBytes = mostWindowBytes
     }
 

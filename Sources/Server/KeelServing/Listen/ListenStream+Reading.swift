@@ -12,7 +12,7 @@ extension ListenStream {
     func read(_ id: ListenSession.ReadID, _ operation: ReadOperation) async {
         // A number takes next to no memory, however long the client takes.
         guard operation.findsDocuments else { return await readAtOnce(id, operation) }
-        let queue = operation.isOfFewDocuments ? smallLoads : loads
+        let queue = operation.isOfFewDocuments ? share.smallLoads : share.loads
         guard await queue.enter() else { return }
         defer { queue.leave() }
         // The target may have been removed meanwhile.
@@ -31,11 +31,43 @@ extension ListenStream {
         _ cursor: ChangeCursor,
         _ scope: ChangeScope
     ) async {
-        guard await loads.enter() else { return }
-        defer { loads.leave() }
+        guard await share.loads.enter() else { return }
+        defer { share.loads.leave() }
         guard isWaiting(for: id) else { return }
-        let size = hub.count()
-        await handle(await changes(id, after: cursor, scope, countedIn: size))
+        await handOver(id) { await changes(id, after: cursor, scope, countedIn: $0) }
+    }
+
+    /// What a read has found, until the client has taken it.
+    private struct Found {
+        let size: CountedBytes
+        /// Whether the stream may hold more than its share.
+        let isAlone: Bool
+    }
+
+    /// Reads, and hands the result to the session; what has been read counts until the client has taken it.
+    ///
+    /// What does not fit into the stream's share is dropped, and read again once the client has taken the rest.
+    ///
+    /// - Parameters:
+    ///   - id: The number of the read.
+    ///   - read: Reads, and counts what it finds; returns nil if that does not fit.
+    private func handOver(
+        _ id: ListenSession.ReadID,
+        _ read: (Found) async -> ListenSession.Event?
+    ) async {
+        let size = CountedBytes(in: share.unsent)
+        if let event = await read(Found(size: size, isAlone: false)) {
+            await handle(event)
+            return size.set(0)
+        }
+        guard await share.repetitions.enter() else { return }
+        defer { share.repetitions.leave() }
+        await share.waitUntilTaken()
+        // The target may have been removed meanwhile.
+        guard isWaiting(for: id), let event = await read(Found(size: size, isAlone: true)) else {
+            return
+        }
+        await handle(event)
         size.set(0)
     }
 
@@ -53,22 +85,29 @@ extension ListenStream {
         _ operation: ReadOperation,
         because cause: StorageError? = nil
     ) async {
-        let size = hub.count()
-        await handle(await result(id, operation, because: cause, countedIn: size))
-        size.set(0)
+        await handOver(id) { await result(id, operation, because: cause, countedIn: $0) }
     }
 
-    /// Counts what the stream has read for its client, and not sent yet.
+    /// Counts what a read has found; what does not fit is not counted, because the caller drops it.
     ///
-    /// - Throws: `StorageError/Code/unavailable` if that is much, and more waits besides than should. It is then not
-    ///   counted, because the caller drops it.
-    private func count(_ bytes: Int, in size: CountedBytes) throws(StorageError) {
-        size.set(bytes)
+    /// - Returns: Whether it fits into the stream's share, or is all that the stream holds.
+    /// - Throws: `StorageError/Code/unavailable` if it is much, and more waits besides than should.
+    private func count(_ bytes: Int, in found: Found) throws(StorageError) -> Bool {
+        guard found.size.raise(to: bytes, upTo: found.isAlone ? .max : share.mostBytes) else {
+            found.size.set(0)
+            return false
+        }
         // What is larger than the room for all is sent alone: its client would ask for it again and again.
         guard bytes <= Self.guaranteedBytes || !hub.isFull(besides: bytes) else {
-            size.set(0)
+            found.size.set(0)
             throw Self.hasNoRoom
         }
+        return true
+    }
+
+    /// The size of the documents of a page that the stream may read to send them, in bytes.
+    private var room: Int {
+        min(hub.room, max(ListenHub.leastRoom, share.mostBytes - share.unsent.value))
     }
 
     /// Returns the approximate size of documents in bytes.
@@ -80,10 +119,10 @@ extension ListenStream {
 
     /// Reads the documents of a query page by page, each page after the client has taken the one before it.
     private func load(_ id: ListenSession.ReadID, _ query: DocumentQuery) async {
-        let moment = HeldMoment(in: hub)
+        let moment = HeldMoment(in: hub, admittedBy: share.holds)
         var pages = self.pages(of: query, at: moment)
         var point: ListenSession.Point?
-        let size = hub.count()
+        let size = CountedBytes(in: share.unsent)
         do throws(StorageError) {
             while let page = try await pages.next() {
                 guard !pages.isCutShort else {
@@ -147,7 +186,7 @@ extension ListenStream {
                 let bytes = request.maximumBytes ?? .max
                 // A larger page gets past documents that cannot be read: with a limit, it would be tried for ever.
                 if bytes <= max(limits.pageBytes, limits.scannedPageBytes) {
-                    request.maximumBytes = min(bytes, self.hub.room)
+                    request.maximumBytes = min(bytes, self.room)
                 }
                 let page = request
                 // A read may wait until others have ended, for longer than the store holds a state.
@@ -164,13 +203,13 @@ extension ListenStream {
         )
     }
 
-    /// Performs a read at once, and returns its result as an event.
+    /// Performs a read at once, and returns its result as an event; nil if the stream's share has no room for it.
     private func result(
         _ id: ListenSession.ReadID,
         _ operation: ReadOperation,
         because cause: StorageError?,
-        countedIn size: CountedBytes
-    ) async -> ListenSession.Event {
+        countedIn found: Found
+    ) async -> ListenSession.Event? {
         var request = ReadRequest(operation)
         (request.needsPosition, request.needsTime) = (true, true)
         request.reportsUnreadable = true
@@ -193,12 +232,12 @@ extension ListenStream {
             let unreadable = result.unreadable.map(\.path)
             switch result.payload {
             case .found(let documents):
-                try count(Self.size(of: documents), in: size)
+                guard try count(Self.size(of: documents), in: found) else { return nil }
                 return .loaded(id, documents, unreadable: unreadable, at: point)
-            case .documents(let documents):
-                let found = documents.compactMap { $0 }
-                try count(Self.size(of: found), in: size)
-                return .loaded(id, found, unreadable: unreadable, at: point)
+            case .documents(let all):
+                let documents = all.compactMap { $0 }
+                guard try count(Self.size(of: documents), in: found) else { return nil }
+                return .loaded(id, documents, unreadable: unreadable, at: point)
             case .values(let values):
                 return .counted(id, Int(values.first?.integerValue ?? 0), at: point)
             case .names: return .loaded(id, [], at: point)
@@ -208,13 +247,13 @@ extension ListenStream {
         }
     }
 
-    /// Reads the changes behind a position, and returns them as an event.
+    /// Reads the changes behind a position, and returns them as an event; nil if the stream's share has no room.
     private func changes(
         _ id: ListenSession.ReadID,
         after cursor: ChangeCursor,
         _ scope: ChangeScope,
-        countedIn counted: CountedBytes
-    ) async -> ListenSession.Event {
+        countedIn found: Found
+    ) async -> ListenSession.Event? {
         var request = ChangeRequest(after: cursor, scope: scope)
         var changes: [ChangePage.Change] = []
         var size = AnswerSize(most: configuration.mostBytesAtOnce)
@@ -224,17 +263,17 @@ extension ListenStream {
                 changes += page.changes
                 for change in page.changes { size.add(change) }
                 guard changes.count <= configuration.mostRepeatedChanges, !size.isFull else {
-                    counted.set(0)
+                    found.size.set(0)
                     return .cannotResume(id)
                 }
-                try count(size.bytes, in: counted)
+                guard try count(size.bytes, in: found) else { return nil }
                 request.after = page.next
                 guard page.isCaughtUp else { continue }
                 guard let time = page.time else { return .failed(id, Self.lacksTimes) }
                 return .caughtUp(id, changes, at: .init(position: page.next, time: time))
             }
         } catch {
-            counted.set(0)
+            found.size.set(0)
             // A token of other data, or of changes that the log has removed.
             let isUseless = [.cursorExpired, .invalidArgument].contains(error.code)
             return isUseless ? .cannotResume(id) : .failed(id, error)
@@ -248,6 +287,15 @@ extension ListenStream {
         // Clients would come back from a stream that ends, and ask for the same again.
         let isSlow = error.cause is ReadIsTooSlow
         return .failed(id, isSlow ? StorageError(.tooLarge, error.message) : error)
+    }
+
+    static var lacksTimes: StorageError {
+        StorageError(.unsupported, "listening needs a store that tells the times of its states")
+    }
+
+    /// The error of a read for which there is no room: the client resumes the stream, perhaps on another server.
+    static var hasNoRoom: StorageError {
+        StorageError(.unavailable, "too many changes and documents wait for all streams")
     }
 
     /// The end of a target in which too many documents follow each other that cannot be read.
@@ -328,24 +376,29 @@ extension ReadOperation {
 /// The moment at which the pages of a target are read, if the store has to hold it.
 private final class HeldMoment: Sendable {
     private let hub: ListenHub
+    private let queue: TaskQueue
     private let moment = Mutex<ReadMoment?>(nil)
-    /// Whether the moment is counted among those of the hub.
-    private let isCounted = Mutex(false)
+    /// Whether the moment has a place among those of its stream, and among those of the hub.
+    private let places = Mutex((ofStream: false, ofHub: false))
 
-    init(in hub: ListenHub) { self.hub = hub }
+    init(in hub: ListenHub, admittedBy queue: TaskQueue) {
+        self.hub = hub
+        self.queue = queue
+    }
 
     deinit { release() }
 
-    /// Gives the place of the moment back to other streams.
+    /// Gives the places of the moment back to other targets and streams.
     func release() {
-        let wasCounted = isCounted.withLock { isCounted in
-            defer { isCounted = false }
-            return isCounted
+        let former = places.withLock { places in
+            defer { places = (false, false) }
+            return places
         }
-        if wasCounted { hub.endHold() }
+        if former.ofHub { hub.endHold() }
+        if former.ofStream { queue.leave() }
     }
 
-    /// Takes the present moment of the store, once.
+    /// Takes the present moment of the store, once, after other targets of the stream have released theirs.
     ///
     /// - Throws: `StorageError/Code/snapshotTooOld` if the store already holds as many states as it can, or as streams
     ///   may take.
@@ -353,8 +406,9 @@ private final class HeldMoment: Sendable {
         on clock: any Clock<Duration>,
         upTo longest: Duration
     ) async throws(StorageError) -> ReadMoment {
+        guard await queue.enter() else { throw .cancellation }
         let mayHold = hub.beginHold()
-        isCounted.withLock { $0 = mayHold }
+        places.withLock { $0 = (true, mayHold) }
         guard mayHold,
             let taken = try await ReadMoment.present(of: hub.adapter, on: clock, upTo: longest)
         else {

@@ -60,10 +60,7 @@ final class ListenStream: Sendable {
     private let turns = TaskQueue()
     private let (work, works) = AsyncStream.makeStream(of: Work.self)
 
-    /// Admits some of the stream's reads of queries and of changes, with the documents that its client has not taken.
-    let loads = TaskQueue(admitting: 8)
-    /// Admits some of the reads of a few documents, which do not wait for queries.
-    let smallLoads = TaskQueue(admitting: 32)
+    let share: ListenShare
     /// The size of the pages of the log that the session keeps, in bytes.
     private let kept: CountedBytes
     /// The size of such pages, and of the documents of each read at once, that a stream has room for, however much
@@ -84,7 +81,11 @@ final class ListenStream: Sendable {
         self.hub = hub
         self.configuration = configuration
         self.send = send
-        let session = ListenSession(mostWindowBytes: configuration.mostBytesAtOnce)
+        share = ListenShare(of: hub)
+        let session = ListenSession(
+            mostKeptBytes: max(share.mostBytes, 2 * Self.guaranteedBytes),
+            mostWindowBytes: configuration.mostBytesAtOnce
+        )
         state = Mutex(State(session: session))
         timer = .on(configuration.clock)
         mailbox = hub.open()
@@ -404,15 +405,6 @@ final class ListenStream: Sendable {
             try? await configuration.clock.sleep(for: pause)
             works.finish()
         }
-    }
-
-    static var lacksTimes: StorageError {
-        StorageError(.unsupported, "listening needs a store that tells the times of its states")
-    }
-
-    /// The error of a read for which there is no room: the client resumes the stream, perhaps on another server.
-    static var hasNoRoom: StorageError {
-        StorageError(.unavailable, "too many changes and documents wait for all streams")
     }
 
     /// Follows the log from a position: with reads of the stream's own up to its end, and then by the hub.

@@ -1,3 +1,4 @@
+internal import KeelCore
 internal import KeelStorage
 internal import KeelStorageAdapting
 internal import Synchronization
@@ -236,10 +237,37 @@ final class ChangeListener: Sendable {
 /// The number of bytes that a server holds for clients.
 final class ByteCount: Sendable {
     private let count = Mutex(0)
+    private let whole: ByteCount?
+    private let dropped: Signal?
+
+    /// Creates a number of bytes, zero at first.
+    ///
+    /// - Parameters:
+    ///   - whole: A number of which this one is a part.
+    ///   - dropped: A signal to raise when bytes are dropped.
+    init(in whole: ByteCount? = nil, dropped: Signal? = nil) {
+        self.whole = whole
+        self.dropped = dropped
+    }
 
     var value: Int { count.withLock { $0 } }
 
-    func add(_ bytes: Int) { count.withLock { $0 += bytes } }
+    func add(_ bytes: Int) {
+        count.withLock { $0 += bytes }
+        whole?.add(bytes)
+        if bytes < 0 { dropped?.raise() }
+    }
+
+    /// Adds bytes, unless there would be too many; returns whether they were added.
+    func add(_ bytes: Int, upTo most: Int) -> Bool {
+        let isAdded = count.withLock { count in
+            guard count + bytes <= most else { return false }
+            count += bytes
+            return true
+        }
+        if isAdded { whole?.add(bytes) }
+        return isAdded
+    }
 }
 
 /// Bytes of events or of a document that are counted while they are in use.
@@ -272,6 +300,17 @@ final class CountedBytes: Sendable {
             return bytes - count
         }
         if growth != 0 { total.add(growth) }
+    }
+
+    /// Replaces the number by a larger one, unless the total would then be larger than both this number and a limit.
+    ///
+    /// - Returns: Whether the number was replaced.
+    func raise(to bytes: Int, upTo most: Int) -> Bool {
+        count.withLock { count in
+            guard total.add(bytes - count, upTo: max(bytes, most)) else { return false }
+            count = bytes
+            return true
+        }
     }
 
     deinit { total.add(-count.withLock { $0 }) }

@@ -199,6 +199,8 @@ struct ListenLoadTests {
         #expect(renewal.cancelledCount == 0)
     }
 
+    private typealias Stream = Task<StreamFailure?, Never>
+
     private static func holds(of store: WatchedStore) -> Int {
         store.reads.count(where: { $0.asOf == nil && ($0.holdDuration ?? .zero) > .zero })
     }
@@ -220,18 +222,20 @@ struct ListenLoadTests {
         var configuration = ListenStream.Configuration()
         (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
         let current = Mutex<Set<Int32>>([])
-        let stream = ListenStream(
-            hub: ListenHub(adapter: store),
-            configuration: configuration
-        ) { response in
-            if case .document = response { try await gate.pass() }
-            guard case .target(let change) = response, change.kind == .current else { return }
-            current.withLock { $0.formUnion(change.targets) }
-        }
-        let requests = AsyncStream.makeStream(of: ListenRequest.self)
-        async let ended = stream.run(requests.stream)
-        for id in Int32(1)...8 {
-            requests.continuation.yield(.add(ListenTarget(id: id, content: Self.notes)))
+        let hub = ListenHub(adapter: store)
+        var streams: [(requests: AsyncStream<ListenRequest>.Continuation, end: Stream)] = []
+        for number in Int32(0)..<4 {
+            let stream = ListenStream(hub: hub, configuration: configuration) { response in
+                if case .document = response { try await gate.pass() }
+                guard case .target(let change) = response, change.kind == .current else { return }
+                current.withLock { $0.formUnion(change.targets) }
+            }
+            let (events, requests) = AsyncStream.makeStream(of: ListenRequest.self)
+            // One stream takes two states at a time.
+            for id in [2 * number + 1, 2 * number + 2] {
+                requests.yield(.add(ListenTarget(id: id, content: Self.notes)))
+            }
+            streams.append((requests, Task { await stream.run(events) }))
         }
         try await waitUntil { begin.begunCount == 8 }
         begin.open()
@@ -240,11 +244,13 @@ struct ListenLoadTests {
         gate.open()
         try await waitUntil { current.withLock { $0.count } == 8 }
         #expect(Self.holds(of: store) == 4)
-        requests.continuation.yield(.add(ListenTarget(id: 9, content: Self.notes)))
+        streams[0].requests.yield(.add(ListenTarget(id: 9, content: Self.notes)))
         try await waitUntil { current.withLock { $0.count } == 9 }
         #expect(Self.holds(of: store) == 5, "the earlier ones have been given back")
-        requests.continuation.finish()
-        #expect(await ended == nil)
+        for stream in streams {
+            stream.requests.finish()
+            #expect(await stream.end.value == nil)
+        }
     }
 
     @Test("A client that takes nothing for too long gives its states back")
@@ -260,22 +266,25 @@ struct ListenLoadTests {
         var configuration = ListenStream.Configuration()
         (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
         (configuration.clock, configuration.maximumHoldTime) = (clock, .seconds(5))
-        let slow = ListenStream(hub: hub, configuration: configuration) { response in
-            if case .document = response { try await gate.pass() }
-        }
-        let slowRequests = AsyncStream.makeStream(of: ListenRequest.self)
-        async let slowEnd = slow.run(slowRequests.stream)
-        for id in Int32(1)...4 {
-            slowRequests.continuation.yield(.add(ListenTarget(id: id, content: Self.notes)))
+        var slow: [(requests: AsyncStream<ListenRequest>.Continuation, end: Stream)] = []
+        for _ in 0..<2 {
+            let stream = ListenStream(hub: hub, configuration: configuration) { response in
+                if case .document = response { try await gate.pass() }
+            }
+            let (events, requests) = AsyncStream.makeStream(of: ListenRequest.self)
+            for id in Int32(1)...2 {
+                requests.yield(.add(ListenTarget(id: id, content: Self.notes)))
+            }
+            slow.append((requests, Task { await stream.run(events) }))
         }
         try await waitUntil { begin.begunCount == 4 }
         begin.open()
         try await waitUntil { Self.holds(of: store) == 4 }
-        // The heartbeat, and the renewals.
-        try await waitUntil { clock.sleeperCount >= 5 }
+        // The heartbeats, and the renewals.
+        try await waitUntil { clock.sleeperCount >= 6 }
         await clock.advance(by: .seconds(10))
         try await waitUntil {
-            store.reads.count(where: { $0.holdDuration == .zero }) == 4 && clock.sleeperCount >= 5
+            store.reads.count(where: { $0.holdDuration == .zero }) == 4 && clock.sleeperCount >= 6
         }
         let client = Client()
         let stream = ListenStream(hub: hub, configuration: configuration) { client.receive($0) }
@@ -286,9 +295,11 @@ struct ListenLoadTests {
         #expect(client.failure == nil)
         #expect(Self.holds(of: store) == 5)
         requests.continuation.finish()
-        slowRequests.continuation.finish()
         #expect(await ended == nil)
-        #expect(await slowEnd == nil)
+        for stream in slow {
+            stream.requests.finish()
+            #expect(await stream.end.value == nil)
+        }
     }
 
     @Test(

@@ -215,7 +215,7 @@ struct ListenRoomTests {
     @Test("A target that was removed before it was read is not read any more")
     func removedTarget() async throws {
         let gate = Gate()
-        let store = Self.gated(8, by: gate)
+        let store = Self.gated(4, by: gate)
         let current = Mutex<Set<Int32>>([])
         let removed = Mutex<Set<Int32>>([])
         let stream = ListenStream(hub: ListenHub(adapter: store)) { response in
@@ -225,17 +225,17 @@ struct ListenRoomTests {
         }
         let requests = AsyncStream.makeStream(of: ListenRequest.self)
         async let ended = stream.run(requests.stream)
-        for id in Int32(1)...8 {
+        for id in Int32(1)...4 {
             requests.continuation.yield(.add(ListenTarget(id: id, content: Self.notes)))
         }
-        try await waitUntil { gate.begunCount == 8 }
+        try await waitUntil { gate.begunCount == 4 }
         let others = DocumentQuery("others")
         requests.continuation.yield(.add(ListenTarget(id: 9, content: .query(others))))
         requests.continuation.yield(.remove(9))
         try await waitUntil { removed.withLock { $0 == [9] } }
         requests.continuation.yield(.add(ListenTarget(id: 10, content: Self.notes)))
         gate.open()
-        try await waitUntil { current.withLock { $0.count } == 9 }
+        try await waitUntil { current.withLock { $0.count } == 5 }
         requests.continuation.finish()
         #expect(await ended == nil)
         #expect(current.withLock { $0.contains(10) })
@@ -246,10 +246,10 @@ struct ListenRoomTests {
         #expect(!isRead)
     }
 
-    @Test("Only some targets that are read at once wait for a slow client", arguments: [8, 32])
+    @Test("Only some targets that are read at once wait for a slow client", arguments: [4, 32])
     func slowClient(count: Int) async throws {
         // More of those that are a few documents wait.
-        let isSmall = count > 8
+        let isSmall = count > 4
         let content = isSmall ? ListenTarget.Content.documents(["notes/0"]) : Self.limited
         let (reading, taking) = (Gate(), Gate())
         let store = Self.gated(count, by: reading)
@@ -284,10 +284,10 @@ struct ListenRoomTests {
         let stream = ListenStream(hub: ListenHub(adapter: Self.gated(.max, by: gate))) { _ in }
         let requests = AsyncStream.makeStream(of: ListenRequest.self)
         async let ended = stream.run(requests.stream)
-        for id in Int32(1)...8 {
+        for id in Int32(1)...4 {
             requests.continuation.yield(.add(ListenTarget(id: id, content: Self.notes)))
         }
-        try await waitUntil { gate.begunCount == 8 }
+        try await waitUntil { gate.begunCount == 4 }
         for _ in 0..<5_000 {
             requests.continuation.yield(.add(ListenTarget(id: 9, content: Self.notes)))
             requests.continuation.yield(.remove(9))

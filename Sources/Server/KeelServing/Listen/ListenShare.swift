@@ -1,0 +1,38 @@
+internal import KeelCore
+
+/// What one stream may read at a time, and hold for its client: a slow client has to leave room to others.
+struct ListenShare: Sendable {
+    /// Admits some of the reads of queries and of changes, with the documents that the client has not taken.
+    ///
+    /// Half of the reads of all streams are left to others.
+    let loads = TaskQueue(admitting: ListenHub.mostReads / 2)
+    /// Admits some of the reads of a few documents, which do not wait for queries.
+    let smallLoads = TaskQueue(admitting: 32)
+    /// Admits one of the reads that have found more than the stream may hold, and are repeated.
+    let repetitions = TaskQueue()
+    /// Admits some of the reads for which the store holds a state, and leaves the other states to others.
+    let holds = TaskQueue(admitting: ListenHub.mostHolds / 2)
+    /// The approximate maximum size of what has been read and not sent, besides one larger read, and of the changes
+    /// that the stream keeps, in bytes.
+    ///
+    /// Of 256 MiB, a slow client leaves at least half.
+    let mostBytes: Int
+    /// The size of what has been read for the client, and not sent yet, in bytes.
+    let unsent: ByteCount
+    /// Raised when the client has taken some of that.
+    private let taken = Signal()
+
+    init(of hub: ListenHub) {
+        mostBytes = hub.mostWaitingBytes / 8
+        unsent = ByteCount(in: hub.waiting, dropped: taken)
+    }
+
+    /// Waits until the client has taken everything, or the task is canceled.
+    func waitUntilTaken() async {
+        while !Task.isCancelled {
+            let generation = taken.generation
+            guard unsent.value > 0 else { return }
+            await taken.wait(since: generation)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import KeelStorage
+import KeelStorageAdapting
+import KeelTestKit
+import KeelTestSupport
+import Synchronization
+import Testing
+
+@testable import KeelServing
+
+@Suite("What a slow client leaves to others", .timeLimit(.minutes(2)))
+struct ListenShareTests {
+    private static let notes = ListenTarget.Content.query(DocumentQuery("notes"))
+    /// A target that is read at once.
+    private static let limited = ListenTarget.Content.query(
+        DocumentQuery("notes").with { $0.limit = .first(50) }
+    )
+
+    private static func write(_ count: Int, size: Int, to store: any StorageAdapter) async throws {
+        let text = String(repeating: "x", count: size)
+        for number in 0..<count {
+            try await StorageClient(store).setDocument("notes/\(number)", ["text": .string(text)])
+        }
+    }
+
+    /// The client of a stream, which takes documents once its gate is open.
+    private final class Client: Sendable {
+        let gate = Gate()
+        private let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        private let current = Mutex<Set<Int32>>([])
+
+        /// The number of complete targets.
+        var currentCount: Int { current.withLock { $0.count } }
+
+        func add(_ target: ListenTarget) { requests.continuation.yield(.add(target)) }
+
+        func end() { requests.continuation.finish() }
+
+        func run(
+            on hub: ListenHub,
+            _ configuration: ListenStream.Configuration = .init()
+        ) async -> StreamFailure? {
+            let stream = ListenStream(hub: hub, configuration: configuration) { response in
+                if case .document = response { try await self.gate.pass() }
+                guard case .target(let change) = response, change.kind == .current else { return }
+                self.current.withLock { $0.formUnion(change.targets) }
+            }
+            return await stream.run(requests.stream)
+        }
+    }
+
+    @Test(
+        "Results that are more than its share are dropped, and read again when it has taken others",
+        arguments: [false, true]
+    )
+    func bytes(isResumed: Bool) async throws {
+        let memory = InMemoryStorageAdapter()
+        var request = ReadRequest(.documents([]))
+        request.needsPosition = true
+        let start = try #require(try await memory.read(request).position)
+        try await Self.write(3, size: 600_000, to: memory)
+        let targets = [Int32](1...4).map { id in
+            var target = ListenTarget(id: id, content: isResumed ? Self.notes : Self.limited)
+            if isResumed { (target.resumption, target.isResumed) = (ResumeToken(start), true) }
+            return target
+        }
+        // Less than four results.
+        let hub = ListenHub(adapter: memory, mostWaitingBytes: 7_000_000)
+        let (slow, other) = (Client(), Client())
+        async let slowEnd = slow.run(on: hub)
+        for target in targets { slow.add(target) }
+        try await waitUntil { slow.gate.begunCount == 1 }
+        other.gate.open()
+        async let otherEnd = other.run(on: hub)
+        for target in targets {
+            other.add(target)
+            try await waitUntil { other.currentCount == Int(target.id) }
+        }
+        try await waitUntil { (1_800_000..<2_000_000).contains(hub.waitingBytes) }
+        other.end()
+        #expect(await otherEnd == nil)
+        slow.gate.open()
+        try await waitUntil { slow.currentCount == targets.count && hub.waitingBytes == 0 }
+        slow.end()
+        #expect(await slowEnd == nil)
+    }
+
+    @Test("Of the states that the store holds for streams, it takes half, and its targets wait")
+    func states() async throws {
+        let memory = InMemoryStorageAdapter()
+        try await Self.write(100, size: 10, to: memory)
+        let store = WatchedStore(memory)
+        func holds() -> Int {
+            store.reads.count(where: { $0.asOf == nil && ($0.holdDuration ?? .zero) > .zero })
+        }
+        let hub = ListenHub(adapter: store)
+        var configuration = ListenStream.Configuration()
+        (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
+        let settings = configuration
+        let (slow, other) = (Client(), Client())
+        async let slowEnd = slow.run(on: hub, settings)
+        for id in Int32(1)...4 { slow.add(ListenTarget(id: id, content: Self.notes)) }
+        try await waitUntil { holds() == 2 }
+        other.gate.open()
+        async let otherEnd = other.run(on: hub, settings)
+        other.add(ListenTarget(id: 1, content: Self.notes))
+        try await waitUntil { other.currentCount == 1 }
+        #expect(holds() == 3)
+        slow.gate.open()
+        try await waitUntil { slow.currentCount == 4 }
+        #expect(holds() == 5)
+        let atOnce = store.reads.filter { request in
+            guard case .query = request.operation else { return false }
+            return (request.maximumBytes ?? .max) > 5_000
+        }
+        #expect(atOnce.isEmpty)
+        slow.end()
+        other.end()
+        #expect(await slowEnd == nil)
+        #expect(await otherEnd == nil)
+    }
+
+    /// A store whose queries of one collection wait at a gate.
+    private final class SlowCollection: ForwardingStorageAdapter {
+        static let query = DocumentQuery("slow")
+        let upstream: any StorageAdapter = InMemoryStorageAdapter()
+        let gate = Gate()
+
+        func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+            if case .query(let query) = request.operation, query.scope == Self.query.scope {
+                do { try await gate.pass() } catch { throw .cancellation }
+            }
+            return try await upstream.read(request)
+        }
+    }
+
+    @Test("Of the reads at the same time, half are not for slow queries of one client")
+    func reads() async throws {
+        let store = SlowCollection()
+        let hub = ListenHub(adapter: store)
+        let (slow, other) = (Client(), Client())
+        async let slowEnd = slow.run(on: hub)
+        for id in [Int32](1...20) {
+            slow.add(ListenTarget(id: id, content: .query(SlowCollection.query)))
+        }
+        try await waitUntil { store.gate.begunCount == ListenHub.mostReads / 2 }
+        async let otherEnd = other.run(on: hub)
+        other.add(ListenTarget(id: 1, content: Self.notes))
+        try await waitUntil { other.currentCount == 1 }
+        #expect(slow.currentCount == 0)
+        store.gate.open()
+        try await waitUntil { slow.currentCount == 20 }
+        slow.end()
+        other.end()
+        #expect(await slowEnd == nil)
+        #expect(await otherEnd == nil)
+    }
+}
