@@ -174,6 +174,21 @@ struct CommandSettingsTests {
         #expect(shown.contains("encrypt.key-file = kek"), "\(shown)")
     }
 
+    @Test("The group of keys has its settings under each of its names")
+    func aliases() throws {
+        try write("[keyset]\nkey-file = \"kek\"\n")
+        for name in ["keyset", "keysets", "keys"] {
+            let made = try keel([name, "create", "\(name).json"])
+            #expect(made.code == 0, "\(made.errors)")
+            let shown = try keel(["config", "show", name, "list", "\(name).json"])
+            #expect(shown.output.contains("keyset.key-file = kek  # "), "\(shown.errors)")
+            #expect(!shown.output.contains("serve."), "\(shown.output)")
+        }
+        #expect(try keel(["--help"]).output.contains("keyset, keysets, keys"))
+        try write("[keysets]\nkey-file = \"kek\"\n")
+        #expect(try keel(["keys", "list", "k"]).errors.contains("Write “keyset.key-file”?"))
+    }
+
     @Test("Indexes are listed in the store of the file, and their code needs none")
     func indexes() throws {
         let store = scratch.file("s.sqlite").path

@@ -28,9 +28,14 @@ struct ConfigShowCommand: AsyncParsableCommand {
     @Argument(parsing: .allUnrecognized, help: "A command with its arguments.")
     var command: [String] = []
 
+    /// The first word of the command line, an alias under the name of its command.
+    private var group: String? {
+        (try? ConfiguredLine.command(of: command))?.names.first ?? command.first
+    }
+
     func validate() throws {
         let known = Set(Setting.all.map(\.command)).sorted()
-        guard let name = command.first, !known.contains(name) else { return }
+        guard let name = group, !known.contains(name) else { return }
         throw ValidationError(
             "“\(name)” has no settings. Those that have: \(known.joined(separator: ", "))."
         )
@@ -51,17 +56,16 @@ struct ConfigShowCommand: AsyncParsableCommand {
             return .done
         }
         try await output.reporting {
-            let help = try CommandHelp(of: KeelCommand.self)
-            for setting in Setting.all
-            where command.isEmpty || command.first == setting.command {
+            let (help, group) = (try CommandHelp(of: KeelCommand.self), group)
+            for setting in Setting.all where group == nil || group == setting.command {
                 guard spellings == nil || spellings?[setting.option] != nil else { continue }
                 let resolved = held.first { $0.setting == setting }
-                let group = help.subcommands?.first { $0.commandName == setting.command }
+                let described = help.subcommands?.first { $0.commandName == setting.command }
                 let line = Line(
                     setting: "\(setting.command).\(setting.option)",
                     value: resolved.map {
                         Passwords.hidden(in: $0.values.joined(separator: ", "))
-                    } ?? group?.defaultValue(of: setting.option),
+                    } ?? described?.defaultValue(of: setting.option),
                     source: resolved?.source.description ?? "default"
                 )
                 try write(line, to: output)

@@ -8,6 +8,8 @@ struct ConfiguredLine {
     let arguments: [String]
     /// The added options.
     let added: [Settings.Resolved]
+    /// The first command, by its name even if the command line has an alias; nil without one.
+    private let group: String?
 
     /// Reads a command line, and the settings that hold for it.
     ///
@@ -17,7 +19,8 @@ struct ConfiguredLine {
         try Self.takeProfile(from: &words)
         let (command, names) = try Self.command(of: words)
         let depth = names.count
-        let hasSettings = Setting.all.contains { $0.command == words.first }
+        group = names.first
+        let hasSettings = Setting.all.contains { $0.command == names.first }
         let profile = ProcessInfo.processInfo.environment["KEEL_PROFILE"] ?? ""
         let asksForHelp = try Self.asksForHelp(words, of: command)
         guard !asksForHelp, depth > 0, hasSettings || !profile.isEmpty else {
@@ -85,7 +88,7 @@ struct ConfiguredLine {
             "--\($0.setting.option) is not on the command line, but from: \($0.source)"
         }
         let missing = Setting.all.first {
-            $0.command == arguments.first
+            $0.command == group
                 && message.contains("Missing expected argument '--\($0.option) ")
         }
         return origins

@@ -23,7 +23,8 @@ struct KeysetCommand: AsyncParsableCommand {
             KeysetReencryptCommand.self, KeysetRewrapCommand.self, KeysetGenerateCommand.self,
             KeysetPublicCommand.self, KeysetImportCommand.self, KeysetSignCommand.self,
             KeysetVerifyCommand.self,
-        ]
+        ],
+        aliases: ["keysets", "keys"]
     )
 }
 
