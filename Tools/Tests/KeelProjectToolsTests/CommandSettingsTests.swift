@@ -189,6 +189,36 @@ struct CommandSettingsTests {
         #expect(try keel(["keys", "list", "k"]).errors.contains("Write “keyset.key-file”?"))
     }
 
+    @Test("keel storage takes the store of the command line, of a variable, or of the file")
+    func storage() throws {
+        let first = scratch.file("first.sqlite").path
+        let second = scratch.file("second.sqlite").path
+        for (document, store) in [("c/a", first), ("c/a", second), ("c/b", second)] {
+            let set = try keel(["documents", "set", document, "{}", "--storage", store])
+            #expect(set.code == 0, "\(set.errors)")
+        }
+        try write("[storage]\nstorage = \"\(first)\"\n")
+        let (one, two) = ("1 document, no differences\n", "2 documents, no differences\n")
+        let verify = ["storage", "verify"]
+        #expect(try keel(verify).output == one)
+        #expect(try keel(verify, ["KEEL_STORAGE": second]).output == two)
+        #expect(try keel(verify + ["--storage", second]).output == two)
+        #expect(try keel(verify + [second]).output == two)
+        #expect(try keel(["storage", "doctor"]).output.contains("1 document, no corruption"))
+        let shown = try keel(["config", "show", "storage", "verify"]).output
+        #expect(shown.contains("storage.storage = \(first)  # "), "\(shown)")
+        // What serve takes is no hindrance where the command names a store.
+        #expect(try keel(verify + [first], ["KEEL_STORAGE": "memory"]).output == one)
+        for place in ["memory", "http://127.0.0.1:8080"] {
+            let refused = try keel(verify, ["KEEL_STORAGE": place])
+            #expect(refused.code == 64)
+            #expect(refused.errors.contains("from: variable KEEL_STORAGE"), "\(refused.errors)")
+        }
+        try write("")
+        let none = try keel(verify)
+        #expect(none.code == 64 && none.errors.contains("set KEEL_STORAGE"), "\(none.errors)")
+    }
+
     @Test("Indexes are listed in the store of the file, and their code needs none")
     func indexes() throws {
         let store = scratch.file("s.sqlite").path

@@ -9,7 +9,8 @@ struct StorageCommand: AsyncParsableCommand {
         abstract: "Examines, migrates and verifies what stores are kept in.",
         discussion: """
             A store is the path of an SQLite file, sqlite:PATH, or postgres://USER@HOST/DATABASE. \
-            KEEL_UNVERIFIED_DATABASE=true has the effect of --unverified-database.
+            If none is named, it is that of --storage, of the variable KEEL_STORAGE, or of storage \
+            in keel.toml. KEEL_UNVERIFIED_DATABASE=true has the effect of --unverified-database.
 
                 keel storage doctor postgres://keel@db1,db2/keel
                 keel storage verify notes.sqlite
@@ -24,13 +25,23 @@ struct StorageCommand: AsyncParsableCommand {
 /// The options of commands that open a store where it is kept.
 struct StoragePlaceOptions: ParsableArguments {
     @Argument(
-        help: """
+        help: ArgumentHelp(
+            """
             The store: an SQLite file, sqlite:PATH, or postgres://USER@HOST/DATABASE (?store=NAME for \
-            another one than “default”).
+            another one than “default”); that of --storage if it is not given.
             """,
+            valueName: "store"
+        ),
         completion: .file()
     )
-    var store: DocumentPlace
+    var named: DocumentPlace?
+
+    // A text, because a setting for other commands may be none of these places.
+    @Option(
+        help: ArgumentHelp("The store, if the command names none.", valueName: "place"),
+        completion: .file()
+    )
+    var storage: String?
 
     @Flag(
         help: """
@@ -43,12 +54,34 @@ struct StoragePlaceOptions: ParsableArguments {
     @Flag(help: CommandOutput.jsonHelp)
     var json = false
 
+    /// The store that the command names, otherwise that of --storage.
+    var store: DocumentPlace {
+        get throws {
+            if let named { return named }
+            guard let storage else {
+                throw ValidationError(
+                    "Name the store: type its path or its URL. To give it once, set KEEL_STORAGE "
+                        + "or write storage = \"…\" in keel.toml."
+                )
+            }
+            guard let place = DocumentPlace(storage) else {
+                throw ValidationError(
+                    "--storage “\(storage)” is not a store: type a path such as notes.sqlite, "
+                        + "sqlite:PATH or postgres://USER@HOST/DATABASE."
+                )
+            }
+            return place
+        }
+    }
+
     func validate() throws {
+        let store = try store
         switch store {
         case .sqlite, .postgreSQL: break
         case .server, .firestore:
             throw ValidationError(
-                "\(store) is a server; give the file or the database in which it keeps documents."
+                "\(named == nil ? "--storage " : "")\(store) is a server: type the file or the "
+                    + "database in which it keeps documents."
             )
         }
     }

@@ -33,8 +33,9 @@ struct StorageDoctorCommand: AsyncParsableCommand {
     }
 
     private func check() throws -> any DoctorCheck {
-        switch place.store {
-        case .sqlite: return StoreCheck(place.store.argument)
+        let store = try place.store
+        switch store {
+        case .sqlite: return StoreCheck(store.argument)
         case .postgreSQL(let url):
             #if PostgreSQL
             return DatabaseCheck(url, allowsUnverifiedServers: place.unverifiedDatabase)

@@ -28,7 +28,7 @@ struct StorageMigrateCommand: AsyncParsableCommand {
     var dryRun = false
 
     func validate() throws {
-        guard case .postgreSQL = place.store else {
+        guard case .postgreSQL = try place.store else {
             throw ValidationError(
                 "migrate is for PostgreSQL; the program that opens an SQLite file migrates it."
             )
@@ -39,7 +39,7 @@ struct StorageMigrateCommand: AsyncParsableCommand {
         let output = CommandOutput(isJSON: place.json)
         try await output.reporting {
             #if PostgreSQL
-            guard case .postgreSQL(let url) = place.store else { return .usage }
+            guard case .postgreSQL(let url) = try place.store else { return .usage }
             let migration = try await PostgreSQLStorageAdapter.migrated(
                 at: url,
                 allowsUnverifiedServers: place.unverifiedDatabase,

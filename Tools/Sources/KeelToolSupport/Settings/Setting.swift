@@ -101,7 +101,9 @@ package struct Setting: Hashable, Sendable {
 
     private static let logs = keysetOptions(of: "logs")
     private static let analytics = keysetOptions(of: "analytics", below: ["top"])
-    private static let storage = [Setting("storage", "unverified-database", .flag)]
+    private static let storage = [
+        Setting("storage", "storage"), Setting("storage", "unverified-database", .flag),
+    ]
 
     /// The options that say where the key of a keyset or of secrets is.
     private static let keySources: Set = [
