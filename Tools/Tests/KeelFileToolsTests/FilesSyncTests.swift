@@ -105,7 +105,7 @@ struct FilesSyncTests {
         }
         let refused = try keel("sync", folder.path, root, "--delete")
         #expect(refused.code == 1)
-        #expect(refused.errors.contains("Add --yes to delete 2 files of \(root)"))
+        #expect(refused.errors.contains("Add --yes to delete 2 files of “\(root)”"))
         #expect(try keel("du", root, "--json").output.contains(#""files":3"#))
         let dry = try keel("sync", folder.path, root, "--delete", "--dry-run")
         #expect(dry.output.contains("would delete \(root)/x.txt\n"))
@@ -126,7 +126,7 @@ struct FilesSyncTests {
         )
         #expect(local.output == "0 copied, 0 deleted, 1 unchanged\n")
         #expect(try keel("delete", root, "-r").errors.contains("Add --yes to delete all files"))
-        #expect(try keel("delete", root, "-r", "-y").output == "2 deleted\n")
+        #expect(try keel("delete", root, "-r", "-y").output == "2 files deleted\n")
     }
 
     @Test("A link of the target is not followed out of the folder")

@@ -109,7 +109,7 @@ struct FilesTerminalTests {
         let place = try putFolder("kept", 2)
         for (keys, code) in [(["n", "Enter"], 1), (["Enter"], 1), (["C-c"], 130)] {
             let delete = try terminal("rm", place, "-r")
-            try await delete.wait(for: "Delete all files of \(place)? [y/N]")
+            try await delete.wait(for: "Delete all files of “\(place)”? [y/N]")
             for key in keys { try delete.press(key) }
             #expect(try await delete.exitCode() == code)
             let screen = try delete.screen()
@@ -121,7 +121,7 @@ struct FilesTerminalTests {
         try await delete.wait(for: "? [y/N]")
         try delete.press("y", "Enter")
         #expect(try await delete.exitCode() == 0)
-        #expect(try delete.screen().contains("2 deleted"))
+        #expect(try delete.screen().contains("2 files deleted"))
         #expect(try keel("list", place, "-r").output.isEmpty)
     }
 
@@ -169,7 +169,7 @@ struct FilesTerminalTests {
         let stat = try keel("stat", "\(root)/none", "--json")
         #expect(stat.code == 1 && stat.errors.hasPrefix(#"{"advice":"#))
         #expect(stat.errors.contains(#""error":"“\#(root)/none” does not exist""#))
-        #expect(try keel("rm", "\(root)/dump2").output == "1 deleted\n")
+        #expect(try keel("rm", "\(root)/dump2").output == "1 file deleted\n")
     }
 
     @Test("Uploads are ended by an age with a unit", arguments: ["7d", "12h", "90s", "168", "x"])

@@ -128,6 +128,27 @@ struct TypedAnswersTests {
         #expect(one.code == 2)
     }
 
+    @Test("A document is deleted without a question, and with what is below only after one")
+    func below() async throws {
+        let store = scratch.file("s.sqlite").path
+        let adapter = try SQLiteStorageAdapter.opened(at: store, for: .creating)
+        let client = StorageClient(adapter)
+        for path: DocumentPath in ["c/a", "c/a/d/1", "c/b"] {
+            try await client.setDocument(path, ["n": 1])
+        }
+        let delete = ["documents", "delete", "--storage", store]
+        #expect(try KeelProcess(delete + ["c/b"]).wait().output == "1 document deleted\n")
+        let piped = try KeelProcess(delete + ["c/a", "-r"]).wait()
+        #expect(piped.code == 1)
+        #expect(piped.errors.contains("Add --yes to delete “c/a” and all collections below."))
+        #expect(try await client.count(DocumentQuery("c")) == 1)
+        let terminal = try TmuxTerminal(delete + ["c/a", "-r"], columns: 200)
+        try await terminal.wait(for: "Delete “c/a” and all collections below in ")
+        try terminal.press("y", "Enter")
+        #expect(try await terminal.exitCode() == 0)
+        #expect(try terminal.screen().contains("2 documents deleted"))
+    }
+
     @Test("A key is destroyed after a question, and without one with -y")
     func keys() async throws {
         let file = scratch.file("keys.json").path

@@ -10,8 +10,8 @@ struct DeleteCommand: AsyncParsableCommand {
         abstract: "Deletes a document or a collection.",
         discussion: """
             Collections below a deleted document stay, unless --recursive says otherwise. A \
-            collection goes page by page, after a question. The exit code is 2 where there was \
-            nothing to delete.
+            collection goes page by page. Before it deletes more than one document, the command \
+            asks. The exit code is 2 where there was nothing to delete.
             """,
         aliases: ["rm"]
     )
@@ -24,7 +24,7 @@ struct DeleteCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Deletes the collections below too.")
     var recursive = false
 
-    @Flag(name: .shortAndLong, help: "Deletes a collection without asking.")
+    @Flag(name: .shortAndLong, help: "Deletes without asking.")
     var yes = false
 
     @Flag(name: .shortAndLong, help: "Shows no progress.")
@@ -35,12 +35,15 @@ struct DeleteCommand: AsyncParsableCommand {
     func run() async throws {
         let target = try Parsed.target(path)
         let isRecursive = recursive
-        if case .collection(let collection) = target, !yes {
+        var isCollection = false
+        if case .collection = target { isCollection = true }
+        if !yes, isCollection || isRecursive {
+            let what = Self.subject(path, isCollection: isCollection, isRecursive: isRecursive)
             // Before the work, so that Control-C at the question just ends the command.
             try await CommandOutput(isJSON: store.json).reporting {
                 try Confirmation.ask(
-                    "Delete all documents of “\(collection)” in \(store.storage)?",
-                    advice: "Add --yes to delete all documents of “\(collection)”."
+                    "Delete \(what) in \(store.storage)?",
+                    advice: "Add --yes to delete \(what)."
                 )
                 return .done
             }
@@ -74,6 +77,12 @@ struct DeleteCommand: AsyncParsableCommand {
             )
             return count == 0 ? .findings : .done
         }
+    }
+
+    /// Returns what a deletion removes, as its question names it.
+    static func subject(_ path: String, isCollection: Bool, isRecursive: Bool) -> String {
+        let what = isCollection ? "all documents of “\(path)”" : "“\(path)”"
+        return isRecursive ? "\(what) and all collections below" : what
     }
 
     /// Whether a document exists at a path, even an unreadable one.

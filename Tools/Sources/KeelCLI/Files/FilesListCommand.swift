@@ -96,7 +96,8 @@ struct FilesDeleteCommand: AsyncParsableCommand {
         commandName: "delete",
         abstract: "Deletes a file of a bucket, or all files of a folder.",
         discussion: """
-            With --recursive it asks before. The exit code is 2 where there was nothing to delete.
+            Before it deletes a folder, the command asks. The exit code is 2 where there was \
+            nothing to delete.
             """,
         aliases: ["rm"]
     )
@@ -107,7 +108,7 @@ struct FilesDeleteCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Deletes all files whose keys begin with the folder.")
     var recursive = false
 
-    @Flag(name: .shortAndLong, help: "Deletes a folder without asking.")
+    @Flag(name: .shortAndLong, help: "Deletes without asking.")
     var yes = false
 
     @OptionGroup var bucket: BucketOptions
@@ -130,8 +131,8 @@ struct FilesDeleteCommand: AsyncParsableCommand {
             // Before the work, so that Control-C at the question just ends the command.
             try await bucket.output.reporting {
                 try Confirmation.ask(
-                    "Delete all files of \(place)?",
-                    advice: "Add --yes to delete all files of \(place)."
+                    "Delete all files of “\(place)”?",
+                    advice: "Add --yes to delete all files of “\(place)”."
                 )
                 return .done
             }
@@ -151,7 +152,7 @@ struct FilesDeleteCommand: AsyncParsableCommand {
             if output.isJSON {
                 try output.record(["deleted": count])
             } else {
-                try output.line("\(count) deleted")
+                try output.line("\(count.counted("file")) deleted")
             }
             return count == 0 ? .findings : .done
         }

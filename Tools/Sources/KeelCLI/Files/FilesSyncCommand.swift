@@ -87,10 +87,10 @@ struct FilesSyncCommand: AsyncParsableCommand {
                 if !plan.deletions.isEmpty, !command.yes {
                     let files = plan.deletions.count.counted("file")
                     try Confirmation.ask(
-                        "Delete \(files) of \(command.to)?",
+                        "Delete \(files) of “\(command.to)”?",
                         declined: "nothing was copied or deleted",
                         advice: """
-                            Add --yes to delete \(files) of \(command.to), or --dry-run to see \
+                            Add --yes to delete \(files) of “\(command.to)”, or --dry-run to see \
                             which.
                             """
                     )

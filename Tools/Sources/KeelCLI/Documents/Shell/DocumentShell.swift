@@ -60,11 +60,13 @@ struct DocumentShell: Sendable {
         case .delete where !Self.isGiven("--yes", "y", in: words):
             let arguments = try verb.arguments(words, at: place)
             let path = place.resolving(words.first ?? "")
-            let isRecursive = Self.isGiven("--recursive", "r", in: words)
-            let below = isRecursive ? " and all collections below" : ""
-            let what = path.collection == nil ? "“\(path)”" : "all documents of “\(path)”"
+            let what = DeleteCommand.subject(
+                path.description,
+                isCollection: path.collection != nil,
+                isRecursive: Self.isGiven("--recursive", "r", in: words)
+            )
             try Confirmation.ask(
-                "Delete \(what)\(below)?",
+                "Delete \(what)?",
                 advice: "Answer y, or add --yes to delete \(what) without a question."
             )
             return .code(await execute(arguments + ["--yes"]))
