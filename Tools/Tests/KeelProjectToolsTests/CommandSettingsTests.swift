@@ -42,11 +42,27 @@ struct CommandSettingsTests {
         }
     }
 
-    @Test("Each setting is an option of the commands that it is for")
-    func table() throws {
+    private func commands() throws -> Command {
         struct Help: Decodable { let command: Command }
         let text = try keel(["--experimental-dump-help"]).output
-        let commands = try JSONDecoder().decode(Help.self, from: Data(text.utf8)).command
+        return try JSONDecoder().decode(Help.self, from: Data(text.utf8)).command
+    }
+
+    @Test("Each option of what runs for long is a setting", arguments: ["serve", "proxy", "doctor"])
+    func completeness(name: String) throws {
+        let command = try commands().subcommands?.first { $0.commandName == name }
+        let options = (try #require(command).arguments ?? []).compactMap { argument in
+            argument.names?.map(\.name).max { $0.count < $1.count }
+        }
+        #expect(options.count > 3)
+        let settings = Setting.all.filter { $0.command == name }.map(\.option)
+        let others: Set = ["help", "version", "json", "profile"]
+        #expect(Set(options).subtracting(settings).subtracting(others).isEmpty)
+    }
+
+    @Test("Each setting is an option of the commands that it is for")
+    func table() throws {
+        let commands = try commands()
         for setting in Setting.all {
             let group = commands.subcommands?.first { $0.commandName == setting.command }
             let place = "\(setting.command).\(setting.option)"
@@ -172,6 +188,28 @@ struct CommandSettingsTests {
         let shown = try keel(["--profile", "keys", "config", "show", "encrypt", "plain"]).output
         #expect(shown.contains("encrypt.recipient = (none)"), "\(shown)")
         #expect(shown.contains("encrypt.key-file = kek"), "\(shown)")
+    }
+
+    @Test("What a keyset belongs to is remembered with it")
+    func keysetContext() throws {
+        _ = try scratch.file("plain", holding: "text")
+        try write(
+            """
+            key-file = "kek"
+            keyset-context = "notes"
+            [encrypt]
+            keyset = "keys.json"
+            [decrypt]
+            keyset = "keys.json"
+            """
+        )
+        #expect(try keel(["keyset", "create", "keys.json"]).code == 0)
+        let sealed = try keel(["encrypt", "plain"])
+        #expect(sealed.code == 0, "\(sealed.errors)")
+        #expect(try keel(["decrypt", "plain.keel", "-o", "-"]).output == "text")
+        let list = ["keyset", "list", "keys.json"]
+        #expect(try keel(list).code == 0)
+        #expect(try keel(list, ["KEEL_KEYSET_CONTEXT": "others"]).code == 1)
     }
 
     @Test("The group of keys has its settings under each of its names")

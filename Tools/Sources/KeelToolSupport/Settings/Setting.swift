@@ -77,18 +77,17 @@ package struct Setting: Hashable, Sendable {
 
     // Not for "public", which makes something else of a keyset than of a key.
     private static let keyset =
-        [Setting("keyset", "keyset")]
+        [
+            Setting("keyset", "keyset"),
+            Setting("keyset", "keyset-context", below: keysetCommands),
+        ]
         + keySources.sorted().map {
-            Setting(
-                "keyset",
-                $0,
-                below: [
-                    "create", "list", "rotate", "enable", "disable", "destroy", "reencrypt",
-                    "rewrap",
-                ],
-                instead: keySources
-            )
+            Setting("keyset", $0, below: keysetCommands, instead: keySources)
         }
+
+    private static let keysetCommands = [
+        "create", "list", "rotate", "enable", "disable", "destroy", "reencrypt", "rewrap",
+    ]
 
     private static let encrypt =
         ["recipient", "recipients-file"].map {
@@ -116,13 +115,16 @@ package struct Setting: Hashable, Sendable {
         "passphrase", "passphrase-descriptor", "passphrase-variable",
     ]
 
-    /// A keyset that is optional, and its key.
+    /// A keyset that is optional, with what it belongs to and its key.
     private static func keysetOptions(
         of command: String,
         below subcommands: [String] = [],
         instead alternatives: Set<String> = []
     ) -> [Setting] {
-        [Setting(command, "keyset", below: subcommands, instead: alternatives)]
+        [
+            Setting(command, "keyset", below: subcommands, instead: alternatives),
+            Setting(command, "keyset-context", below: subcommands, with: "keyset"),
+        ]
             + keySources.sorted().map {
                 Setting(
                     command,
@@ -141,8 +143,14 @@ package struct Setting: Hashable, Sendable {
             "storage", "history", "durability", "host", "port", "max-body", "request-timeout",
             "max-listeners", "max-connections", "logs", "analytics", "drain", "grace",
             "log-level", "keep-changes", "keep-changes-size", "keep-removals", "keep-removals-size",
-            "database-readers", "tokens",
-        ].map { Setting("serve", $0) } + [Setting("serve", "unverified-database", .flag)]
+            "keep-receipts", "database-readers", "tokens", "tls-certificate", "tls-key", "indexes",
+            "index-mode",
+        ].map { Setting("serve", $0) }
+        + ["database", "allow-host", "allow-origin"].map { Setting("serve", $0, .list) }
+        + [
+            Setting("serve", "name", isOwn: true),
+            Setting("serve", "unverified-database", .flag),
+        ]
 
     private static let proxy = [
         Setting("proxy", "origin"), Setting("proxy", "port"), Setting("proxy", "folder"),
