@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeelFiles
+internal import KeelToolSupport
 
 /// Checks a folder of a file store: whether it stores files, and what its volume supports.
 package struct FolderCheck: DoctorCheck {
@@ -48,7 +49,8 @@ package struct FolderCheck: DoctorCheck {
             }
             return [.good(subject, isEmpty)]
         } catch {
-            return [.problem(subject, error.message, advice: error.code.advice)]
+            let described = ToolError(describing: error)
+            return [.problem(subject, described.message, advice: described.advice)]
         }
     }
 }

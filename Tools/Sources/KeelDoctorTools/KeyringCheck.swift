@@ -1,4 +1,5 @@
 package import KeelSecrets
+internal import KeelToolSupport
 
 /// Checks the platform's secret store.
 package struct KeyringCheck: DoctorCheck {
@@ -20,14 +21,15 @@ package struct KeyringCheck: DoctorCheck {
             guard let problem = capabilities.problem else {
                 return [.good("secrets", "the \(capabilities.kind.name) of the platform")]
             }
-            return [.problem("secrets", problem.name, advice: problem.advice)]
+            return [.problem("secrets", problem.name, advice: ShellAdvice.text(for: problem))]
         } catch {
             // Servers usually have none, and do not need one: a file with its own key suffices.
+            let described = ToolError(describing: error)
             return [
                 .warning(
                     "secrets",
-                    error.message,
-                    advice: "\(error.code.advice) `keel secrets doctor` has the details."
+                    described.message,
+                    advice: "\(described.advice) `keel secrets doctor` has the details."
                 )
             ]
         }

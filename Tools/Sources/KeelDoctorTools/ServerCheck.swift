@@ -1,6 +1,7 @@
 package import Foundation
 internal import HTTPTypes
 package import KeelHTTP
+internal import KeelToolSupport
 
 /// Checks the health of a Keel server, and compares its clock with this machine's.
 package struct ServerCheck: DoctorCheck {
@@ -32,7 +33,8 @@ package struct ServerCheck: DoctorCheck {
         let client = NetworkClient(configuration, transport: transport)
         switch await client.response(to: Health()) {
         case .failure(let error):
-            return [.problem(subject, error.message, advice: error.code.advice)]
+            let described = ToolError(describing: error)
+            return [.problem(subject, described.message, advice: described.advice)]
         case .success(let response):
             var findings = [Self.finding(subject, response)]
             if let skew = skew(to: response.head) { findings.append(skew) }

@@ -12,9 +12,15 @@ internal import KeelStoragePostgreSQL
 /// Checks a store: whether it opens, and whether it is corrupt.
 package struct StoreCheck: DoctorCheck {
     private let path: String
+    private let allowsUnverifiedServers: Bool
 
-    /// - Parameter path: The store's file, also as `sqlite:PATH`, or the URL of its database.
-    package init(_ path: String) { self.path = path }
+    /// - Parameters:
+    ///   - path: The store's file, also as `sqlite:PATH`, or the URL of its database.
+    ///   - allowsUnverifiedServers: Whether a server on another machine need not prove its name.
+    package init(_ path: String, allowsUnverifiedServers: Bool = false) {
+        self.path = path
+        self.allowsUnverifiedServers = allowsUnverifiedServers
+    }
 
     package func findings() async -> [DoctorFinding] {
         let subject = "store \(Passwords.hidden(in: path))"
@@ -24,7 +30,7 @@ package struct StoreCheck: DoctorCheck {
             switch DocumentPlace(path) {
             case .postgreSQL(let url)?:
                 #if PostgreSQL
-                report = try await Self.report(onDatabase: url)
+                report = try await report(onDatabase: url)
                 #else
                 _ = url
                 return [
@@ -66,8 +72,6 @@ package struct StoreCheck: DoctorCheck {
             }
             let documents = report.documentCount.counted("document")
             return [.good(subject, "\(documents), no corruption\(Self.size(of: file))")]
-        } catch let error as StorageError {
-            return [.problem(subject, error.message, advice: error.code.advice)]
         } catch {
             let described = ToolError(describing: error)
             return [.problem(subject, described.message, advice: described.advice)]
@@ -75,8 +79,10 @@ package struct StoreCheck: DoctorCheck {
     }
 
     #if PostgreSQL
-    private static func report(onDatabase url: String) async throws -> IntegrityReport {
-        let adapter = try await PostgreSQLStorageAdapter.opened(at: url, for: .reading)
+    private func report(onDatabase url: String) async throws -> IntegrityReport {
+        let adapter = try await PostgreSQLStorageAdapter.opened(at: url, for: .reading) {
+            if allowsUnverifiedServers { $0.allowsUnverifiedServers = true }
+        }
         do {
             let report = try await adapter.checkIntegrity()
             await adapter.close()

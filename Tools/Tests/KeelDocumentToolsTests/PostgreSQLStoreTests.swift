@@ -30,6 +30,32 @@ struct PostgreSQLStoreTests {
 
     // MARK: Commands
 
+    @Test("Every command that opens a database takes --unverified-database, also from settings")
+    func unverified() throws {
+        // An address that counts as another machine, where nothing listens.
+        let place = "postgres://keel:hunter2@0.0.0.0:1/x?sslmode=require"
+        let file = scratch.file("s.sqlite").path
+        let indexes = try scratch.file("indexes.json", holding: "{}").path
+        let get = ["documents", "get", "c/a", "--storage", place]
+        for arguments in [
+            get, ["documents", "diff", place, file], ["documents", "copy", place, file],
+            ["documents", "indexes", "import", indexes, "--storage", place],
+            ["storage", "verify", place], ["doctor", "--storage", place],
+        ] {
+            let refused = try KeelProcess(arguments, in: scratch.folder).wait()
+            let text = refused.output + refused.errors
+            #expect(text.contains("KEEL_UNVERIFIED_DATABASE=true"), "\(arguments): \(text)")
+            let allowed = try KeelProcess(arguments + ["--unverified-database"], in: scratch.folder)
+                .wait()
+            let reached = allowed.output + allowed.errors
+            #expect(reached.contains("cannot be reached"), "\(arguments): \(reached)")
+            #expect(!(text + reached).contains("hunter2"))
+        }
+        _ = try scratch.file("keel.toml", holding: "unverified-database = true\n")
+        let set = try KeelProcess(get, in: scratch.folder).wait()
+        #expect(set.errors.contains("cannot be reached"), "\(set.errors)")
+    }
+
     @Test("The commands work on a database as on a file")
     func commands() throws {
         let store = ["--storage", database]

@@ -45,6 +45,8 @@ struct CopyCommand: AsyncParsableCommand {
     )
     var checkpoint: String?
 
+    @OptionGroup var database: DatabaseOptions
+
     @Flag(name: .shortAndLong, help: "Shows no progress.")
     var quiet = false
 
@@ -64,10 +66,10 @@ struct CopyCommand: AsyncParsableCommand {
         let collections = try collections.map(Parsed.collection)
         let output = CommandOutput(isJSON: json, isQuiet: quiet)
         try await output.reporting {
-            let source = try await from.opened(for: .reading)
+            let source = try await from.opened(for: .reading, database)
             let target: OpenedStore
             do {
-                target = try await to.opened(for: .creating)
+                target = try await to.opened(for: .creating, database)
             } catch {
                 await source.close()
                 throw error

@@ -35,6 +35,8 @@ struct DiffCommand: AsyncParsableCommand {
     @Flag(help: "Takes every collection of these names, at any depth.")
     var group = false
 
+    @OptionGroup var database: DatabaseOptions
+
     @Flag(name: .shortAndLong, help: "Shows no progress.")
     var quiet = false
 
@@ -61,10 +63,10 @@ struct DiffCommand: AsyncParsableCommand {
         let output = CommandOutput(isJSON: json, isQuiet: quiet)
         // Exit code 1 means that the stores differ.
         try await output.reporting(failure: .findings) {
-            let one = try await first.opened(for: .reading)
+            let one = try await first.opened(for: .reading, database)
             let other: OpenedStore
             do {
-                other = try await second.opened(for: .reading)
+                other = try await second.opened(for: .reading, database)
             } catch {
                 await one.close()
                 throw error

@@ -15,14 +15,19 @@ extension DocumentPlace {
     /// Opens the place, without sending anything yet to a server of documents.
     ///
     /// - Throws: `ToolError` or `StorageError`.
-    func opened(for access: StoreAccess) async throws -> OpenedStore {
+    func opened(
+        for access: StoreAccess,
+        _ options: DatabaseOptions
+    ) async throws -> OpenedStore {
         switch self {
         case .sqlite(let path):
             let adapter = try SQLiteStorageAdapter.opened(at: path, for: access)
             return OpenedStore(adapter: adapter, indexes: adapter) { try? adapter.close() }
         case .postgreSQL(let url):
             #if PostgreSQL
-            let adapter = try await PostgreSQLStorageAdapter.opened(at: url, for: access)
+            let adapter = try await PostgreSQLStorageAdapter.opened(at: url, for: access) {
+                if options.unverifiedDatabase { $0.allowsUnverifiedServers = true }
+            }
             return OpenedStore(adapter: adapter.retrying(.attempts(4)), indexes: adapter) {
                 await adapter.close()
             }

@@ -45,6 +45,8 @@ struct IndexesCommand: AsyncParsableCommand {
         )
         var storage: DocumentPlace?
 
+        @OptionGroup var database: DatabaseOptions
+
         @Flag(help: "Writes the Swift code of the schema.")
         var swift = false
 
@@ -64,7 +66,7 @@ struct IndexesCommand: AsyncParsableCommand {
             try await output.reporting {
                 let indexes = try FirebaseIndexes(file: file)
                 if let storage {
-                    let opened = try await storage.opened(for: .creating)
+                    let opened = try await storage.opened(for: .creating, database)
                     do {
                         try await opened.adapter.prepare(indexes.schema)
                         // The command reports that the indexes are ready.

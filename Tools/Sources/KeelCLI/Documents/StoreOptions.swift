@@ -7,6 +7,17 @@ extension DocumentPlace: ExpressibleByArgument {
     package init?(argument: String) { self.init(argument) }
 }
 
+/// The option of commands that may connect to a PostgreSQL database.
+struct DatabaseOptions: ParsableArguments {
+    @Flag(
+        help: """
+            Connects to a PostgreSQL server on another machine that does not prove its name with a \
+            certificate; whoever is on the way can then read and change everything.
+            """
+    )
+    var unverifiedDatabase = false
+}
+
 /// The options of all commands for one store.
 struct StoreOptions: ParsableArguments {
     @Option(
@@ -21,6 +32,8 @@ struct StoreOptions: ParsableArguments {
         completion: .file()
     )
     var storage: DocumentPlace
+
+    @OptionGroup var database: DatabaseOptions
 
     @Flag(help: CommandOutput.jsonHelp)
     var json = false
@@ -44,7 +57,7 @@ struct StoreOptions: ParsableArguments {
     ) async throws {
         let output = CommandOutput(isJSON: json, isQuiet: isQuiet)
         try await output.reporting {
-            let opened = try await storage.opened(for: access)
+            let opened = try await storage.opened(for: access, database)
             do {
                 let exit = try await body(opened, output)
                 await opened.close()

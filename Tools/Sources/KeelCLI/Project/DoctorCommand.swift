@@ -30,6 +30,8 @@ struct DoctorCommand: AsyncParsableCommand {
     )
     var storage: [String] = []
 
+    @OptionGroup var database: DatabaseOptions
+
     @Option(
         help: ArgumentHelp(
             "A folder of a file store to check; can be repeated.",
@@ -91,7 +93,9 @@ struct DoctorCommand: AsyncParsableCommand {
             if case .server(let address)? = DocumentPlace(place) {
                 checks.append(ServerCheck(address, over: transport))
             } else {
-                checks.append(StoreCheck(place))
+                checks.append(
+                    StoreCheck(place, allowsUnverifiedServers: database.unverifiedDatabase)
+                )
             }
         }
         checks += files.map(FolderCheck.init)

@@ -82,13 +82,7 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var durability = ServedDurability.power
 
-    @Flag(
-        help: """
-            Connects to a PostgreSQL server on another machine that does not prove its name with a \
-            certificate; whoever is on the way can then read and change everything.
-            """
-    )
-    var unverifiedDatabase = false
+    @OptionGroup var database: DatabaseOptions
 
     @Option(
         help: """
@@ -339,7 +333,7 @@ struct ServeCommand: AsyncParsableCommand {
             history: history,
             log: log,
             durability: durability,
-            allowsUnverifiedDatabase: unverifiedDatabase,
+            allowsUnverifiedDatabase: database.unverifiedDatabase,
             databaseReaders: databaseReaders
         )
         configuration.maximumBodyBytes = maxBody << 20

@@ -43,13 +43,7 @@ struct StoragePlaceOptions: ParsableArguments {
     )
     var storage: String?
 
-    @Flag(
-        help: """
-            Connects to a PostgreSQL server on another machine that does not prove its name with a \
-            certificate; whoever is on the way can then read and change everything.
-            """
-    )
-    var unverifiedDatabase = false
+    @OptionGroup var database: DatabaseOptions
 
     @Flag(help: CommandOutput.jsonHelp)
     var json = false

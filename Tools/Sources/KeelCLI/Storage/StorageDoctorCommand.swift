@@ -38,7 +38,7 @@ struct StorageDoctorCommand: AsyncParsableCommand {
         case .sqlite: return StoreCheck(store.argument)
         case .postgreSQL(let url):
             #if PostgreSQL
-            return DatabaseCheck(url, allowsUnverifiedServers: place.unverifiedDatabase)
+            return DatabaseCheck(url, allowsUnverifiedServers: place.database.unverifiedDatabase)
             #else
             _ = url
             throw ToolError.lacksPostgreSQL

@@ -42,7 +42,7 @@ struct StorageMigrateCommand: AsyncParsableCommand {
             guard case .postgreSQL(let url) = try place.store else { return .usage }
             let migration = try await PostgreSQLStorageAdapter.migrated(
                 at: url,
-                allowsUnverifiedServers: place.unverifiedDatabase,
+                allowsUnverifiedServers: place.database.unverifiedDatabase,
                 isDryRun: dryRun
             )
             try write(migration, to: output)

@@ -48,7 +48,7 @@ struct StorageVerifyCommand: AsyncParsableCommand {
 
     private func report(_ line: ProgressLine) async throws -> IntegrityReport {
         defer { line.finish() }
-        let (store, allowsUnverified) = (try place.store, place.unverifiedDatabase)
+        let (store, allowsUnverified) = (try place.store, place.database.unverifiedDatabase)
         return try await Interruption.value {
             switch store {
             case .postgreSQL(let url):

@@ -61,7 +61,10 @@ package struct Setting: Hashable, Sendable {
         + analytics + storage
 
     // With --swift, the code of indexes is written without a store.
-    private static let documents = [Setting("documents", "storage", instead: ["swift"])]
+    private static let documents = [
+        Setting("documents", "storage", instead: ["swift"]),
+        Setting("documents", "unverified-database", .flag),
+    ]
 
     private static let files =
         [
@@ -136,7 +139,9 @@ package struct Setting: Hashable, Sendable {
             }
     }
 
-    private static let doctor = ["storage", "files", "server"].map { Setting("doctor", $0, .list) }
+    private static let doctor =
+        ["storage", "files", "server"].map { Setting("doctor", $0, .list) }
+        + [Setting("doctor", "unverified-database", .flag)]
 
     private static let serve =
         [

@@ -15,11 +15,13 @@ struct DocumentShell: Sendable {
     }
 
     let store: DocumentPlace
+    let database: DatabaseOptions
     let output: CommandOutput
     private(set) var place = ShellPath.top
 
-    init(_ store: DocumentPlace, output: CommandOutput) {
+    init(_ store: DocumentPlace, _ database: DatabaseOptions, output: CommandOutput) {
         self.store = store
+        self.database = database
         self.output = output
     }
 
@@ -86,7 +88,9 @@ struct DocumentShell: Sendable {
 
     /// Runs a command of `keel documents`.
     private func execute(_ arguments: [String]) async -> Int32 {
-        let shared = ["--storage", store.argument] + (output.isJSON ? ["--json"] : [])
+        let shared =
+            ["--storage", store.argument] + (output.isJSON ? ["--json"] : [])
+            + (database.unverifiedDatabase ? ["--unverified-database"] : [])
         do {
             var command = try await KeelCommand.asyncParseAsRoot(
                 ["documents"] + arguments + shared
@@ -151,7 +155,7 @@ struct DocumentShell: Sendable {
         try expect(paths, atMost: 1, .ls)
         let path = place.resolving(paths.first ?? "")
         let isComplete = words.contains("--all")
-        let opened = try await store.opened(for: .reading)
+        let opened = try await store.opened(for: .reading, database)
         let result: Result<Void, any Error>
         do {
             result = .success(

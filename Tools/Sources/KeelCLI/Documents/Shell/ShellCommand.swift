@@ -26,7 +26,7 @@ struct ShellCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = CommandOutput(isJSON: store.json)
-        let shell = DocumentShell(store.storage, output: output)
+        let shell = DocumentShell(store.storage, store.database, output: output)
         let isInteractive = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
         let running = RunningLine()
         if isInteractive {
@@ -76,7 +76,7 @@ struct ShellCommand: AsyncParsableCommand {
         running.onEnd(reader.restoration)
         let opened: OpenedStore?
         do {
-            opened = try await shell.store.opened(for: .reading)
+            opened = try await shell.store.opened(for: .reading, shell.database)
         } catch {
             opened = nil
             // The shell starts nevertheless: the command set creates a missing store.

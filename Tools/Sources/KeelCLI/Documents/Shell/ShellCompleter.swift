@@ -36,7 +36,9 @@ struct ShellCompleter: Sendable {
     private func options(of verb: ShellVerb) -> [String] {
         guard let command = verb.command else { return verb == .ls ? ["--all"] : [] }
         let help = KeelCommand.helpMessage(for: command)
-        let known: Set = ["--storage", "--json", "--version", "--help"]
+        let known: Set = [
+            "--storage", "--unverified-database", "--json", "--version", "--help",
+        ]
         return Set(help.matches(of: #/--[a-z]+(?:-[a-z]+)*/#).map { String($0.output) })
             .subtracting(known).sorted()
     }
