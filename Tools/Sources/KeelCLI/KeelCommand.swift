@@ -37,6 +37,7 @@ struct KeelCommand: AsyncParsableCommand {
 
     @concurrent
     static func main() async {
+        StandardOutput.reserveClosedStreams()
         let line: ConfiguredLine
         do {
             line = try ConfiguredLine(Array(CommandLine.arguments.dropFirst()))

@@ -13,6 +13,19 @@ package enum StandardOutput {
         try write(bytes, to: STDOUT_FILENO, named: "standard output")
     }
 
+    /// Keeps files and connections from getting the numbers of standard streams that are closed.
+    ///
+    /// The first of them would receive what is meant for the stream. The streams stay unusable: standard input cannot
+    /// be read, and the others cannot be written.
+    package static func reserveClosedStreams() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
+        where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number is this one, and a program that takes the place of keel does not get it.
+            let access = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY
+            _ = open("/dev/null", access | O_CLOEXEC)
+        }
+    }
+
     /// Writes bytes to an open descriptor.
     static func write(
         _ bytes: some DataProtocol,

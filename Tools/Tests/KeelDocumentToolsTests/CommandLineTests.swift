@@ -171,6 +171,33 @@ struct CommandLineTests {
         }
     }
 
+    @Test("A closed standard stream is an error, and no file or connection gets its number")
+    func closedStreams() throws {
+        let scratch = try Scratch()
+        let store = scratch.file("s.sqlite").path
+        let set = try KeelProcess(["documents", "set", "c/a", "{}", "--storage", store]).wait()
+        try #require(set.code == 0, "\(set.errors)")
+        let server = try ServedProcess(store, port: 0)
+        defer { server.kill() }
+        for place in [server.address.absoluteString, store] {
+            let command = "\"$keel\" documents export c --storage \(place)"
+            let closed = try KeelProcess(shell: "\(command) >&-").wait()
+            #expect(closed.code == 1)
+            #expect(closed.errors.contains("standard output cannot be written"))
+            let file = scratch.file("out.jsonl")
+            let silent = "\(command) -o \(file.path) >&- 2>&-"
+            #expect(try KeelProcess(shell: silent).wait().code == 1)
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(text.hasPrefix("{\"") && text.hasSuffix("}\n"), "\(text)")
+            try FileManager.default.removeItem(at: file)
+        }
+        let input = try KeelProcess(
+            shell: "\"$keel\" documents import - c --storage \(store) <&-"
+        ).wait()
+        #expect(input.code == 1)
+        #expect(input.errors.contains("standard input cannot be read"), "\(input.errors)")
+    }
+
     @Test("A query without a result says so, except to a program")
     func nothing() throws {
         let scratch = try Scratch()
