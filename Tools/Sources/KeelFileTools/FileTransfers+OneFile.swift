@@ -17,6 +17,7 @@ extension FileTransfers {
     ) async throws -> Int {
         switch (from, to) {
         case (.local(let path), .bucket(let name, let key)):
+            try SpecialFile.refuseReading(path)
             let before = try LocalFileState(path)
             let size = try await FileStore(adapter(name)).write(
                 contentsOf: URL(filePath: path),
@@ -30,6 +31,7 @@ extension FileTransfers {
             }
             return size
         case (.bucket(let name, let key), .local(let path)):
+            try SpecialFile.refuseWriting(path)
             let source = FileStore(try adapter(name))
             let file = try await source.download(
                 FileStorePath(key),

@@ -102,6 +102,7 @@ package struct FilePipe: Sendable {
     }
 
     private func refuseExisting(_ target: URL) throws {
+        try SpecialFile.refuseWriting(target.path)
         guard !FileManager.default.fileExists(atPath: target.path) else {
             throw ToolError(
                 "“\(target.path)” already exists",

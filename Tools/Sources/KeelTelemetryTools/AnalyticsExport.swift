@@ -29,10 +29,13 @@ package struct AnalyticsExport: Sendable {
     }
 
     /// Writes each event, oldest first.
+    ///
+    /// - Throws: `AnalyticsError`, an error of `write`, or `CancellationError` if the task is canceled.
     package func run(_ write: ([UInt8]) throws -> Void) throws -> Report {
         var report = Report()
         var reader = try AnalyticsInspection(of: folder).reader(pendingFor: destination)
         while case let records = try reader.read(upTo: 500), !records.isEmpty {
+            try Task.checkCancellation()
             for record in records {
                 guard let line = try? KeelServerDestination.json(of: record) else {
                     report.skippedCount += 1

@@ -3,6 +3,7 @@ package import KeelCore
 internal import KeelJournal
 package import KeelLogging
 internal import KeelLoggingOTLP
+internal import KeelToolSupport
 
 /// The records of a log: a file with its rotated files, or a journal.
 package final class LogSource {
@@ -19,12 +20,13 @@ package final class LogSource {
     ///   - url: The log file, or the folder of the journal.
     ///   - start: Where to start in files; journals are read from the oldest record.
     ///   - sealing: Decrypts the records of a journal, if the app encrypts them.
-    /// - Throws: `LoggingError` or `JournalError`.
+    /// - Throws: `LoggingError` or `JournalError`, or `ToolError` for a pipe.
     package init(
         _ url: URL,
         from start: LogFileReader.Start = .oldest,
         sealing: (any ByteSealing)? = nil
     ) throws {
+        try SpecialFile.refuseReading(url.path)
         var isFolder: ObjCBool = false
         let isThere = FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
         reader =

@@ -14,8 +14,9 @@ package struct ReplacedFile {
     ///   - target: The name that the file gets.
     ///   - suffix: What tells the unfinished file from others.
     ///   - isPrivate: Whether only its owner may read it.
-    /// - Throws: ``ToolError`` where it cannot be written.
+    /// - Throws: ``ToolError`` where it cannot be written, or is a pipe or a device.
     package init(_ target: URL, suffix: String = "part", isPrivate: Bool = false) throws {
+        try SpecialFile.refuseWriting(target.path)
         self.target = target
         let run = String(UInt64.random(in: .min ... .max), radix: 36)
         part = target.deletingLastPathComponent()

@@ -198,6 +198,27 @@ struct CommandLineTests {
         #expect(input.errors.contains("standard input cannot be read"), "\(input.errors)")
     }
 
+    @Test("A pipe in the place of a file is refused, says what to type, and stays")
+    func specialFiles() throws {
+        let scratch = try Scratch()
+        let pipe = try scratch.pipe("pipe")
+        let lines = try scratch.file("lines", holding: "{\"id\":\"a\"}\noops\n").path
+        let store = ["--storage", scratch.file("s.sqlite").path]
+        let importing = ["documents", "import", lines, "c"]
+        #expect(try KeelProcess(importing + store).wait().code == 2)
+        for (arguments, advice) in [
+            (["documents", "export", "c", "-o", pipe.path], "standard output: > \(pipe.path)"),
+            (["documents", "import", pipe.path, "c"], "standard input: < \(pipe.path)"),
+            (importing + ["--bad-lines", pipe.path], "Name a file for the bad lines."),
+        ] {
+            let result = try KeelProcess(arguments + store).wait()
+            #expect(result.code == 1)
+            #expect(result.errors.contains("“\(pipe.path)” is a pipe or a device"))
+            #expect(result.errors.contains(advice), "\(result.errors)")
+            #expect(scratch.isPipe(pipe))
+        }
+    }
+
     @Test("A query without a result says so, except to a program")
     func nothing() throws {
         let scratch = try Scratch()

@@ -73,6 +73,18 @@ struct FilesSettingsTests {
         #expect(try keel("files", "cat", "\(root)/b").output == "named -")
     }
 
+    @Test("A pipe in the place of a file is refused, says what to type, and stays")
+    func specialFiles() throws {
+        let pipe = try scratch.pipe("pipe")
+        let file = try scratch.file("a.txt", holding: "hello").path
+        #expect(try keel("files", "put", file, "\(root)/a").code == 0)
+        let put = try keel("files", "put", pipe.path, "\(root)/b")
+        #expect(put.code == 1 && put.errors.contains("to standard input: < \(pipe.path)"))
+        let get = try keel("files", "get", "\(root)/a", pipe.path)
+        #expect(get.code == 1 && get.errors.contains("standard output: > \(pipe.path)"))
+        #expect(scratch.isPipe(pipe))
+    }
+
     @Test("What cannot be a standard stream is refused, and says what to type")
     func refusals() throws {
         _ = try scratch.file("-", holding: "named -")

@@ -59,6 +59,41 @@ struct StandardStreamTests {
         #expect(names.isEmpty)
     }
 
+    @Test("A pipe is not replaced by a file")
+    func pipes() throws {
+        let pipe = try scratch.pipe("pipe")
+        _ = try scratch.file("plain", holding: "text")
+        let made = try keel("keyset", "generate", "key", "--kind", "ed25519")
+        #expect(made.code == 0, "\(made.errors)")
+        let recipient = try keel("keyset", "generate", "own").output
+            .trimmingCharacters(in: .newlines)
+        for arguments in [
+            ["encrypt", "plain", "-r", recipient, "-o", "pipe"],
+            ["keyset", "sign", "plain", "--key", "key", "-o", "pipe"],
+            ["keyset", "generate", "pipe"],
+        ] {
+            let result = try KeelProcess(arguments, in: scratch.folder).wait()
+            #expect(result.code == 1)
+            #expect(result.errors.contains("is a pipe or a device"), "\(result.errors)")
+            #expect(result.errors.contains("Type - in its place"), "\(result.errors)")
+            #expect(scratch.isPipe(pipe))
+        }
+    }
+
+    @Test("A full disk leaves no unfinished file")
+    func fullDisk() throws {
+        _ = try scratch.file("plain", holding: String(repeating: "text", count: 10_000))
+        let recipient = try keel("keyset", "generate", "own").output
+            .trimmingCharacters(in: .newlines)
+        // No file may grow beyond a few blocks, as on a disk without room.
+        let script = "trap '' XFSZ; ulimit -f 8; \"$keel\" encrypt plain -r \(recipient) -o out"
+        let result = try KeelProcess(shell: script, in: scratch.folder).wait()
+        #expect(result.code == 1)
+        #expect(result.errors.contains("is full"), "\(result.errors)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+        #expect(names.sorted() == ["own", "plain"])
+    }
+
     @Test("A file that is not there is reported before a passphrase is asked for")
     func missingSource() throws {
         let missing = try keel("encrypt", "nosuch", "-p")

@@ -1,5 +1,6 @@
 import Foundation
 import KeelAnalytics
+import KeelTelemetryTools
 import KeelTestKit
 import KeelToolsTestSupport
 import Testing
@@ -90,6 +91,21 @@ struct AnalyticsCommandTests {
             "analytics", "export", folder.path, "--pending", "x", "--json",
         ]).wait()
         #expect(nobody.code == 1 && nobody.errors.contains(#""code":"notFound""#))
+    }
+
+    @Test("An export that is interrupted ends before its next events")
+    func interruptedExport() async throws {
+        try await track()
+        let export = AnalyticsExport(of: folder)
+        let task = Task { () throws -> AnalyticsExport.Report in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try export.run { _ in }
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let pipe = try scratch.pipe("pipe")
+        let refused = try KeelProcess(["analytics", "export", folder.path, "-o", pipe.path]).wait()
+        #expect(refused.code == 1 && refused.errors.contains("is a pipe or a device"))
+        #expect(scratch.isPipe(pipe))
     }
 
     @Test("flush delivers consented events to a server once and reports the rest")

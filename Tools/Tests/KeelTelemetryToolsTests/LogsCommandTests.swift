@@ -57,6 +57,8 @@ struct LogsCommandTests {
         #expect(messages(both.output).count == 20)
         let last = try KeelProcess(["logs", "tail", "-", "-n", "2", "--json"], input: text).wait()
         #expect(messages(last.output) == ["record 8", "record 9"])
+        let pipe = try KeelProcess(["logs", "query", try scratch.pipe("pipe").path]).wait()
+        #expect(pipe.code == 1 && pipe.errors.contains("Type - in its place"), "\(pipe.errors)")
         let twice = try KeelProcess(["logs", "query", "-", "-"], input: text).wait()
         #expect(twice.code == 64 && twice.errors.contains("only one of the logs"))
         let follow = try KeelProcess(["logs", "tail", "-", "--follow"], input: text).wait()

@@ -35,14 +35,16 @@ struct AnalyticsExportCommand: AsyncParsableCommand {
             guard let output, output != "-" else {
                 return Self.exit(try export.run { try out.line($0) }, out)
             }
-            var file = try ReplacedFile(URL(fileURLWithPath: output))
-            let report: AnalyticsExport.Report
-            do {
-                report = try export.run { try file.append(line: $0) }
-                try file.finish()
-            } catch {
-                file.discard()
-                throw error
+            let report = try await Interruption.value {
+                var file = try ReplacedFile(URL(fileURLWithPath: output))
+                do {
+                    let report = try export.run { try file.append(line: $0) }
+                    try file.finish()
+                    return report
+                } catch {
+                    file.discard()
+                    throw error
+                }
             }
             if analytics.json {
                 try out.record(report)

@@ -204,8 +204,13 @@ struct KeysetSignCommand: AsyncParsableCommand {
                 try StandardOutput.write(signature)
             } else {
                 var written = try ReplacedFile(URL(filePath: target))
-                try written.append(signature)
-                try written.finish()
+                do {
+                    try written.append(signature)
+                    try written.finish()
+                } catch {
+                    written.discard()
+                    throw error
+                }
             }
             return .done
         }

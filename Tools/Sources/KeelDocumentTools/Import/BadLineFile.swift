@@ -9,6 +9,7 @@ struct BadLineFile {
 
     /// Opens the file and truncates it to `length`, because the elements after it will be found again.
     init(_ file: URL, source: URL, length: UInt64) throws {
+        try SpecialFile.refuseWriting(file.path, advice: "Name a file for the bad lines.")
         if !FileManager.default.fileExists(atPath: file.path) {
             guard FileManager.default.createFile(atPath: file.path, contents: nil) else {
                 throw ToolError(

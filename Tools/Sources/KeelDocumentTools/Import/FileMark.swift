@@ -13,6 +13,7 @@ package struct FileMark: Codable, Hashable, Sendable {
     ///
     /// - Throws: `ToolError` if the file cannot be read.
     package init(_ file: URL) throws {
+        try SpecialFile.refuseReading(file.path)
         do {
             let handle = try FileHandle(forReadingFrom: file)
             size = Int(try handle.seekToEnd())
