@@ -1,4 +1,5 @@
 package import Foundation
+internal import KeelToolSupport
 
 /// The progress of a long operation, kept in a file until the operation has finished.
 package protocol Checkpoint: Codable {}
@@ -7,10 +8,18 @@ extension Checkpoint {
     /// Writes the checkpoint atomically: a reader finds the old or the new one.
     ///
     /// - Parameter file: The file.
-    /// - Throws: An error if the file cannot be written.
+    /// - Throws: `ToolError` if the file cannot be written.
     package func write(to file: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        try encoder.encode(self).write(to: file, options: .atomic)
+        let bytes = try encoder.encode(self)
+        do {
+            try bytes.write(to: file, options: .atomic)
+        } catch {
+            throw ToolError(
+                "the checkpoint “\(file.path)” cannot be written: \(ToolError.reason(error))",
+                advice: "Make room, or add --checkpoint with a file that you may write."
+            )
+        }
     }
 }

@@ -121,7 +121,7 @@ private struct LocalFileState: Equatable {
             attributes = try FileManager.default.attributesOfItem(atPath: path)
         } catch {
             throw ToolError(
-                "“\(path)” cannot be read",
+                "“\(path)” cannot be read: \(ToolError.reason(error))",
                 advice: "Check the path and the permissions."
             )
         }

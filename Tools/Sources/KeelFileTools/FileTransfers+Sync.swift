@@ -48,8 +48,10 @@ extension FileTransfers {
             )
         }
         try refuseOverlap(of: from, and: to)
-        let source = try await SyncFolder(from, self, isTarget: false) { progress($0, nil) }
-        let target = try await SyncFolder(to, self, isTarget: true) {
+        let source = try await SyncFolder(from, self, patterns, isTarget: false) {
+            progress($0, nil)
+        }
+        let target = try await SyncFolder(to, self, patterns, isTarget: true) {
             progress(source.files.count + $0, nil)
         }
         var plan = SyncPlan()
@@ -59,7 +61,7 @@ extension FileTransfers {
         for (index, names) in sorted.enumerated() {
             guard let file = source.files[names] else { continue }
             if comparesChecksums { progress(index, sorted.count) }
-            guard !target.isBehindLink(names), (try? FileStorePath(names)) != nil else {
+            guard !target.skips(names), (try? FileStorePath(names)) != nil else {
                 plan.skipped.append(names)
                 continue
             }
@@ -82,7 +84,7 @@ extension FileTransfers {
             if isSame { plan.unchangedCount += 1 } else { plan.copies.append(copied) }
         }
         plan.deletions = target.files.keys
-            .filter { source.files[$0] == nil && patterns.chooses($0) }
+            .filter { source.files[$0] == nil && !source.skips($0) && patterns.chooses($0) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
             .map { to.appending($0) }
         return plan
@@ -98,7 +100,7 @@ extension FileTransfers {
     ///   - progress: Called with the total progress, and with each copied file, by one task at a
     ///     time.
     /// - Returns: The result, with the failures of files.
-    /// - Throws: `CancellationError`, or the error of creating a folder.
+    /// - Throws: `CancellationError`.
     package func copy(
         _ plan: SyncPlan,
         progress: @escaping @Sendable (CopyProgress) throws -> Void = { _ in }
@@ -111,7 +113,6 @@ extension FileTransfers {
         )
         return try await copyEach(meter, Options(keepsDates: true)) {
             guard let next = rest.next() else { return nil }
-            if case .local(let path) = next.to { try LocalTree.makeFolder(above: path) }
             return (next.from, next.to)
         }
     }
@@ -158,6 +159,7 @@ private struct SyncFolder {
     init(
         _ place: FilePlace,
         _ transfers: FileTransfers,
+        _ patterns: NamePatterns,
         isTarget: Bool,
         progress: (Int) -> Void
     ) async throws {
@@ -166,6 +168,7 @@ private struct SyncFolder {
             // A target that does not exist is created with its first file.
             guard !isTarget || FileManager.default.fileExists(atPath: path) else { return }
             let tree = try LocalTree(path, advice: "Give a folder, or check the path.")
+            try tree.requireReadable(except: patterns.excludes)
             skipped = tree.skipped
             for file in tree.files { files[file.names] = (file.byteCount, file.modified) }
             progress(files.count)
@@ -180,8 +183,8 @@ private struct SyncFolder {
         }
     }
 
-    /// Returns whether a file's path is that of a link, or leads through one out of the folder.
-    func isBehindLink(_ names: String) -> Bool {
+    /// Returns whether a path is that of a skipped entry, or leads through one, as through a link out of the folder.
+    func skips(_ names: String) -> Bool {
         skipped.contains { names == $0 || names.hasPrefix($0 + "/") }
     }
 }

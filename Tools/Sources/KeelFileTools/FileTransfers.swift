@@ -116,6 +116,7 @@ package struct FileTransfers: Sendable {
         switch from {
         case .local(let path):
             let tree = try LocalTree(path)
+            try tree.requireReadable()
             let isNamed = { (names: String) in (try? FileStorePath(names)) != nil }
             let files = tree.files.filter { isNamed($0.names) }
             let meter = CopyMeter(
@@ -137,7 +138,6 @@ package struct FileTransfers: Sendable {
             return try await copyEach(CopyMeter(progress), options) {
                 guard let path = try await files.next()?.path.string else { return nil }
                 let target = to.appending(String(Substring(path.utf8.dropFirst(start))))
-                if case .local(let path) = target { try LocalTree.makeFolder(above: path) }
                 return (.bucket(name: name, key: path), target)
             }
         }
@@ -186,6 +186,7 @@ package struct FileTransfers: Sendable {
                     running += 1
                     group.addTask {
                         do {
+                            if case .local(let path) = to { try LocalTree.makeFolder(above: path) }
                             let count = try await transfer(from, to, options) {
                                 meter.update(from, $0)
                             }

@@ -5,15 +5,19 @@ internal import KeelToolSupport
 struct LocalTree {
     /// The relative paths of the files, sorted by bytes, and their sizes.
     private(set) var files: [(names: String, byteCount: Int, modified: Date)] = []
-    /// Entries that are neither files nor folders: links, which may lead out of the folder.
+    /// Entries that are neither files nor folders: links, which may lead out of the folder, and names that are not
+    /// UTF-8.
     private(set) var skipped: [String] = []
+    /// The relative paths of subfolders that cannot be read, with a final `/`, and the reasons.
+    private var unreadable: [(names: String, reason: String)] = []
+    private let folder: String
 
     /// Reads a folder.
     ///
     /// - Parameters:
     ///   - folder: The folder.
     ///   - advice: The remedy if the path names something else.
-    /// - Throws: `ToolError` if it is none, or the error of reading it.
+    /// - Throws: `ToolError` if it is none.
     init(
         _ folder: String,
         advice: String = "Omit --recursive to copy a file, or check the path."
@@ -21,21 +25,48 @@ struct LocalTree {
         guard Self.isFolder(folder) else {
             throw ToolError("“\(folder)” is not a folder", advice: advice)
         }
-        try read(folder, below: "")
+        self.folder = folder
+        read(folder, below: "")
         files.sort { $0.names.utf8.lexicographicallyPrecedes($1.names.utf8) }
         skipped.sort()
     }
 
-    private mutating func read(_ folder: String, below prefix: String) throws {
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+    /// Refuses a folder that could be read in parts only.
+    ///
+    /// - Parameter isExcluded: Returns whether a subfolder, with a final `/`, is left out.
+    /// - Throws: `ToolError` that names the part that cannot be read.
+    func requireReadable(except isExcluded: (String) -> Bool = { _ in false }) throws {
+        guard let part = unreadable.first(where: { !isExcluded($0.names) }) else { return }
+        throw ToolError(
+            "the folder “\(folder)/\(part.names)” cannot be read: \(part.reason)",
+            advice: part.names.isEmpty
+                ? "Check its permissions."
+                : "Check its permissions, or leave it out: keel files sync "
+                    + "--exclude '/\(part.names)' …"
+        )
+    }
+
+    private mutating func read(_ folder: String, below prefix: String) {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        } catch {
+            unreadable.append((prefix, ToolError.reason(error)))
+            return
+        }
+        for name in names {
             let path = folder + "/" + name
-            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            // A file can be gone meanwhile, and a name that is not UTF-8 leads nowhere.
+            guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {
+                skipped.append(prefix + name)
+                continue
+            }
             switch attributes[.type] as? FileAttributeType {
             case .typeRegular?:
                 let size = (attributes[.size] as? NSNumber)?.intValue ?? 0
                 let modified = attributes[.modificationDate] as? Date ?? .distantPast
                 files.append((prefix + name, size, modified))
-            case .typeDirectory?: try read(path, below: prefix + name + "/")
+            case .typeDirectory?: read(path, below: prefix + name + "/")
             default: skipped.append(prefix + name)
             }
         }
@@ -49,9 +80,17 @@ struct LocalTree {
 
     /// Creates the folder that contains a path.
     static func makeFolder(above path: String) throws {
-        try FileManager.default.createDirectory(
-            at: URL(filePath: path).deletingLastPathComponent(),
-            withIntermediateDirectories: true
-        )
+        let folder = URL(filePath: path).deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(
+                at: folder,
+                withIntermediateDirectories: true
+            )
+        } catch {
+            throw ToolError(
+                "the folder “\(folder.path)” cannot be created: \(ToolError.reason(error))",
+                advice: "Check whether a file has its name, and the permissions above it."
+            )
+        }
     }
 }

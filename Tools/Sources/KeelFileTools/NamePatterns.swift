@@ -19,8 +19,11 @@ package struct NamePatterns: Sendable {
     /// - Returns: Whether a pattern includes it and none excludes it.
     package func chooses(_ names: String) -> Bool {
         (include.isEmpty || include.contains { $0.matches(names) })
-            && !exclude.contains { $0.matches(names) }
+            && !excludes(names)
     }
+
+    /// Returns whether a pattern leaves out a file, or a folder whose path ends with `/`.
+    func excludes(_ names: String) -> Bool { exclude.contains { $0.matches(names) } }
 }
 
 /// A pattern of paths: `?` and `*` stand for characters of one name, `**` also for folders.

@@ -74,7 +74,7 @@ package struct NewApp: Sendable {
         } catch {
             try? FileManager.default.removeItem(at: part)
             throw ToolError(
-                "“\(folder.path)” cannot be written: \(error.localizedDescription)",
+                "“\(folder.path)” cannot be written: \(ToolError.reason(error))",
                 advice: "Give a folder with --in that exists and that you may write to."
             )
         }

@@ -35,11 +35,23 @@ package struct ToolError: LocalizedError, CustomStringConvertible {
                 code: error.code.name
             )
         default:
+            // Foundation's texts do not name the file.
+            let path = (error as? CocoaError).flatMap { $0.filePath ?? $0.url?.path }
             self.init(
-                error.localizedDescription,
-                advice: "See the message; keel --help shows the arguments of a command."
+                (path.map { "“\($0)”: " } ?? "") + Self.reason(error),
+                advice: path == nil
+                    ? "See the message; keel --help shows the arguments of a command."
+                    : "Check the path, its permissions and the free space."
             )
         }
+    }
+
+    /// Returns why a call failed, in the words of the system if it has some.
+    package static func reason(_ error: any Error) -> String {
+        guard let cause = (error as? CocoaError)?.underlying as? POSIXError else {
+            return error.localizedDescription
+        }
+        return String(cString: strerror(cause.code.rawValue))
     }
 
     /// The cause in parentheses; empty if it is unknown, or if the message contains it.

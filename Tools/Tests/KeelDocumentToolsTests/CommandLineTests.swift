@@ -219,6 +219,22 @@ struct CommandLineTests {
         }
     }
 
+    @Test("A checkpoint that cannot be written is named with the option for another one")
+    func checkpoint() throws {
+        let scratch = try Scratch()
+        let lines = try scratch.file("lines", holding: "{}\n").path
+        let nowhere = scratch.file("none/checkpoint").path
+        let result = try KeelProcess(
+            [
+                "documents", "import", lines, "c", "--checkpoint", nowhere, "--storage",
+                scratch.file("s.sqlite").path,
+            ]
+        ).wait()
+        #expect(result.code == 1)
+        #expect(result.errors.contains("the checkpoint “\(nowhere)” cannot be written: "))
+        #expect(result.errors.contains("add --checkpoint"), "\(result.errors)")
+    }
+
     @Test("A query without a result says so, except to a program")
     func nothing() throws {
         let scratch = try Scratch()

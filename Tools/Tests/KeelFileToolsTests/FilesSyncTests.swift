@@ -144,6 +144,65 @@ struct FilesSyncTests {
         #expect(!FileManager.default.fileExists(atPath: outside.appending(path: "x").path))
     }
 
+    @Test("What is skipped in the source is not deleted in the target")
+    func skippedSources() throws {
+        let folder = try tree("a", ["x": "x", "b/y": "y", "z": "z"])
+        #expect(try keel("sync", folder.path, root).code == 0)
+        for name in ["x", "b", "z"] {
+            try FileManager.default.removeItem(at: folder.appending(path: name))
+        }
+        for name in ["x", "b"] {
+            try FileManager.default.createSymbolicLink(
+                at: folder.appending(path: name),
+                withDestinationURL: URL(filePath: "/nowhere")
+            )
+        }
+        let sync = try keel("sync", folder.path, root, "--delete", "--yes")
+        #expect(sync.code == 2 && sync.errors.contains("“b” was skipped"), "\(sync.errors)")
+        #expect(sync.output == "deleted \(root)/z\n0 copied, 1 deleted, 0 unchanged\n")
+        #expect(try keel("cat", "\(root)/x", "\(root)/b/y").output == "xy")
+    }
+
+    #if os(Linux)
+    @Test("A file whose name is not UTF-8 is skipped by name, and the others are copied")
+    func foreignNames() throws {
+        let folder = try tree("a", ["x": "x"])
+        let made = try KeelProcess(
+            shell: "printf y > \"$(printf 'caf\\351')\"; ls",
+            in: folder
+        ).wait()
+        try #require(made.code == 0, "\(made.errors)")
+        for arguments in [["sync", folder.path, root], ["put", folder.path, root, "-r"]] {
+            let result = try KeelProcess(
+                ["files"] + arguments,
+                environment: server.environment(scratch.file("cache"))
+            ).wait()
+            #expect(result.code == 2, "\(result.errors)")
+            #expect(result.errors.contains("“caf\u{FFFD}” was skipped"), "\(result.errors)")
+        }
+        #expect(try keel("cat", "\(root)/x").output == "x")
+    }
+    #endif
+
+    @Test(
+        "A folder that cannot be read ends the command, unless it is excluded",
+        .enabled(if: geteuid() != 0, "SKIPPED: root can read every folder")
+    )
+    func unreadableFolders() throws {
+        let folder = try tree("a", ["x": "x", "lost/y": "y"])
+        let lost = folder.appending(path: "lost").path
+        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: lost)
+        defer {
+            try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: lost)
+        }
+        let sync = try keel("sync", folder.path, root)
+        #expect(sync.code == 1 && sync.errors.contains("lost/” cannot be read"), "\(sync.errors)")
+        #expect(sync.errors.contains("--exclude '/lost/'"))
+        let rest = try keel("sync", folder.path, root, "--exclude", "/lost/")
+        #expect(rest.code == 0, "\(rest.errors)")
+        #expect(try keel("put", folder.path, root, "-r").code == 1)
+    }
+
     @Test("A killed sync continues when it is run again")
     func killed() async throws {
         let folder = try tree("a", ["a.txt": "a", "b.txt": "b"])

@@ -58,6 +58,20 @@ struct ShellAdviceTests {
         }
     }
 
+    @Test("An error of Foundation names its file and the reason, once")
+    func files() {
+        let path = "/nowhere/at/all"
+        do {
+            let names = try FileManager.default.contentsOfDirectory(atPath: path)
+            Issue.record("\(names)")
+        } catch {
+            let described = ToolError(describing: error)
+            #expect(described.message == "“\(path)”: \(ToolError.reason(error))")
+            #expect(!ToolError.reason(error).contains(path))
+            #expect(described.advice.hasPrefix("Check the path"))
+        }
+    }
+
     @Test("An error has the advice of the table, and its cause")
     func causes() {
         let absent = ToolError(describing: StorageError(.documentNotFound, "“c/a” is not there"))

@@ -81,7 +81,7 @@ extension DocumentPlace {
         } catch {
             throw ToolError(
                 "the key of the service account, “\(path)”, cannot be read: "
-                    + error.localizedDescription,
+                    + ToolError.reason(error),
                 advice: "Set GOOGLE_APPLICATION_CREDENTIALS to a file that you may read."
             )
         }

@@ -27,7 +27,7 @@ enum StandardInput {
             guard !(error is CancellationError || error is ToolError) else { throw error }
             throw ToolError(
                 "standard input cannot be copied to “\(folder.path)”: "
-                    + error.localizedDescription,
+                    + ToolError.reason(error),
                 advice: "Free some room there, or set TMPDIR to a folder that has some."
             )
         }

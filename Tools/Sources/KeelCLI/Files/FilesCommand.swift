@@ -183,7 +183,7 @@ struct BucketOptions: ParsableArguments {
 
     /// Names what was skipped in a folder.
     static func remark(on skipped: [String], _ output: CommandOutput) {
-        let reason = "it is not a file, or its name is invalid in a bucket"
+        let reason = "it is not a file that can be read, or its name is invalid in a bucket"
         for name in skipped {
             guard output.isJSON else {
                 output.message("“\(name)” was skipped: \(reason)")

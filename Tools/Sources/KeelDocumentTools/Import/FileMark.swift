@@ -26,7 +26,7 @@ package struct FileMark: Codable, Hashable, Sendable {
             try handle.close()
         } catch {
             throw ToolError(
-                "“\(file.path)” cannot be read: \(error.localizedDescription)",
+                "“\(file.path)” cannot be read: \(ToolError.reason(error))",
                 advice: "Check the path and the file’s permissions."
             )
         }

@@ -25,7 +25,7 @@ package struct FirebaseIndexes: Sendable {
                 : try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
             throw ToolError(
-                "“\(path)” cannot be read: \(error.localizedDescription)",
+                "“\(path)” cannot be read: \(ToolError.reason(error))",
                 advice: "Check the path; to write such a file: "
                     + "firebase firestore:indexes > firestore.indexes.json"
             )

@@ -49,7 +49,7 @@ package struct SettingsFile: Sendable {
             data = try Data(contentsOf: file)
         } catch {
             throw ToolError(
-                "“\(file.path)” cannot be read: \(error.localizedDescription)",
+                "“\(file.path)” cannot be read: \(ToolError.reason(error))",
                 advice: "Check its permissions, or move it away."
             )
         }
