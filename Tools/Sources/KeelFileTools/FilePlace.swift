@@ -5,16 +5,17 @@ package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
     /// A key of a bucket; a folder if it is empty or ends with `/`.
     case bucket(name: String, key: String)
 
-    private static let scheme = "s3://"
+    private static let scheme = "s3:"
 
-    /// Parses `s3://BUCKET/KEY`, or a local path.
+    /// Parses `s3://BUCKET/KEY`, `s3:BUCKET/KEY`, or a local path.
     package init?(_ text: String) {
         guard text.hasPrefix(Self.scheme) else {
             guard !text.isEmpty else { return nil }
             self = .local(path: text)
             return
         }
-        let rest = text.dropFirst(Self.scheme.count)
+        let address = text.dropFirst(Self.scheme.count)
+        let rest = address.hasPrefix("//") ? address.dropFirst(2) : address
         let name = String(rest.prefix { $0 != "/" })
         guard !name.isEmpty else { return nil }
         self = .bucket(name: name, key: String(rest.dropFirst(name.count + 1)))
@@ -23,7 +24,7 @@ package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .local(let path): path
-        case .bucket(let name, let key): "\(Self.scheme)\(name)/\(key)"
+        case .bucket(let name, let key): "\(Self.scheme)//\(name)/\(key)"
         }
     }
 

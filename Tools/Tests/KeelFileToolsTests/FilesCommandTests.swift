@@ -154,6 +154,11 @@ struct FilesCommandTests {
         let file = try scratch.file("a.txt", holding: "hello").path
         #expect(try keel("put", file, "b.txt").code == 64)
         #expect(try keel("copy", file, "b.txt").code == 64)
+        for command in ["put", "get"] {
+            let between = try keel(command, "s3:first/a", "s3:second/b")
+            #expect(between.code == 64)
+            #expect(between.errors.contains("type keel files copy s3://first/a s3://second/b"))
+        }
         #expect(try keel("delete", "s3://first").code == 64)
         #expect(try keel("delete", "s3://first/a/").code == 64)
         #expect(try keel("put", file, "\(root)/a", "--part-size", "4").code == 64)
@@ -222,8 +227,12 @@ struct FilesCommandTests {
         #expect(FilePlace("s3://b/a/c") == .bucket(name: "b", key: "a/c"))
         #expect(FilePlace("s3://b") == .bucket(name: "b", key: ""))
         #expect(FilePlace("s3://b/") == .bucket(name: "b", key: ""))
+        #expect(FilePlace("s3:b/a/c") == .bucket(name: "b", key: "a/c"))
+        #expect(FilePlace("s3:b")?.description == "s3://b/")
         #expect(FilePlace("a/b") == .local(path: "a/b"))
+        #expect(FilePlace("./s3:b") == .local(path: "./s3:b"))
         #expect(FilePlace("s3://") == nil)
+        #expect(FilePlace("s3:") == nil)
         #expect(FilePlace("") == nil)
     }
 }

@@ -62,6 +62,29 @@ struct FilesSettingsTests {
         #expect(try keel("files", "cat", "\(root)/a", environment: variable).code == 1)
     }
 
+    @Test("What is encrypted in a pipe is kept, and decrypted in another one")
+    func pipeline() throws {
+        let made = try keel("keyset", "generate", "key")
+        let recipient = made.output.trimmingCharacters(in: .newlines)
+        _ = try scratch.file(
+            "keel.toml",
+            holding: "[encrypt]\nrecipient = \"\(recipient)\"\n[decrypt]\nidentity = \"key\"\n"
+        )
+        let place = root.replacing("s3://", with: "s3:") + "/dump"
+        let script = """
+            printf 'some rows' | "$keel" encrypt | "$keel" files put - \(place) -q &&
+            "$keel" files cat \(place) | "$keel" decrypt
+            """
+        let result = try KeelProcess(
+            shell: script,
+            environment: server.environment(scratch.file("cache")),
+            in: scratch.folder
+        ).wait()
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.output.hasSuffix("some rows"), "\(result.output)")
+        #expect(!result.output.contains("keelpub1") && result.errors.isEmpty, "\(result.errors)")
+    }
+
     @Test("A copy streams standard input and output")
     func streams() throws {
         let put = try keel("files", "copy", "-", "\(root)/a", input: "hello")

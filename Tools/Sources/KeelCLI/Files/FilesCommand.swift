@@ -13,9 +13,9 @@ struct FilesCommand: AsyncParsableCommand {
         commandName: "files",
         abstract: "Copies, lists and deletes files in buckets of S3, and of servers like it.",
         discussion: """
-            A bucket's file is s3://BUCKET/KEY. The keys to sign with are those that AWS's tools would \
-            use: of the environment, a profile in ~/.aws, single sign-on, a web identity, the \
-            container or the instance.
+            A bucket's file is s3://BUCKET/KEY, or s3:BUCKET/KEY. The keys to sign with are those \
+            that AWS's tools would use: of the environment, a profile in ~/.aws, single sign-on, a \
+            web identity, the container or the instance.
 
                 keel files put photo.jpg s3://photos/2026/
                 pg_dump shop | keel files put - s3://backups/shop.sql
@@ -37,6 +37,12 @@ extension FilePlace: ExpressibleByArgument {
 extension FilePlace {
     /// Whether it is `-`, which stands for standard input or standard output.
     var isStandard: Bool { self == .local(path: "-") }
+
+    /// Refuses a bucket in the place of a file of the machine.
+    static func requireLocal(_ file: String, _ command: (FilePlace) -> String) throws {
+        guard let place = FilePlace(file), place.isBucket else { return }
+        throw ValidationError("“\(place)” is in a bucket: type \(command(place)).")
+    }
 
     /// Refuses a bucket or a folder in the place of a file.
     func requireKey() throws {
@@ -315,6 +321,7 @@ struct FilesPutCommand: AsyncParsableCommand {
         guard case .bucket(_, let key) = target else {
             throw ValidationError("The target must be s3://BUCKET/KEY.")
         }
+        try FilePlace.requireLocal(file) { "keel files copy \($0) \(target)" }
         guard file == "-" else { return }
         try Self.requireName(recursive, key)
     }
@@ -390,6 +397,7 @@ struct FilesGetCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard source.isBucket else { throw ValidationError("The source must be s3://BUCKET/KEY.") }
+        try FilePlace.requireLocal(file) { "keel files copy \(source) \($0)" }
         guard file == "-" else { return }
         guard !recursive else {
             throw ValidationError(
