@@ -18,12 +18,26 @@ struct CommandOutput {
     var showsProgress: Bool { !isJSON && !isQuiet && isatty(STDERR_FILENO) == 1 }
 
     /// A progress line, which is drawn only on a terminal.
+    ///
+    /// - Parameters:
+    ///   - total: The amount of work; nil if it is unknown.
+    ///   - unit: The unit of the amounts.
+    ///   - writesData: Whether the command writes data to standard output, which must not be a terminal then.
+    ///   - underWay: Returns how much of the completed amount does not count yet.
+    /// - Returns: The line.
     func progressLine(
         total: Int? = nil,
         unit: ProgressText.Unit,
+        writesData: Bool = false,
         underWay: (@Sendable () -> Int)? = nil
     ) -> ProgressLine {
-        ProgressLine(total: total, unit: unit, isQuiet: !showsProgress, underWay: underWay)
+        let isMixed = writesData && isatty(STDOUT_FILENO) == 1
+        return ProgressLine(
+            total: total,
+            unit: unit,
+            isQuiet: !showsProgress || isMixed,
+            underWay: underWay
+        )
     }
 
     func line(_ text: String) throws {

@@ -28,11 +28,15 @@ extension FileContent {
 
     /// Writes the bytes to standard output.
     ///
+    /// - Parameter progress: Called with the number of bytes written.
     /// - Throws: `FileStoreError` if the content cannot be read, or the error of the output.
-    package func writeToStandardOutput() async throws {
+    package func writeToStandardOutput(progress: (Int) -> Void = { _ in }) async throws {
         let reader = try await open()
+        var count = 0
         while let piece = try await reader.next() {
             try StandardOutput.write(piece)
+            count += piece.count
+            progress(count)
         }
     }
 }

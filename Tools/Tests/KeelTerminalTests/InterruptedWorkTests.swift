@@ -118,6 +118,24 @@ struct InterruptedWorkTests {
         #expect(try await terminal.exitCode() == 130)
     }
 
+    @Test("Nothing is drawn between data that go to the same terminal")
+    func data() async throws {
+        let (source, writing) = try pipe("source")
+        let key = scratch.file("key").path
+        let recipient = try KeelProcess(["keyset", "generate", key]).wait().output
+            .trimmingCharacters(in: .newlines)
+        let terminal = try TmuxTerminal(
+            ["encrypt", source.path, "--armor", "-o", "-", "-r", recipient]
+        )
+        try await Self.write(Data("0123456789".utf8), to: writing)
+        try await terminal.wait(for: "-----BEGIN")
+        try writing.close()
+        #expect(try await terminal.exitCode() == 0)
+        let screen = try terminal.screen()
+        #expect(screen.contains { $0.hasPrefix("-----END") }, "\(screen)")
+        #expect(!screen.contains { $0.contains("10 B") }, "\(screen)")
+    }
+
     /// Writes bytes, and waits for the reader if they do not fit into the pipe.
     private static func write(_ bytes: Data, to handle: FileHandle) async throws {
         let descriptor = handle.fileDescriptor

@@ -58,7 +58,15 @@ struct ExportCommand: AsyncParsableCommand {
         try await store.run(for: .reading, isQuiet: quiet) { adapter, out in
             let export = DocumentExport(from: adapter, scope, as: line, asOf: try past.time)
             guard let output, output != "-" else {
-                let report = try await export.run { try out.line($0) }
+                let progress = out.progressLine(unit: .items("documents"), writesData: true)
+                defer { progress.finish() }
+                var count = 0
+                let report = try await export.run { text in
+                    try out.line(text)
+                    count += 1
+                    progress.update(done: count)
+                }
+                progress.finish()
                 if let remark = Self.remark(report) { out.message(remark) }
                 return out.unreadable(report.unreadable.values)
             }

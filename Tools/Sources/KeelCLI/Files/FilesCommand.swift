@@ -148,8 +148,12 @@ struct BucketOptions: ParsableArguments {
     var output: CommandOutput { CommandOutput(isJSON: json, isQuiet: quiet) }
 
     /// Runs a command with buckets at hand, until it ends or is interrupted.
+    ///
+    /// - Parameters:
+    ///   - advice: What to do after an interruption; nil lets signals end the process.
+    ///   - body: The command.
     func run(
-        advice: String = "Run it again: a file in parts continues where it stopped.",
+        advice: String? = "Run it again: a file in parts continues where it stopped.",
         _ body: @escaping @Sendable (FileTransfers, CommandOutput) async throws -> ToolExit
     ) async throws {
         var settings = BucketSettings(
@@ -174,11 +178,15 @@ struct BucketOptions: ParsableArguments {
             let transfers = FileTransfers(prepared, over: paced)
             let result: Result<ToolExit, any Error>
             do {
-                result = .success(
-                    try await Interruption.value(advice: advice) {
+                let exit: ToolExit
+                if let advice {
+                    exit = try await Interruption.value(advice: advice) {
                         try await body(transfers, output)
                     }
-                )
+                } else {
+                    exit = try await body(transfers, output)
+                }
+                result = .success(exit)
             } catch {
                 result = .failure(error)
             }

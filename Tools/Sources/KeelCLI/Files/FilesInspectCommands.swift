@@ -25,10 +25,17 @@ struct FilesCatCommand: AsyncParsableCommand {
     func run() async throws { try await Self.write(places, bucket) }
 
     static func write(_ places: [FilePlace], _ bucket: BucketOptions) async throws {
-        try await bucket.run { transfers, _ in
+        // Nothing is left behind, so a signal just ends the command, even while the output waits for its reader.
+        try await bucket.run(advice: nil) { transfers, output in
             for case .bucket(let name, let key) in places {
                 let file = try await FileStore(transfers.adapter(name)).open(FileStorePath(key))
-                try await file.content.writeToStandardOutput()
+                let line = output.progressLine(
+                    total: file.metadata.size,
+                    unit: .bytes,
+                    writesData: true
+                )
+                defer { line.finish() }
+                try await file.content.writeToStandardOutput { line.update(done: $0) }
             }
             return .done
         }

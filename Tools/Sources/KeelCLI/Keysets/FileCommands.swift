@@ -61,12 +61,17 @@ struct FileKeyOptions: ParsableArguments {
     }
 
     /// A line that shows how far a file has been read.
-    func progressLine(of source: FilePipe.End) -> ProgressLine {
+    ///
+    /// - Parameters:
+    ///   - source: The file.
+    ///   - target: Where the result goes.
+    /// - Returns: The line.
+    func progressLine(of source: FilePipe.End, to target: FilePipe.End) -> ProgressLine {
         var size: Int?
         if case .file(let url) = source {
             size = (try? url.resourceValues(forKeys: [.fileSizeKey]))?.fileSize
         }
-        return output.progressLine(total: size, unit: .bytes)
+        return output.progressLine(total: size, unit: .bytes, writesData: target == .standard)
     }
 
     /// Runs a command on a pipe, and reports the file that it has written.
@@ -74,7 +79,7 @@ struct FileKeyOptions: ParsableArguments {
         _ pipe: FilePipe,
         _ body: @escaping @Sendable (@Sendable (Int) -> Void) async throws -> Int
     ) async throws {
-        let line = progressLine(of: pipe.source)
+        let line = progressLine(of: pipe.source, to: pipe.target)
         defer { line.finish() }
         guard case .file(let file) = pipe.target else {
             // A signal removes incomplete files, and a pipe without a reader ends the command.
@@ -369,7 +374,7 @@ struct KeysetReencryptCommand: AsyncParsableCommand {
             for file in files {
                 let url = URL(filePath: file)
                 do {
-                    let line = keys.progressLine(of: .file(url))
+                    let line = keys.progressLine(of: .file(url), to: .file(url))
                     defer { line.finish() }
                     try await Interruption.value {
                         try await encryption.reencrypt(url) { line.update(done: $0) }
