@@ -77,7 +77,15 @@ package enum SecretPrompt {
     package static func secret(_ question: String, limit: Int) throws -> Data {
         if isatty(STDIN_FILENO) == 1 { return Data(try ask(question).utf8) }
         // One byte more than the limit with a line end, so that a longer secret is refused.
-        var data = try FileHandle.standardInput.read(upToCount: limit + 3) ?? Data()
+        var data: Data
+        do {
+            data = try FileHandle.standardInput.read(upToCount: limit + 3) ?? Data()
+        } catch {
+            throw ToolError(
+                "standard input cannot be read: \(ToolError.reason(error))",
+                advice: "Write the secret to it, or run the command at a terminal."
+            )
+        }
         if data.last == UInt8(ascii: "\n") {
             data.removeLast()
             if data.last == UInt8(ascii: "\r") { data.removeLast() }

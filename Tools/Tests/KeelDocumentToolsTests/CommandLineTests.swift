@@ -70,6 +70,18 @@ struct CommandLineTests {
         #expect(!result.errors.contains("Usage"))
     }
 
+    @Test("Standard input that cannot be read is named with what to do")
+    func unreadableInput() throws {
+        let scratch = try Scratch()
+        let script = "\"$keel\" documents set c/a - --storage s.sqlite < ."
+        let result = try KeelProcess(shell: script, in: scratch.folder).wait()
+        #expect(result.code == 1)
+        #expect(result.errors.hasPrefix("keel: standard input cannot be read: "))
+        #expect(result.errors.split(separator: "\n").count == 2, "\(result.errors)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+        #expect(names.isEmpty)
+    }
+
     @Test("Exit codes distinguish a failure, findings and a wrong command line")
     func exitCodes() throws {
         let scratch = try Scratch()

@@ -59,6 +59,38 @@ struct StandardStreamTests {
         #expect(names.isEmpty)
     }
 
+    @Test(
+        "Standard input is only one of the files",
+        arguments: [
+            ["encrypt", "-R", "-"], ["encrypt", "plain", "-R", "-", "-R", "-"],
+            ["decrypt", "-i", "-"], ["decrypt", "plain.keel", "-i", "-", "-i", "-"],
+            ["keyset", "sign", "-", "--key", "-"],
+            ["keyset", "verify", "plain", "--key", "-", "--signature", "-"],
+        ]
+    )
+    func oneInput(arguments: [String]) throws {
+        let result = try KeelProcess(arguments, input: "text", in: scratch.folder).wait()
+        #expect(result.code == 64 && result.output.isEmpty)
+        #expect(result.errors.contains("only one of the files"), "\(result.errors)")
+    }
+
+    @Test("Standard input cannot have a passphrase and what it protects")
+    func passphraseInput() throws {
+        for arguments in [
+            ["encrypt", "--passphrase-descriptor", "0"],
+            [
+                "secrets", "set", "token", "--service", "s", "--store", "file:f",
+                "--passphrase-descriptor", "0",
+            ],
+        ] {
+            let result = try KeelProcess(arguments, input: "text", in: scratch.folder).wait()
+            #expect(result.code == 64)
+            #expect(result.errors.contains("--passphrase-descriptor 3 3<FILE"))
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+        #expect(names.isEmpty)
+    }
+
     @Test("A pipe is not replaced by a file")
     func pipes() throws {
         let pipe = try scratch.pipe("pipe")

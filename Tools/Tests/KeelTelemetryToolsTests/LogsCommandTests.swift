@@ -60,7 +60,7 @@ struct LogsCommandTests {
         let pipe = try KeelProcess(["logs", "query", try scratch.pipe("pipe").path]).wait()
         #expect(pipe.code == 1 && pipe.errors.contains("Type - in its place"), "\(pipe.errors)")
         let twice = try KeelProcess(["logs", "query", "-", "-"], input: text).wait()
-        #expect(twice.code == 64 && twice.errors.contains("only one of the logs"))
+        #expect(twice.code == 64 && twice.errors.contains("only one of the files"))
         let follow = try KeelProcess(["logs", "tail", "-", "--follow"], input: text).wait()
         #expect(follow.code == 64 && follow.errors.contains("type a path instead of -"))
     }

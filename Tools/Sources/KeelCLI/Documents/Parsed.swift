@@ -50,6 +50,14 @@ enum Parsed {
         )
     }
 
+    /// Refuses `-` for more than one file of a command.
+    static func requireOneStandardInput(_ files: [String]) throws {
+        guard files.count(where: { $0 == "-" }) > 1 else { return }
+        throw ValidationError(
+            "Standard input can be only one of the files: type the path of the other one."
+        )
+    }
+
     /// Refuses `-` for a file that cannot be standard output.
     static func requirePath(_ path: String?, of option: String) throws {
         guard path == "-" else { return }

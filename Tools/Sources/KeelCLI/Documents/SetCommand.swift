@@ -37,7 +37,13 @@ struct SetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let path = try Parsed.document(path)
-        let fields = try givenFields()
+        var given: DocumentFields?
+        // Before a store is created.
+        try await CommandOutput(isJSON: store.json).reporting {
+            given = try givenFields()
+            return .done
+        }
+        guard let fields = given else { return }
         try await store.run(for: .creating) { adapter, output in
             let client = StorageClient(adapter)
             let receipt =
@@ -56,14 +62,16 @@ struct SetCommand: AsyncParsableCommand {
 
     private func givenFields() throws -> DocumentFields {
         guard fields == "-" else { return try parsed(Array(fields.utf8)) }
+        let text = Array(try StandardInput.data())
         do {
-            return try parsed(Array(try FileHandle.standardInput.readToEnd() ?? Data()))
+            return try parsed(text)
         } catch let error as ValidationError {
             // The usage would not help: the mistake is not on the command line.
-            CommandOutput(isJSON: store.json).failure(
-                ToolError(error.message, advice: "Write one JSON object to standard input.")
+            throw ToolError(
+                error.message,
+                advice: "Write one JSON object to standard input.",
+                exit: .usage
             )
-            throw ExitCode(ToolExit.usage.rawValue)
         }
     }
 

@@ -33,6 +33,15 @@ enum StandardInput {
         }
     }
 
+    /// Returns all bytes of standard input.
+    ///
+    /// - Throws: `ToolError` if it cannot be read, and `CancellationError` if the task is canceled.
+    static func data() throws -> Data {
+        var data = Data()
+        while let piece = try nextPiece() { data.append(piece) }
+        return data
+    }
+
     /// Returns the next bytes; nil at the end.
     private static func nextPiece() throws -> Data? {
         // Unlike reading, the wait ends at an interruption.

@@ -133,7 +133,8 @@ struct PassphraseOptions: ParsableArguments {
     func validate(_ file: String) throws {
         guard passphraseDescriptor != STDIN_FILENO || file != "-" else {
             throw ValidationError(
-                "Standard input cannot hold both the passphrase and the file: use descriptor 3."
+                "Standard input cannot have both the passphrase and what it is for: type "
+                    + "--passphrase-descriptor 3 3<FILE."
             )
         }
     }
@@ -216,6 +217,7 @@ struct EncryptCommand: AsyncParsableCommand {
         guard (1...1024).contains(passphraseMemory) else {
             throw ValidationError("--passphrase-memory is 1 to 1024 MiB.")
         }
+        try Parsed.requireOneStandardInput([file] + recipientsFile)
         try passphraseOptions.validate(file)
     }
 
@@ -311,11 +313,7 @@ struct DecryptCommand: AsyncParsableCommand {
         guard keys.keyset == nil || identity.isEmpty else {
             throw ValidationError("--identity and --keyset cannot be combined: leave out one.")
         }
-        guard file != "-" || !identity.contains("-") else {
-            throw ValidationError(
-                "Standard input can be the key or the file: type the path of the other one."
-            )
-        }
+        try Parsed.requireOneStandardInput([file] + identity)
         for file in [file] + identity { try passphraseOptions.validate(file) }
     }
 

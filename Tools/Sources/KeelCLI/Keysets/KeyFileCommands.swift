@@ -180,11 +180,7 @@ struct KeysetSignCommand: AsyncParsableCommand {
     @OptionGroup var passphraseOptions: PassphraseOptions
 
     func validate() throws {
-        guard file != "-" || key != "-" else {
-            throw ValidationError(
-                "Standard input can be the key or the file: type the path of the other one."
-            )
-        }
+        try Parsed.requireOneStandardInput([file, key])
         for file in [file, key] { try passphraseOptions.validate(file) }
     }
 
@@ -237,9 +233,7 @@ struct KeysetVerifyCommand: AsyncParsableCommand {
         guard file != "-" || signature != nil else {
             throw ValidationError("Name the file of the signature with --signature.")
         }
-        guard [file, key, signature ?? ""].count(where: { $0 == "-" }) <= 1 else {
-            throw ValidationError("Standard input can be only one of the files: type - once.")
-        }
+        try Parsed.requireOneStandardInput([file, key] + [signature].compactMap { $0 })
     }
 
     func run() async throws {
@@ -314,12 +308,12 @@ private enum KeyOutput {
     }
 
     static func contents(of file: String) throws -> Data {
+        guard file != "-" else { return try StandardInput.data() }
         do {
-            guard file != "-" else { return try FileHandle.standardInput.readToEnd() ?? Data() }
             return try Data(contentsOf: URL(filePath: file), options: .mappedIfSafe)
         } catch {
             throw ToolError(
-                "“\(file)” cannot be read",
+                "“\(file)” cannot be read: \(ToolError.reason(error))",
                 advice: "Give a file that exists and that you may read."
             )
         }

@@ -65,9 +65,7 @@ struct LogOptions: ParsableArguments {
     var json = false
 
     func validate() throws {
-        guard paths.count(where: { $0 == "-" }) <= 1 else {
-            throw ValidationError("Standard input can be only one of the logs: type - once.")
-        }
+        try Parsed.requireOneStandardInput(paths)
     }
 
     /// Runs a body with the paths of the logs, where a temporary copy stands for standard input.

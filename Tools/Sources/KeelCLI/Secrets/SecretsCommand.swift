@@ -34,6 +34,8 @@ struct SecretsSetCommand: AsyncParsableCommand {
 
     @OptionGroup var secrets: SecretOptions
 
+    func validate() throws { try secrets.key.passphraseOptions.validate("-") }
+
     func run() async throws {
         try await secrets.output.reporting {
             let store = try await secrets.open(isWritten: true)
