@@ -284,5 +284,25 @@ struct CommandSettingsTests {
         let provider = try keel(["config", "show", "files", "ls"]).output
         #expect(provider.contains("files.provider = aws  # default"), "\(provider)")
     }
+
+    @Test("config show names the variables of AWS's tools that keel files uses")
+    func foreignVariables() throws {
+        let variables = [
+            "AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_ENDPOINT_URL_S3": "",
+            "AWS_REGION": "eu-north-1",
+        ]
+        let show = ["config", "show", "files", "ls"]
+        let shown = try keel(show, variables).output
+        for line in [
+            "files.endpoint = http://127.0.0.1:9  # variable AWS_ENDPOINT_URL\n",
+            "files.region = eu-north-1  # variable AWS_REGION\n",
+        ] {
+            #expect(shown.contains(line), "\(shown)")
+        }
+        let own = try keel(show, variables.merging(["KEEL_REGION": "own"]) { $1 }).output
+        #expect(own.contains("files.region = own  # variable KEEL_REGION\n"), "\(own)")
+        let r2 = try keel(show + ["--provider", "r2"], variables).output
+        #expect(r2.contains("files.region = (none)  # default\n"), "\(r2)")
+    }
 }
 #endif

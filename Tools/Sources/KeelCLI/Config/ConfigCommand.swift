@@ -60,13 +60,15 @@ struct ConfigShowCommand: AsyncParsableCommand {
             for setting in Setting.all where group == nil || group == setting.command {
                 guard spellings == nil || spellings?[setting.option] != nil else { continue }
                 let resolved = held.first { $0.setting == setting }
+                let foreign = resolved == nil ? foreignVariable(of: setting, beside: held) : nil
                 let described = help.subcommands?.first { $0.commandName == setting.command }
+                let given = resolved?.values.joined(separator: ", ") ?? foreign?.value
+                let origin = resolved?.source.description ?? foreign.map { "variable \($0.name)" }
                 let line = Line(
                     setting: "\(setting.command).\(setting.option)",
-                    value: resolved.map {
-                        Passwords.hidden(in: $0.values.joined(separator: ", "))
-                    } ?? described?.defaultValue(of: setting.option),
-                    source: resolved?.source.description ?? "default"
+                    value: given.map { Passwords.hidden(in: $0) }
+                        ?? described?.defaultValue(of: setting.option),
+                    source: origin ?? "default"
                 )
                 try write(line, to: output)
             }
@@ -81,6 +83,21 @@ struct ConfigShowCommand: AsyncParsableCommand {
             }
             return .done
         }
+    }
+
+    /// Returns the variable of another tool that the command uses for a setting; nil if there is none.
+    private func foreignVariable(
+        of setting: Setting,
+        beside held: [Settings.Resolved]
+    ) -> (name: String, value: String)? {
+        // R2 has no use for the regions of AWS.
+        let isR2 = held.contains { $0.setting.option == "provider" && $0.values == ["r2"] }
+        guard setting.option != "region" || !isR2 else { return nil }
+        let environment = ProcessInfo.processInfo.environment
+        for name in setting.foreignVariables {
+            if let value = environment[name], !value.isEmpty { return (name, value) }
+        }
+        return nil
     }
 
     private func write(_ line: Line, to output: CommandOutput) throws {

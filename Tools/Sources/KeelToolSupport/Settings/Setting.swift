@@ -25,6 +25,8 @@ package struct Setting: Hashable, Sendable {
     ///
     /// Such a setting has a variable of its own, and is in the command's table only.
     package let isOwn: Bool
+    /// The variables of other tools that the command uses where nothing gives the option, in their order.
+    package let foreignVariables: [String]
 
     /// The variable that gives it.
     package var variable: String {
@@ -42,7 +44,8 @@ package struct Setting: Hashable, Sendable {
         below subcommands: [String] = [],
         instead alternatives: Set<String> = [],
         with companion: String? = nil,
-        isOwn: Bool = false
+        isOwn: Bool = false,
+        otherwise foreignVariables: [String] = []
     ) {
         self.command = command
         self.option = option
@@ -51,6 +54,7 @@ package struct Setting: Hashable, Sendable {
         self.alternatives = alternatives.subtracting([option])
         self.companion = companion
         self.isOwn = isOwn
+        self.foreignVariables = foreignVariables
     }
 
     /// Every setting, by command.
@@ -68,9 +72,13 @@ package struct Setting: Hashable, Sendable {
 
     private static let files =
         [
-            "endpoint", "region", "provider", "aws-profile", "part-size", "parallel", "transfers",
-            "limit-rate",
-        ].map { Setting("files", $0) } + [Setting("files", "path-style", .flag)]
+            Setting("files", "endpoint", otherwise: ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]),
+            Setting("files", "region", otherwise: ["AWS_REGION", "AWS_DEFAULT_REGION"]),
+            Setting("files", "path-style", .flag),
+        ]
+        + ["provider", "aws-profile", "part-size", "parallel", "transfers", "limit-rate"].map {
+            Setting("files", $0)
+        }
 
     private static let secrets =
         [Setting("secrets", "service"), Setting("secrets", "store", isOwn: true)]
