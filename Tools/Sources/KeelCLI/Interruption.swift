@@ -3,7 +3,7 @@ import KeelTerminal
 import KeelToolSupport
 import Synchronization
 
-/// Ends a wait on SIGINT and SIGTERM.
+/// Ends a wait on SIGINT and SIGTERM, and on SIGHUP, which the end of a terminal sends.
 enum Interruption {
     /// Runs a body to its end; a signal cancels it, and is reported as an error with this advice.
     static func value<Value: Sendable>(
@@ -19,7 +19,7 @@ enum Interruption {
             throw ToolError(
                 "it was interrupted",
                 advice: advice,
-                exit: number == SIGTERM ? .terminated : .interrupted
+                exit: number.flatMap { ToolExit(rawValue: 128 + $0) } ?? .interrupted
             )
         }
         return value
@@ -41,9 +41,9 @@ enum Interruption {
         during body: @escaping @Sendable () async throws -> Void
     ) async throws -> Int32? {
         let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
-        let watches = [SIGINT, SIGTERM].map { number in
-            SignalWatch(number) { continuation.yield(number) }
-        }
+        let watches = [SIGINT, SIGTERM, SIGHUP]
+            .filter { $0 != SIGHUP || !SignalWatch.isIgnored($0) }
+            .map { number in SignalWatch(number) { continuation.yield(number) } }
         defer { withExtendedLifetime(watches) {} }
         return try await withThrowingTaskGroup(of: Int32?.self) { group in
             group.addTask {

@@ -6,6 +6,14 @@ internal import Foundation
 package final class SignalWatch: @unchecked Sendable {
     private let source: any DispatchSourceSignal
 
+    /// Returns whether a signal is ignored, as `nohup` makes a program ignore SIGHUP.
+    package static func isIgnored(_ number: Int32) -> Bool {
+        let handler = signal(number, SIG_IGN)
+        signal(number, handler)
+        let ignoring = unsafeBitCast(SIG_IGN, to: Int.self)
+        return handler.map { unsafeBitCast($0, to: Int.self) } == ignoring
+    }
+
     /// Starts to watch a signal, in place of its default action.
     ///
     /// - Parameters:

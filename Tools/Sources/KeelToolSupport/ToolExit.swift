@@ -9,6 +9,8 @@ package enum ToolExit: Int32, Sendable, CaseIterable {
     case findings = 2
     /// The command line is wrong; nothing was done.
     case usage = 64
+    /// SIGHUP ended it, because its terminal is gone.
+    case hungUp = 129
     /// SIGINT ended it, such as Control-C.
     case interrupted = 130
     /// SIGTERM ended it.

@@ -118,6 +118,35 @@ struct InterruptedWorkTests {
         #expect(try await terminal.exitCode() == 130)
     }
 
+    #if os(Linux)
+    @Test("The end of the terminal leaves nothing behind, and does not end what runs under nohup")
+    func hangUp() async throws {
+        let (source, writing) = try pipe("source")
+        let recipient = try KeelProcess(["keyset", "generate", scratch.file("key").path]).wait()
+            .output.trimmingCharacters(in: .newlines)
+        let command = [
+            try KeelProcess.program().path, "encrypt", source.path, "-r", recipient, "-o",
+            folder.appending(path: "out").path,
+        ]
+        // The tests themselves may ignore the signal.
+        let env = URL(filePath: "/usr/bin/env")
+        let ended = try KeelProcess(["--default-signal=HUP"] + command, program: env)
+        while ended.isRunning, try names.isEmpty { await Task.yield() }
+        while ended.isRunning {
+            ended.hangUp()
+            await Task.yield()
+        }
+        #expect(ended.wait().code == 129)
+        #expect(try names.isEmpty)
+        let kept = try KeelProcess(command, program: URL(filePath: "/usr/bin/nohup"))
+        while kept.isRunning, try names.isEmpty { await Task.yield() }
+        kept.hangUp()
+        try writing.close()
+        #expect(kept.wait().code == 0)
+        #expect(try names == ["out"])
+    }
+    #endif
+
     @Test("Nothing is drawn between data that go to the same terminal")
     func data() async throws {
         let (source, writing) = try pipe("source")

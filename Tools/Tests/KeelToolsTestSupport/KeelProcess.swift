@@ -78,6 +78,9 @@ package final class KeelProcess {
 
     package func interrupt() { process.interrupt() }
 
+    /// Sends SIGHUP, as the end of a terminal does.
+    package func hangUp() { _ = Foundation.kill(process.processIdentifier, SIGHUP) }
+
     /// Returns the next line of output; empty at the end.
     package func nextLine() -> String {
         while true {
