@@ -247,6 +247,22 @@ struct CommandLineTests {
         #expect(result.errors.contains("add --checkpoint"), "\(result.errors)")
     }
 
+    @Test("A file without documents is imported, and needs no collection")
+    func emptyImport() throws {
+        let scratch = try Scratch()
+        let script = """
+            "$keel" documents set c/a '{}' --storage first.sqlite > set &&
+            "$keel" documents export none --storage first.sqlite |
+            "$keel" documents import - --storage second.sqlite
+            """
+        let piped = try KeelProcess(shell: script, in: scratch.folder).wait()
+        #expect(piped.code == 0 && piped.output == "0 documents imported\n", "\(piped.errors)")
+        let file = try scratch.file("empty.json", holding: " [ ] \n").path
+        let store = ["--storage", scratch.file("second.sqlite").path]
+        let array = try KeelProcess(["documents", "import", file] + store).wait()
+        #expect(array.code == 0 && array.output == "0 documents imported\n", "\(array.errors)")
+    }
+
     @Test("A query without a result says so, except to a program")
     func nothing() throws {
         let scratch = try Scratch()

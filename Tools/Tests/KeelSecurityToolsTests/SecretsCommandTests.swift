@@ -46,6 +46,15 @@ struct SecretsCommandTests {
         #expect(coded.errors.contains(#""code":"keyNotFound""#))
     }
 
+    @Test("Without a secret, neither a store nor its key is made")
+    func nothing() throws {
+        let result = try keel(["set", "token"] + place, input: "")
+        #expect(result.code == 1)
+        #expect(result.errors.contains("standard input contains no secret"), "\(result.errors)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+        #expect(names.isEmpty)
+    }
+
     @Test("The app finds the secrets that the command saved")
     func shared() async throws {
         _ = try keel(["set", "token"] + place, input: "s3cret")

@@ -38,14 +38,16 @@ struct SecretsSetCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await secrets.output.reporting {
+            // Standard input may have nothing, and then no store and no key are made.
+            let given = try isatty(STDIN_FILENO) == 1 ? nil : secret()
             let store = try await secrets.open(isWritten: true)
-            let secret = try SecretPrompt.secret(
-                "Secret",
-                limit: SecretStore.maximumByteCount
-            )
-            try await store.save(secret, forKey: key)
+            try await store.save(given ?? secret(), forKey: key)
             return .done
         }
+    }
+
+    private func secret() throws -> Data {
+        try SecretPrompt.secret("Secret", limit: SecretStore.maximumByteCount)
     }
 }
 

@@ -26,6 +26,7 @@ struct ImportForm {
         }
         var reader = try ElementReader(file, container: container)
         let first = try reader.next()
-        isTyped = first.map { (try? DocumentJSON.document(typed: $0.text)) != nil } ?? false
+        // A file without elements, such as the export of an empty collection, lacks nothing.
+        isTyped = first.map { (try? DocumentJSON.document(typed: $0.text)) != nil } ?? true
     }
 }
