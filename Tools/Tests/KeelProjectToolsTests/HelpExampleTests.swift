@@ -46,6 +46,15 @@ struct HelpExampleTests {
         }
     }
 
+    @Test("Each command has --json, except servers and those that pass on another's output")
+    func json() throws {
+        let others: Set = ["help", "lint", "serve", "proxy", "statements"]
+        for command in try Self.keel.get().all
+        where (command.subcommands ?? []).isEmpty && !others.contains(command.commandName) {
+            #expect(command.options.contains("json"), "\(command.commandName)")
+        }
+    }
+
     @Test("Their commands and options exist")
     func names() throws {
         let keel = try Self.keel.get()

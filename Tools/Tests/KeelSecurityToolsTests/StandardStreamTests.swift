@@ -28,6 +28,22 @@ struct StandardStreamTests {
         #expect(!FileManager.default.fileExists(atPath: scratch.file("-").path))
     }
 
+    @Test("Public halves and errors are JSON with --json")
+    func json() throws {
+        let made = try keel("keyset", "generate", "key", "--json")
+        #expect(made.code == 0 && made.output.hasPrefix(#"{"publicKey":"keelpub1"#), "\(made)")
+        #expect(try keel("keyset", "public", "key", "--json").output == made.output)
+        for arguments in [
+            ["generate", "key"], ["public", "none"], ["import", "none", "new"],
+            ["sign", "key", "--key", "none"], ["verify", "key", "--key", "none"],
+        ] {
+            let failed = try KeelProcess(["keyset"] + arguments + ["--json"], in: scratch.folder)
+                .wait()
+            #expect(failed.code == 1)
+            #expect(failed.errors.hasPrefix(#"{"advice":"#), "\(failed.errors)")
+        }
+    }
+
     @Test("A private key does not go to a terminal")
     func terminal() async throws {
         let terminal = try TmuxTerminal(["keyset", "generate", "-"])

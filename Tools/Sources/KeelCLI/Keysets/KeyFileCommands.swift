@@ -38,8 +38,11 @@ struct KeysetGenerateCommand: AsyncParsableCommand {
 
     @OptionGroup var passphraseOptions: PassphraseOptions
 
+    @Flag(help: CommandOutput.jsonHelp)
+    var json = false
+
     func run() async throws {
-        let output = CommandOutput(isJSON: false)
+        let output = CommandOutput(isJSON: json)
         try await output.reporting {
             let key = PrivateKeyText(kind)
             let form = format ?? key.publicKey.usualForm
@@ -50,7 +53,7 @@ struct KeysetGenerateCommand: AsyncParsableCommand {
                 try FileHandle.standardError.write(contentsOf: Array(text.utf8))
                 return .done
             }
-            try StandardOutput.write(Array(text.utf8))
+            try KeyOutput.writePublic(text, to: output)
             return .done
         }
     }
@@ -79,6 +82,9 @@ struct KeysetPublicCommand: AsyncParsableCommand {
 
     @OptionGroup var passphraseOptions: PassphraseOptions
 
+    @Flag(help: CommandOutput.jsonHelp)
+    var json = false
+
     func validate() throws {
         try passphraseOptions.validate(file)
         guard key.choice.count <= 1 else { return try key.requireOne() }
@@ -91,9 +97,9 @@ struct KeysetPublicCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let output = CommandOutput(isJSON: false)
+        let output = CommandOutput(isJSON: json)
         try await output.reporting {
-            try StandardOutput.write(Array(try await text().utf8))
+            try KeyOutput.writePublic(try await text(), to: output)
             return .done
         }
     }
@@ -138,10 +144,13 @@ struct KeysetImportCommand: AsyncParsableCommand {
 
     @OptionGroup var passphraseOptions: PassphraseOptions
 
+    @Flag(help: CommandOutput.jsonHelp)
+    var json = false
+
     func validate() throws { try passphraseOptions.validate(source) }
 
     func run() async throws {
-        let output = CommandOutput(isJSON: false)
+        let output = CommandOutput(isJSON: json)
         try await output.reporting {
             let phrase = passphraseOptions.source
             let text = try await KeyFiles.text(of: source, passphrase: phrase)
@@ -179,13 +188,16 @@ struct KeysetSignCommand: AsyncParsableCommand {
 
     @OptionGroup var passphraseOptions: PassphraseOptions
 
+    @Flag(help: CommandOutput.jsonHelp)
+    var json = false
+
     func validate() throws {
         try Parsed.requireOneStandardInput([file, key])
         for file in [file, key] { try passphraseOptions.validate(file) }
     }
 
     func run() async throws {
-        let out = CommandOutput(isJSON: false)
+        let out = CommandOutput(isJSON: json)
         try await out.reporting {
             let text = try await KeyFiles.text(of: key, passphrase: passphraseOptions.source)
             guard case .signing(let signing) = try PrivateKeyText(text, from: key) else {
@@ -229,6 +241,9 @@ struct KeysetVerifyCommand: AsyncParsableCommand {
     @Option(help: "The file of the signature; FILE.sig if it is not given.", completion: .file())
     var signature: String?
 
+    @Flag(help: CommandOutput.jsonHelp)
+    var json = false
+
     func validate() throws {
         guard file != "-" || signature != nil else {
             throw ValidationError("Name the file of the signature with --signature.")
@@ -237,7 +252,7 @@ struct KeysetVerifyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let output = CommandOutput(isJSON: false)
+        let output = CommandOutput(isJSON: json)
         try await output.reporting {
             guard
                 case .verification(let verifying) = try PublicKeyText(
@@ -264,6 +279,14 @@ struct KeysetVerifyCommand: AsyncParsableCommand {
 
 /// The files of keys and signatures.
 private enum KeyOutput {
+    /// Writes the public half of a key to standard output.
+    static func writePublic(_ text: String, to output: CommandOutput) throws {
+        guard !output.isJSON else {
+            return try output.record(["publicKey": text.trimmingCharacters(in: .newlines)])
+        }
+        try StandardOutput.write(Array(text.utf8))
+    }
+
     /// Writes a private key to a new file, or with `-` to standard output.
     ///
     /// - Parameters:
