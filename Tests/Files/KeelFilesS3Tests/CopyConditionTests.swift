@@ -24,18 +24,7 @@ struct CopyConditionTests {
         let transport = ScriptedHTTPTransport([
             Self.object, .status(.notFound), .status(.ok, body: Array(copied.utf8)), Self.object,
         ])
-        let configuration = S3FileStoreAdapter.Configuration(
-            bucket: "bucket",
-            region: "auto",
-            endpoint: endpoint,
-            credentials: AWSCredentials(accessKeyID: "AKID", secretAccessKey: "the secret")
-        )
-        let adapter = try S3FileStoreAdapter(
-            configuration,
-            transport: transport,
-            clock: ImmediateClock(),
-            now: { Date(timeIntervalSince1970: 1_800_000_000) }
-        )
+        let adapter = try s3Adapter(transport, endpoint: endpoint) { $0.region = "auto" }
         _ = try await adapter.transfer(FileTransferRequest(from: "a", to: "b", if: .absent))
         try transport.verify()
         return try #require(transport.calls.first { $0.head.method == .put })

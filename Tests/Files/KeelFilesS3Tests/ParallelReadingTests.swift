@@ -17,24 +17,14 @@ struct ParallelReadingTests {
     private static let bytes = sampleBytes(3, count: 5 * part + 4321)
 
     private static func files(_ server: RangeServer, limit: Int = 3) throws -> FileStore {
-        var configuration = S3FileStoreAdapter.Configuration(
-            bucket: "bucket",
-            region: "us-east-1",
-            endpoint: "http://127.0.0.1:9000",
-            credentials: AWSCredentials(accessKeyID: "AKID", secretAccessKey: "the secret")
-        )
-        configuration.partByteCount = part
-        configuration.maximumConcurrentParts = limit
         let answer = ScriptedHTTPTransport.Answer { (call) async throws(TransportError) in
             try server.reply(to: call)
         }
         return FileStore(
-            try S3FileStoreAdapter(
-                configuration,
-                transport: ScriptedHTTPTransport(then: answer),
-                clock: ImmediateClock(),
-                now: { Date(timeIntervalSince1970: 1_800_000_000) }
-            )
+            try s3Adapter(ScriptedHTTPTransport(then: answer)) { configuration in
+                configuration.partByteCount = part
+                configuration.maximumConcurrentParts = limit
+            }
         )
     }
 

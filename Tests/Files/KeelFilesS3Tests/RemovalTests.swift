@@ -12,21 +12,6 @@ import Testing
 struct RemovalTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
-    private func adapter(_ transport: ScriptedHTTPTransport) throws -> S3FileStoreAdapter {
-        let configuration = S3FileStoreAdapter.Configuration(
-            bucket: "bucket",
-            region: "us-east-1",
-            endpoint: "http://127.0.0.1:9000",
-            credentials: AWSCredentials(accessKeyID: "AKID", secretAccessKey: "the secret")
-        )
-        return try S3FileStoreAdapter(
-            configuration,
-            transport: transport,
-            clock: ImmediateClock(),
-            now: { Date(timeIntervalSince1970: 1_800_000_000) }
-        )
-    }
-
     private static func refusal(_ status: HTTPResponse.Status, _ code: String) -> Answer {
         .status(status, body: Array("<Error><Code>\(code)</Code></Error>".utf8))
     }
@@ -61,7 +46,7 @@ struct RemovalTests {
                 "<Deleted><Key>f/a&amp;b</Key></Deleted><Deleted><Key>f/new&#10;line</Key></Deleted>"
             ),
         ])
-        #expect(try await FileStore(try adapter(transport)).deleteAll(in: "f") == 2)
+        #expect(try await FileStore(try s3Adapter(transport)).deleteAll(in: "f") == 2)
         try transport.verify()
         let call = try #require(transport.calls.last)
         #expect(call.head.method == .post)
@@ -87,7 +72,7 @@ struct RemovalTests {
             ),
         ])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try adapter(transport)).deleteAll(in: "f")
+            try await FileStore(try s3Adapter(transport)).deleteAll(in: "f")
         }
         #expect(error?.code == .permissionDenied)
         #expect(error?.message.contains("f/a") == true)
@@ -106,7 +91,7 @@ struct RemovalTests {
             // The deferred one is deleted separately.
             Self.object("x"), .status(.noContent),
         ])
-        let results = await (try adapter(transport)).deleteEach(["a", "b", "c", "d"])
+        let results = await (try s3Adapter(transport)).deleteEach(["a", "b", "c", "d"])
         #expect(results.map { try? $0.get() } == [true, false, true, nil])
         guard case .failure(let error)? = results.last else {
             Issue.record("the server has not said that it deleted d")
@@ -122,7 +107,7 @@ struct RemovalTests {
             Self.refusal(.notImplemented, "NotImplemented"), Self.object("x"), .status(.noContent),
             .status(.notFound), Self.object("x"), .status(.noContent),
         ])
-        let adapter = try self.adapter(transport)
+        let adapter = try s3Adapter(transport)
         let first = await adapter.deleteEach(["a", "b"])
         #expect(first.map { try? $0.get() } == [true, false])
         let second = await adapter.deleteEach(["c"])
@@ -140,7 +125,7 @@ struct RemovalTests {
             reply(paths.prefix(1_000)), reply(paths[1_000..<1_001]), Self.object("x"),
             .status(.noContent),
         ])
-        let results = await (try adapter(transport)).deleteEach(paths)
+        let results = await (try s3Adapter(transport)).deleteEach(paths)
         #expect(results.count == paths.count)
         #expect(results.allSatisfy { (try? $0.get()) == true })
         try transport.verify()
@@ -149,7 +134,7 @@ struct RemovalTests {
     @Test("A failed request reports its error for each of its files")
     func failedTogether() async throws {
         let transport = ScriptedHTTPTransport([Self.refusal(.forbidden, "AccessDenied")])
-        let results = await (try adapter(transport)).deleteEach(["a", "b"])
+        let results = await (try s3Adapter(transport)).deleteEach(["a", "b"])
         #expect(results.count == 2)
         for result in results {
             #expect(throws: FileStoreError.self) { try result.get() }

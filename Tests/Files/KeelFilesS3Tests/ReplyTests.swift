@@ -15,31 +15,6 @@ import Testing
 struct ReplyTests {
     private typealias Answer = ScriptedHTTPTransport.Answer
 
-    private static func adapter(
-        _ transport: ScriptedHTTPTransport,
-        endpoint: String? = "http://127.0.0.1:9000",
-        credentials: any AWSCredentialsProvider = AWSCredentials(
-            accessKeyID: "AKID",
-            secretAccessKey: "the secret",
-            sessionToken: "the token"
-        ),
-        _ change: (inout S3FileStoreAdapter.Configuration) -> Void = { _ in }
-    ) throws -> S3FileStoreAdapter {
-        var configuration = S3FileStoreAdapter.Configuration(
-            bucket: "bucket",
-            region: "us-east-1",
-            endpoint: endpoint,
-            credentials: credentials
-        )
-        change(&configuration)
-        return try S3FileStoreAdapter(
-            configuration,
-            transport: transport,
-            clock: ImmediateClock(),
-            now: { Date(timeIntervalSince1970: 1_800_000_000) }
-        )
-    }
-
     private static func refusal(
         _ status: HTTPResponse.Status,
         _ code: String,
@@ -71,7 +46,7 @@ struct ReplyTests {
                 Self.refusal(.badRequest, "RequestTimeout"),
                 .status(.ok, headers: [.eTag: "\"e1\""]), Self.object("x"),
             ])
-            let files = FileStore(try Self.adapter(transport))
+            let files = FileStore(try s3Adapter(transport))
             let options = FileWriteOptions(condition: condition)
             let metadata = try await files.write(Data("x".utf8), to: "a", options: options)
             #expect(metadata.version == FileVersion("e1"))
@@ -88,11 +63,11 @@ struct ReplyTests {
             let plain = ScriptedHTTPTransport([
                 failure, .status(.ok, headers: [.eTag: "\"e1\""]), Self.object("x"),
             ])
-            try await FileStore(try Self.adapter(plain)).write(Data("x".utf8), to: "a")
+            try await FileStore(try s3Adapter(plain)).write(Data("x".utf8), to: "a")
             try plain.verify()
             let conditional = ScriptedHTTPTransport([failure])
             let error = await #expect(throws: FileStoreError.self, "\(name)") {
-                try await FileStore(try Self.adapter(conditional)).write(
+                try await FileStore(try s3Adapter(conditional)).write(
                     Data("x".utf8),
                     to: "a",
                     options: FileWriteOptions(condition: .absent)
@@ -121,7 +96,7 @@ struct ReplyTests {
         for (status, code, expected) in table {
             let transport = ScriptedHTTPTransport([Self.refusal(status, code)])
             let error = await #expect(throws: FileStoreError.self) {
-                try await FileStore(try Self.adapter(transport)).write(Data("x".utf8), to: "a")
+                try await FileStore(try s3Adapter(transport)).write(Data("x".utf8), to: "a")
             }
             #expect(error?.code == expected, "\(code)")
             #expect(error?.message.contains(code) == true)
@@ -140,7 +115,7 @@ struct ReplyTests {
             )
         ])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(transport)).list()
+            try await FileStore(try s3Adapter(transport)).list()
         }
         #expect(error?.code == .wrongRegion)
         #expect(error?.message.contains("eu-west-3") == true)
@@ -173,7 +148,7 @@ struct ReplyTests {
         let transport = ScriptedHTTPTransport([
             Self.refusal(.badRequest, "ExpiredToken"), Self.object("x"),
         ])
-        let adapter = try Self.adapter(transport, credentials: Renewing())
+        let adapter = try s3Adapter(transport, credentials: Renewing())
         _ = try await FileStore(adapter).read("a")
         let name = try #require(HTTPField.Name("x-amz-security-token"))
         #expect(transport.calls.map { $0.head.headerFields[name] } == ["token0", "token1"])
@@ -187,7 +162,7 @@ struct ReplyTests {
             Self.object(""), Self.refusal(.ok, "AccessDenied"),
         ])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(transport)).copy("a", to: "b")
+            try await FileStore(try s3Adapter(transport)).copy("a", to: "b")
         }
         #expect(error?.code == .permissionDenied)
     }
@@ -209,7 +184,7 @@ struct ReplyTests {
             .failure(TransportError(.connectionLost, processed: .maybe)),
             Self.refusal(.notFound, "NoSuchUpload"), Self.object("", kept), Self.object("", kept),
         ])
-        let adapter = try Self.adapter(transport) { configuration in
+        let adapter = try s3Adapter(transport) { configuration in
             configuration.partByteCount = 5 << 20
             configuration.maximumConcurrentParts = 1
         }
@@ -233,7 +208,7 @@ struct ReplyTests {
             ),
             Self.object("56789", ["content-range": "bytes 5-9/10"]),
         ])
-        let data = try await FileStore(try Self.adapter(transport)).read("a")
+        let data = try await FileStore(try s3Adapter(transport)).read("a")
         #expect(String(decoding: data, as: UTF8.self) == "0123456789")
         let second = try #require(transport.calls.last).head.headerFields
         #expect(second[.range] == "bytes=5-9")
@@ -254,7 +229,7 @@ struct ReplyTests {
             Self.refusal(.preconditionFailed, "PreconditionFailed"),
         ])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(transport)).read("a")
+            try await FileStore(try s3Adapter(transport)).read("a")
         }
         #expect(error?.code == .conditionFailed)
     }
@@ -265,7 +240,7 @@ struct ReplyTests {
             Self.object("0123456", ["content-length": "5"]), Self.object("01234"),
         ])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(transport)).read("a")
+            try await FileStore(try s3Adapter(transport)).read("a")
         }
         #expect(error?.code == .invalidReply)
     }
@@ -277,10 +252,10 @@ struct ReplyTests {
     func encoded(_ coding: String) async throws {
         let answer = Self.object("packed", ["content-encoding": coding])
         let raw = ScriptedHTTPTransport([answer])
-        #expect(try await FileStore(try Self.adapter(raw)).read("a") == Data("packed".utf8))
+        #expect(try await FileStore(try s3Adapter(raw)).read("a") == Data("packed".utf8))
         let decoding = ScriptedHTTPTransport([answer], features: [.streamingUpload])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(decoding)).read("a")
+            try await FileStore(try s3Adapter(decoding)).read("a")
         }
         #expect(error?.code == .unsupported)
         #expect(error?.code.advice.contains("AsyncHTTPClientTransport") == true)
@@ -292,7 +267,7 @@ struct ReplyTests {
             let answer = Self.object("plain", ["content-encoding": coding])
             let transport = ScriptedHTTPTransport([answer], features: [.streamingUpload])
             #expect(
-                try await FileStore(try Self.adapter(transport)).read("a") == Data("plain".utf8)
+                try await FileStore(try s3Adapter(transport)).read("a") == Data("plain".utf8)
             )
         }
     }
@@ -306,16 +281,16 @@ struct ReplyTests {
         let right = try FileChecksum.of(Array("hello".utf8), by: algorithm)
         let field = ["x-amz-checksum-\(name)": Data(right.bytes).base64EncodedString()]
         let good = ScriptedHTTPTransport([Self.object("hello", field)])
-        #expect(try await FileStore(try Self.adapter(good)).read("a").count == 5)
+        #expect(try await FileStore(try s3Adapter(good)).read("a").count == 5)
         let bad = ScriptedHTTPTransport([Self.object("hallo", field)])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(bad)).read("a")
+            try await FileStore(try s3Adapter(bad)).read("a")
         }
         #expect(error?.code == .damaged)
         // The checksum of the parts' checksums says nothing about the bytes.
         let parts = field.merging(["x-amz-checksum-type": "COMPOSITE"]) { $1 }
         let composite = ScriptedHTTPTransport([Self.object("hallo", parts)])
-        #expect(try await FileStore(try Self.adapter(composite)).read("a").count == 5)
+        #expect(try await FileStore(try s3Adapter(composite)).read("a").count == 5)
     }
 
     @Test("Invalid replies are rejected")
@@ -328,13 +303,13 @@ struct ReplyTests {
         for body in bodies {
             let transport = ScriptedHTTPTransport([.status(.ok, body: Array(body.utf8))])
             let error = await #expect(throws: FileStoreError.self) {
-                try await FileStore(try Self.adapter(transport)).list()
+                try await FileStore(try s3Adapter(transport)).list()
             }
             #expect(error?.code == .invalidReply, "\(body)")
         }
         let transport = ScriptedHTTPTransport([.status(.ok, body: Array("x".utf8))])
         let error = await #expect(throws: FileStoreError.self) {
-            try await FileStore(try Self.adapter(transport)).read("a")
+            try await FileStore(try s3Adapter(transport)).read("a")
         }
         #expect(error?.code == .invalidReply)
     }
@@ -353,7 +328,7 @@ struct ReplyTests {
             let transport = ScriptedHTTPTransport([
                 .status(.ok, headers: [.eTag: "\"e1\""]), Self.object("x"),
             ])
-            let adapter = try Self.adapter(transport, endpoint: endpoint) {
+            let adapter = try s3Adapter(transport, endpoint: endpoint) {
                 $0.payloadSigning = signing
             }
             try await FileStore(adapter).write(Data("x".utf8), to: "a")
@@ -421,7 +396,7 @@ struct ReplyTests {
                 "<StringToSign>the secret</StringToSign>"
             )
         ])
-        let adapter = try Self.adapter(transport)
+        let adapter = try s3Adapter(transport)
         var texts = ["\(adapter)", String(reflecting: adapter), "\(adapter.configuration)"]
         var dumped = ""
         dump(adapter, to: &dumped)

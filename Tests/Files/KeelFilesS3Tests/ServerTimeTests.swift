@@ -17,19 +17,7 @@ struct ServerTimeTests {
         _ transport: ScriptedHTTPTransport,
         endpoint: String = "http://127.0.0.1:9000"
     ) throws -> S3FileStoreAdapter {
-        var configuration = S3FileStoreAdapter.Configuration(
-            bucket: "bucket",
-            region: "us-east-1",
-            endpoint: endpoint,
-            credentials: AWSCredentials(accessKeyID: "AKID", secretAccessKey: "the secret")
-        )
-        configuration.retry = RetryPolicy(attempts: 2)
-        return try S3FileStoreAdapter(
-            configuration,
-            transport: transport,
-            clock: ImmediateClock(),
-            now: { Date(timeIntervalSince1970: 1_800_000_000) }
-        )
+        try s3Adapter(transport, endpoint: endpoint) { $0.retry = RetryPolicy(attempts: 2) }
     }
 
     /// Returns a refusal because of the time, by a server with another clock.

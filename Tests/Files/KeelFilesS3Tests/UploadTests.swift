@@ -20,22 +20,11 @@ struct UploadTests {
         watchClock: any Clock<Duration> = ContinuousClock(),
         _ change: (inout S3FileStoreAdapter.Configuration) -> Void = { _ in }
     ) throws -> S3FileStoreAdapter {
-        var configuration = S3FileStoreAdapter.Configuration(
-            bucket: "bucket",
-            region: "us-east-1",
-            endpoint: "http://127.0.0.1:9000",
-            credentials: AWSCredentials(accessKeyID: "AKID", secretAccessKey: "the secret")
-        )
-        configuration.partByteCount = 5 << 20
-        configuration.maximumConcurrentParts = 1
-        change(&configuration)
-        return try S3FileStoreAdapter(
-            configuration,
-            transport: transport,
-            clock: ImmediateClock(),
-            watchClock: watchClock,
-            now: { Date(timeIntervalSince1970: 1_800_000_000) }
-        )
+        try s3Adapter(transport, watchClock: watchClock) { configuration in
+            configuration.partByteCount = 5 << 20
+            configuration.maximumConcurrentParts = 1
+            change(&configuration)
+        }
     }
 
     // MARK: Slow connections
