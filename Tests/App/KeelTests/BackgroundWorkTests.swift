@@ -22,16 +22,11 @@ struct BackgroundWorkTests {
     private func add(_ name: String, to work: inout BackgroundWork) {
         work.add(name) { [diary] in
             diary.write("\(name) runs")
-            await Self.untilCancelled()
+            await waitForCancellation()
             diary.write("\(name) ends")
         } finish: { [diary] in
             diary.write("\(name) finishes: \(!Task.isCancelled)")
         }
-    }
-
-    private static func untilCancelled() async {
-        let (never, _) = AsyncStream<Void>.makeStream()
-        for await _ in never {}
     }
 
     private func waitForRuns(_ count: Int) async throws {
@@ -116,7 +111,7 @@ struct BackgroundWorkTests {
         await #expect(throws: Failure.self) {
             try await work.run { [diary] in
                 gate.open()
-                await Self.untilCancelled()
+                await waitForCancellation()
                 diary.write("ended")
             }
         }
@@ -128,7 +123,7 @@ struct BackgroundWorkTests {
         let clock = TestClock()
         var work = BackgroundWork(clock: clock)
         let finish: @Sendable () async -> Void = { [diary] in
-            await Self.untilCancelled()
+            await waitForCancellation()
             diary.write("given up")
         }
         work.add("a", finishTimeout: .seconds(3), run: {}, finish: finish)

@@ -9,16 +9,6 @@ import Testing
 struct DeadlineTimerTests {
     private let clock = TestClock()
 
-    /// Waits for the cancellation of its task.
-    private static func stall() async {
-        let (never, continuation) = AsyncStream.makeStream(of: Never.self)
-        await withTaskCancellationHandler {
-            for await _ in never {}
-        } onCancel: {
-            continuation.finish()
-        }
-    }
-
     @Test("Many operations share one sleeping task, and each ends at its own deadline")
     func sharesOneSleeper() async throws {
         let timer = DeadlineTimer(clock)
@@ -69,9 +59,13 @@ struct DeadlineTimerTests {
     @Test("A nearer deadline that is added later is met")
     func rearms() async throws {
         let timer = DeadlineTimer(clock)
-        let far = Task { await timer.run(until: .seconds(100)) { await Self.stall() }.wasReached }
+        let far = Task {
+            await timer.run(until: .seconds(100)) { await waitForCancellation() }.wasReached
+        }
         await clock.waitForSleepers()
-        let near = Task { await timer.run(until: .seconds(1)) { await Self.stall() }.wasReached }
+        let near = Task {
+            await timer.run(until: .seconds(1)) { await waitForCancellation() }.wasReached
+        }
         try await waitUntil { timer.count >= 2 }
         await clock.advance(by: .seconds(1))
         while clock.elapsed < .seconds(1) { await clock.advance(by: .seconds(1)) }
@@ -85,7 +79,7 @@ struct DeadlineTimerTests {
         let timer = DeadlineTimer(clock)
         let caller = Task {
             let reached = await timer.run(until: .zero) {
-                await Self.stall()
+                await waitForCancellation()
                 return Task.isCancelled
             }
             return (reached.value, reached.wasReached, Task.isCancelled)

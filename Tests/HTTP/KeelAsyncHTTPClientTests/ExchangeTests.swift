@@ -161,13 +161,8 @@ struct ExchangeTests {
         let reached: AsyncStream<Void>.Continuation
 
         func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
-            let (never, continuation) = AsyncStream.makeStream(of: Never.self)
-            await withTaskCancellationHandler {
-                reached.finish()
-                for await _ in never {}
-            } onCancel: {
-                continuation.finish()
-            }
+            reached.finish()
+            await waitForCancellation()
             return try await next(call)
         }
     }

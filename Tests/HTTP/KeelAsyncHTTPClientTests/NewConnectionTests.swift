@@ -156,12 +156,7 @@ private struct FrozenClock: Clock {
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         // A pause between attempts ends at once; a deadline is never reached.
         guard deadline.offset > .seconds(10) else { return try Task.checkCancellation() }
-        let (never, end) = AsyncStream.makeStream(of: Never.self)
-        await withTaskCancellationHandler {
-            for await _ in never {}
-        } onCancel: {
-            end.finish()
-        }
+        await waitForCancellation()
         throw CancellationError()
     }
 }

@@ -8,19 +8,10 @@ import Testing
 struct LateAnswerTests: RetrySuite {
     let clock = TestClock()
 
-    private static func untilCancelled() async {
-        let (never, continuation) = AsyncStream.makeStream(of: Never.self)
-        await withTaskCancellationHandler {
-            for await _ in never {}
-        } onCancel: {
-            continuation.finish()
-        }
-    }
-
     /// A response that is in transit when the call is canceled, and arrives all the same.
     private static func late(_ body: HTTPByteStream, length: Int?) -> ScriptedHTTPTransport.Answer {
         ScriptedHTTPTransport.Answer { _ async throws(TransportError) in
-            await untilCancelled()
+            await waitForCancellation()
             var head = HTTPResponse(status: .created)
             if let length { head.headerFields[.contentLength] = "\(length)" }
             return HTTPReply(head: head, body: body)
@@ -101,7 +92,7 @@ struct LateAnswerTests: RetrySuite {
     func replacesFailures() async throws {
         let (result, _) = try await call(
             .init { _ async throws(TransportError) in
-                await Self.untilCancelled()
+                await waitForCancellation()
                 throw TransportError(.connectionLost)
             }
         )

@@ -268,19 +268,3 @@ extension Vendor {
         return #"{"accepted":[\#(ids)],"duplicates":[],"rejected":[]}"#
     }
 }
-
-extension HTTPByteStream {
-    /// An endless stream of bytes, each after a pause.
-    fileprivate static func endless(_ pause: Duration, on clock: TestClock) -> HTTPByteStream {
-        HTTPByteStream.chunks([]).mapReads { _ async throws(TransportError) in
-            if pause > .zero {
-                do {
-                    try await clock.sleep(for: pause)
-                } catch {
-                    throw TransportError(.cancelled)
-                }
-            }
-            return [UInt8](repeating: 32, count: pause > .zero ? 1 : 1 << 16)[...]
-        }
-    }
-}

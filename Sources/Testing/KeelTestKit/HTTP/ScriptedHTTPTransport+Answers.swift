@@ -79,16 +79,6 @@ extension ScriptedHTTPTransport.Answer {
             )
         }
     }
-
-    private static func waitForCancellation() async {
-        // A stream without elements ends when its reader's task is canceled.
-        let (never, continuation) = AsyncStream.makeStream(of: Never.self)
-        await withTaskCancellationHandler {
-            for await _ in never {}
-        } onCancel: {
-            continuation.finish()
-        }
-    }
 }
 
 extension ScriptedHTTPTransport.Answer {
@@ -131,6 +121,22 @@ extension ScriptedHTTPTransport.Answer {
                 throw TransportError(.cancelled)
             }
             return try await perform(call)
+        }
+    }
+}
+
+extension HTTPByteStream {
+    /// Makes an endless stream of bytes, each after a pause.
+    package static func endless(_ pause: Duration, on clock: TestClock) -> HTTPByteStream {
+        chunks([]).mapReads { _ async throws(TransportError) in
+            if pause > .zero {
+                do {
+                    try await clock.sleep(for: pause)
+                } catch {
+                    throw TransportError(.cancelled)
+                }
+            }
+            return [UInt8](repeating: 32, count: pause > .zero ? 1 : 1 << 16)[...]
         }
     }
 }

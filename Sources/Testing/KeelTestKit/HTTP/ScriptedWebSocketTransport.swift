@@ -126,13 +126,4 @@ private final class ScriptedWebSocketChannel: WebSocketChannel {
     func close(_ close: WebSocketClose) async throws(WebSocketError) {
         state.withLock { $0.isClosedHere = true }
     }
-
-    private func waitForCancellation() async {
-        let (stream, continuation) = AsyncStream<Never>.makeStream()
-        await withTaskCancellationHandler {
-            for await _ in stream {}
-        } onCancel: {
-            continuation.finish()
-        }
-    }
 }

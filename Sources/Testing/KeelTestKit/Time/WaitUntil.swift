@@ -36,3 +36,11 @@ public struct WaitTimeoutError: Error, CustomStringConvertible {
         "The condition did not hold within \(limit): \(place)."
     }
 }
+
+/// Waits until the current task is canceled.
+package func waitForCancellation() async {
+    // A stream without elements ends when its reader's task is canceled.
+    let (never, continuation) = AsyncStream.makeStream(of: Never.self)
+    for await _ in never {}
+    continuation.finish()
+}

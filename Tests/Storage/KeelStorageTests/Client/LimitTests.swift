@@ -37,7 +37,7 @@ struct LimitTests {
         effect: StorageError.Effect = .none
     ) -> StandInAdapter {
         StandInAdapter(memory) { _ throws(StorageError) in
-            await StandInAdapter.untilCancelled()
+            await waitForCancellation()
             throw StorageError(code, "the store was left", effect: effect)
         }
     }
@@ -199,7 +199,7 @@ private struct CompletingAdapter: ForwardingStorageAdapter {
     func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        await StandInAdapter.untilCancelled()
+        await waitForCancellation()
         // A separate task is not canceled.
         let completed = await Task { try? await upstream.commit(batches) }.value
         guard let completed else { throw StorageError(.unknown, "the commit failed") }

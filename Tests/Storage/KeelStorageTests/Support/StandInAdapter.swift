@@ -74,11 +74,4 @@ final class StandInAdapter: ForwardingStorageAdapter {
         try await note(.changes(request))
         return try await upstream.changes(request)
     }
-
-    /// Waits until the task is canceled.
-    static func untilCancelled() async {
-        let (never, keeper) = AsyncStream.makeStream(of: Void.self)
-        for await _ in never {}
-        keeper.finish()
-    }
 }
