@@ -93,127 +93,113 @@ struct FaultTests {
         await adapter.close()
     }
 
+    private static let waiting =
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+
+    /// A server that allows three connections, and an adapter that reads over two at most.
+    private struct Crowd {
+        let clock = TestClock()
+        let server: PostgreSQLServer
+        let adapter: PostgreSQLStorageAdapter
+
+        init() async throws {
+            server = try await PostgreSQLServer(
+                options: ["max_connections=3", "superuser_reserved_connections=0"]
+            )
+            var configuration = PostgreSQLStorageAdapter.Configuration()
+            configuration.readerCount = 2
+            configuration.clock = clock
+            adapter = try await PostgreSQLStorageAdapter(
+                at: .url(server.url()),
+                configuration: configuration
+            )
+        }
+
+        func read(_ sql: String, isQuick: Bool = true) async throws -> Int {
+            try await adapter.pool.reading(isQuick: isQuick) {
+                try $0.run(DatabaseStatement(sql)).count
+            }
+        }
+    }
+
+    /// Ends the connection of a stranger, and waits until the adapter may open its own.
+    private func leave(_ stranger: ConnectionThread, _ crowd: Crowd) async throws {
+        await stranger.close()
+        let used = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+        while try await run(used, on: crowd.adapter.pool.writer) > 2 {}
+        await crowd.clock.advance(by: .seconds(30))
+    }
+
     @Test("Connections that the server refused for a moment are opened later")
     func opensRefusedConnections() async throws {
-        let server = try await PostgreSQLServer(
-            options: ["max_connections=3", "superuser_reserved_connections=0"]
-        )
-        defer { server.stop() }
-        let clock = TestClock()
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.readerCount = 2
-        configuration.clock = clock
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url(server.url()),
-            configuration: configuration
-        )
-        let pool = adapter.pool
-        @Sendable func read(_ sql: String) async throws -> Int {
-            try await pool.reading(isQuick: true) { try $0.run(DatabaseStatement(sql)).count }
-        }
-        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        let crowd = try await Crowd()
+        defer { crowd.server.stop() }
+        let pool = crowd.adapter.pool
         // With the writer and a stranger, there is one connection left for two reads.
-        let stranger = try thread(server.url())
+        let stranger = try thread(crowd.server.url())
         _ = try await run("SELECT pg_advisory_lock(7)", on: stranger)
-        let first = Task { try await read("SELECT pg_advisory_xact_lock(7)") }
-        while try await run(waiting, on: stranger) == 0 {}
-        let second = Task { try await read("SELECT 1") }
+        let first = Task { try await crowd.read("SELECT pg_advisory_xact_lock(7)") }
+        while try await run(Self.waiting, on: stranger) == 0 {}
+        let second = Task { try await crowd.read("SELECT 1") }
         try await waitUntil { pool.refusedCount > 0 }
         _ = try await run("SELECT pg_advisory_unlock(7)::integer", on: stranger)
         #expect(try await first.value == 1)
         #expect(try await second.value == 1)
-        let statistics = try await adapter.statistics()
+        let statistics = try await crowd.adapter.statistics()
         #expect(statistics.readerCount == 1)
         #expect(statistics.refusedReaderCount == 1)
         // Then the stranger leaves.
-        await stranger.close()
-        let used = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
-        while try await run(used, on: pool.writer) > 2 {}
-        await clock.advance(by: .seconds(30))
+        try await leave(stranger, crowd)
         _ = try await run("SELECT pg_advisory_lock(7)", on: pool.writer)
-        let third = Task { try await read("SELECT pg_advisory_xact_lock(7)") }
-        while try await run(waiting, on: pool.writer) == 0 {}
-        #expect(try await read("SELECT 1") == 1)
+        let third = Task { try await crowd.read("SELECT pg_advisory_xact_lock(7)") }
+        while try await run(Self.waiting, on: pool.writer) == 0 {}
+        #expect(try await crowd.read("SELECT 1") == 1)
         _ = try await run("SELECT pg_advisory_unlock(7)::integer", on: pool.writer)
         #expect(try await third.value == 1)
         #expect(pool.refusedCount == 0)
-        await adapter.close()
+        await crowd.adapter.close()
     }
 
     @Test("A query that waits for another one gives the places of refused connections back")
     func recoversBehindAQuery() async throws {
-        let server = try await PostgreSQLServer(
-            options: ["max_connections=3", "superuser_reserved_connections=0"]
-        )
-        defer { server.stop() }
-        let clock = TestClock()
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.readerCount = 2
-        configuration.clock = clock
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url(server.url()),
-            configuration: configuration
-        )
-        let pool = adapter.pool
-        @Sendable func read(_ sql: String, isQuick: Bool) async throws -> Int {
-            try await pool.reading(isQuick: isQuick) { try $0.run(DatabaseStatement(sql)).count }
-        }
-        let stranger = try thread(server.url())
+        let crowd = try await Crowd()
+        defer { crowd.server.stop() }
+        let pool = crowd.adapter.pool
+        let stranger = try thread(crowd.server.url())
         _ = try await run("SELECT 1", on: stranger)
         _ = try await run("SELECT pg_advisory_lock(7)", on: pool.writer)
-        let long = Task { try await read("SELECT pg_advisory_xact_lock(7)", isQuick: false) }
-        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-        while try await run(waiting, on: pool.writer) == 0 {}
-        let quick = Task { try await read("SELECT 1", isQuick: true) }
+        let long = Task { try await crowd.read("SELECT pg_advisory_xact_lock(7)", isQuick: false) }
+        while try await run(Self.waiting, on: pool.writer) == 0 {}
+        let quick = Task { try await crowd.read("SELECT 1") }
         try await waitUntil { pool.refusedCount > 0 }
-        await stranger.close()
-        let used = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
-        while try await run(used, on: pool.writer) > 2 {}
-        await clock.advance(by: .seconds(30))
-        let next = Task { try await read("SELECT 1", isQuick: false) }
+        try await leave(stranger, crowd)
+        let next = Task { try await crowd.read("SELECT 1", isQuick: false) }
         #expect(try await quick.value == 1)
         _ = try await run("SELECT pg_advisory_unlock(7)::integer", on: pool.writer)
         #expect(try await long.value == 1)
         #expect(try await next.value == 1)
-        await adapter.close()
+        await crowd.adapter.close()
     }
 
     @Test("A read that ends gives the places of refused connections to those that wait already")
     func recoversAtTheEndOfARead() async throws {
-        let server = try await PostgreSQLServer(
-            options: ["max_connections=3", "superuser_reserved_connections=0"]
-        )
-        defer { server.stop() }
-        let clock = TestClock()
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.readerCount = 2
-        configuration.clock = clock
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url(server.url()),
-            configuration: configuration
-        )
-        let pool = adapter.pool
-        @Sendable func read(_ sql: String) async throws -> Int {
-            try await pool.reading(isQuick: true) { try $0.run(DatabaseStatement(sql)).count }
-        }
-        let stranger = try thread(server.url())
+        let crowd = try await Crowd()
+        defer { crowd.server.stop() }
+        let pool = crowd.adapter.pool
+        let stranger = try thread(crowd.server.url())
         _ = try await run("SELECT 1", on: stranger)
         _ = try await run("SELECT pg_advisory_lock(7)", on: pool.writer)
-        let long = Task { try await read("SELECT pg_advisory_xact_lock(7)") }
-        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-        while try await run(waiting, on: pool.writer) == 0 {}
-        let quick = Task { try await read("SELECT 1") }
+        let long = Task { try await crowd.read("SELECT pg_advisory_xact_lock(7)") }
+        while try await run(Self.waiting, on: pool.writer) == 0 {}
+        let quick = Task { try await crowd.read("SELECT 1") }
         try await waitUntil { pool.refusedCount > 0 }
-        await stranger.close()
-        let used = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
-        while try await run(used, on: pool.writer) > 2 {}
-        await clock.advance(by: .seconds(30))
+        try await leave(stranger, crowd)
         // Nobody enters any more.
         _ = try await run("SELECT pg_advisory_unlock(7)::integer", on: pool.writer)
         #expect(try await long.value == 1)
         #expect(try await quick.value == 1)
         try await waitUntil { pool.refusedCount == 0 }
-        await adapter.close()
+        await crowd.adapter.close()
     }
 
     @Test("Slow queries hold up neither listeners nor reads by path nor statistics")

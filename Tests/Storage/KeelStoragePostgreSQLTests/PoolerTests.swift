@@ -31,18 +31,7 @@ struct Pooler {
         _ configure: (inout PostgreSQLStorageAdapter.Configuration) -> Void = { _ in },
         _ body: (PostgreSQLStorageAdapter) async throws -> Void
     ) async throws {
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.store = UUID().uuidString
-        configure(&configuration)
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url(process.url),
-            configuration: configuration
-        )
-        do { try await body(adapter) } catch {
-            await adapter.close()
-            throw error
-        }
-        await adapter.close()
+        try await PostgreSQLServer.withStore(at: process.url, configure, body)
     }
 }
 

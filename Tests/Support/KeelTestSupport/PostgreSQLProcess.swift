@@ -12,13 +12,14 @@ package final class PostgreSQLProcess: Sendable {
     private let process = Process()
     private let input = Pipe()
 
-    /// Starts a server and waits until it accepts connections.
+    /// Starts a server with these arguments and waits until it accepts connections.
     ///
     /// - Throws: ``NotStarted``, or the error of starting the process.
-    package init() throws {
+    package init(_ arguments: [String] = []) throws {
         process.executableURL =
             URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Scripts/postgresql.sh").standardizedFileURL
+        process.arguments = arguments
         // The server ends when the pipe does, and with it the process of the tests.
         process.standardInput = input
         let output = Pipe()

@@ -6,14 +6,8 @@ import KeelTestSupport
 
 @testable import KeelStoragePostgreSQL
 
-/// A PostgreSQL server of the tests, on a free port of 127.0.0.1: see `Scripts/postgresql.sh`.
-///
-/// It ends with the process of the tests, however that ends.
+/// A PostgreSQL server of the tests, with the stores of the tests.
 final class PostgreSQLServer: Sendable {
-    struct Missing: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// The server that most tests share.
     static let shared = Task { try await PostgreSQLServer() }
 
@@ -22,42 +16,23 @@ final class PostgreSQLServer: Sendable {
     static let cautiousRole = "cautious"
     static let password = "p%ss:w@rd"
 
-    let port: Int
-    private let process: Process
-    private let input = Pipe()
+    private let process: PostgreSQLProcess
+    var port: Int { process.port }
 
     /// Starts a server and waits until it accepts connections.
     ///
     /// - Parameters:
     ///   - primary: The server that the new one copies and follows; nil for a primary of its own.
     ///   - options: The settings of the server, as `name=value`.
-    /// - Throws: ``Missing`` if the server does not start.
+    /// - Throws: The error of a server that does not start.
     init(standbyOf primary: PostgreSQLServer? = nil, options: [String] = []) async throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        process = Process()
-        process.executableURL =
-            folder.appending(path: "../../../../Scripts/postgresql.sh")
-            .standardizedFileURL
-        process.arguments = (primary.map { ["--standby-of", "\($0.port)"] } ?? []) + options
-        // The server ends when the pipe does, and with it the process of the tests.
-        process.standardInput = input
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            throw Missing(description: "PostgreSQL did not start; see the message above")
-        }
-        self.port = port
+        process = try PostgreSQLProcess(
+            (primary.map { ["--standby-of", "\($0.port)"] } ?? []) + options
+        )
     }
-
-    deinit { stop() }
 
     /// Ends the server at once, as a crash does, and removes its data.
-    func stop() {
-        try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
-    }
+    func stop() { process.stop() }
 
     static func freePort() async throws -> Int { try PeerProcess.freePort() }
 
@@ -93,14 +68,22 @@ final class PostgreSQLServer: Sendable {
         _ configure: (inout PostgreSQLStorageAdapter.Configuration) -> Void = { _ in },
         _ body: (PostgreSQLStorageAdapter) async throws -> Value
     ) async throws -> Value {
-        let server = try await shared.value
         guard await stores.enter() else { throw CancellationError() }
         defer { stores.leave() }
+        return try await withStore(at: try await shared.value.url(), configure, body)
+    }
+
+    /// Runs a closure with an adapter of a store of its own, at any server.
+    static func withStore<Value>(
+        at url: String,
+        _ configure: (inout PostgreSQLStorageAdapter.Configuration) -> Void,
+        _ body: (PostgreSQLStorageAdapter) async throws -> Value
+    ) async throws -> Value {
         var configuration = PostgreSQLStorageAdapter.Configuration()
         configuration.store = UUID().uuidString
         configure(&configuration)
         let adapter = try await PostgreSQLStorageAdapter(
-            at: .url(server.url()),
+            at: .url(url),
             configuration: configuration
         )
         do {
