@@ -152,11 +152,14 @@ struct SharedTransactionTests {
         let token = try await servers[0].begin()
         _ = try await servers[0].send(.post, ":batchGet", Self.get("a/1", in: token))
         let body = Self.increment("a/1", by: 1, token)
-        let slow = SlowAdapter(upstream: adapter) { [adapter, servers] in
-            adapter.loseRecords()
-            let repeated = try? await servers[1].send(.post, ":commit", body)
-            #expect(repeated?.error == "ABORTED")
-        }
+        let slow = MeddledStorageAdapter(
+            adapter,
+            beforeCommits: { [adapter, servers] _ in
+                adapter.loseRecords()
+                let repeated = try? await servers[1].send(.post, ":commit", body)
+                #expect(repeated?.error == "ABORTED")
+            }
+        )
         let first = try await Served(slow).send(.post, ":commit", body)
         #expect(first.error == "ABORTED")
         #expect(try await number("a/1") == 1)
@@ -271,18 +274,5 @@ struct SharedTransactionTests {
         #expect(throws: StorageError.self) {
             try RecordedTransaction.decoded(Array("{}".utf8), from: adapter)
         }
-    }
-}
-
-/// An adapter that does something else before each commit.
-private struct SlowAdapter: ForwardingStorageAdapter {
-    let upstream: any StorageAdapter
-    let work: @Sendable () async -> Void
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        await work()
-        return try await upstream.commit(batches)
     }
 }

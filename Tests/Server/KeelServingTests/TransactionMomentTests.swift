@@ -87,15 +87,24 @@ struct TransactionMomentTests {
         let (isWaiting, waiting) = AsyncStream.makeStream(of: Void.self)
         let (goesOn, going) = AsyncStream.makeStream(of: Void.self)
         // The first read of the transaction has its result, and is overtaken by a write and another read.
-        let store = OvertakenStore(upstream) {
-            waiting.finish()
-            for await _ in goesOn {}
-        }
+        let isArmed = Mutex(false)
+        let store = MeddledStorageAdapter(
+            upstream,
+            afterReads: { _ in
+                let waits = isArmed.withLock { isArmed in
+                    defer { isArmed = false }
+                    return isArmed
+                }
+                guard waits else { return }
+                waiting.finish()
+                for await _ in goesOn {}
+            }
+        )
         let served = Served(store)
         try await served.set("a/1", n: 1)
         try await served.set("a/2", n: 1)
         let token = try await served.begin()
-        store.isArmed.withLock { $0 = true }
+        isArmed.withLock { $0 = true }
         let first = Task { try await self.read(served, "a/1", in: token) }
         for await _ in isWaiting {}
         try await served.set("b/1", n: 1)
@@ -125,27 +134,5 @@ struct TransactionMomentTests {
         await clock.advance(by: .seconds(61))
         let late = try await read(served, "a/1", in: token)
         #expect(late.error == "ABORTED")
-    }
-}
-
-/// A store that delays one read of documents after reading.
-private final class OvertakenStore: ForwardingStorageAdapter {
-    let isArmed = Mutex(false)
-    let upstream: any StorageAdapter
-    private let wait: @Sendable () async -> Void
-
-    init(_ upstream: InMemoryStorageAdapter, _ wait: @escaping @Sendable () async -> Void) {
-        self.upstream = upstream
-        self.wait = wait
-    }
-
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        let result = try await upstream.read(request)
-        let waits = isArmed.withLock { isArmed in
-            defer { isArmed = false }
-            return isArmed
-        }
-        if waits { await wait() }
-        return result
     }
 }

@@ -48,7 +48,10 @@ struct PointInTimeTests {
     func severalRequestsAmongWrites() async throws {
         let store = InMemoryStorageAdapter(history: .seconds(3600))
         try await fill(store, n: 0)
-        let meddled = MeddledStore(upstream: store) { count in try await fill(store, n: count) }
+        let meddled = MeddledStorageAdapter(
+            store,
+            afterReads: { count in try await fill(store, n: count) }
+        )
         for adapter in [try Served.keel(meddled), Served.plain(meddled)] {
             let documents = try await StorageClient(adapter).findDocuments(paths)
             #expect(documents.count == 700)
@@ -81,31 +84,5 @@ struct PointInTimeTests {
         } catch {
             #expect(error.code == .snapshotTooOld)
         }
-    }
-}
-
-/// A store with a concurrent write after each read.
-private final class MeddledStore: ForwardingStorageAdapter {
-    let upstream: any StorageAdapter
-    private let meddle: @Sendable (Int64) async throws -> Void
-    private let count = Atomic<Int64>(0)
-
-    init(
-        upstream: InMemoryStorageAdapter,
-        meddle: @escaping @Sendable (Int64) async throws -> Void
-    ) {
-        self.upstream = upstream
-        self.meddle = meddle
-    }
-
-    var readCount: Int64 { count.load(ordering: .relaxed) }
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        let result = try await upstream.read(request)
-        do {
-            try await meddle(count.add(1, ordering: .relaxed).newValue)
-        } catch {
-            throw StorageError(.unknown, "the write in between failed", cause: error)
-        }
-        return result
     }
 }

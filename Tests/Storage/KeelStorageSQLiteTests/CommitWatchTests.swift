@@ -103,45 +103,20 @@ struct CommitWatchTests {
         }
     }
 
-    /// Runs a closure before the third commit.
-    private final class Interposed: ForwardingStorageAdapter {
-        let upstream: any StorageAdapter
-        let count = Mutex(0)
-        let meddle: @Sendable () async throws -> Void
-
-        init(
-            upstream: SQLiteStorageAdapter,
-            meddle: @escaping @Sendable () async throws -> Void
-        ) {
-            self.upstream = upstream
-            self.meddle = meddle
-        }
-
-        func prepare(_ schema: StorageSchema) async throws(StorageError) {}
-        func commit(
-            _ batches: [WriteBatch]
-        ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            if number == 2 {
-                do { try await meddle() } catch { throw StorageError(.unknown, "\(error)") }
-            }
-            return try await upstream.commit(batches)
-        }
-    }
-
     @Test("another process can write between the calls of a large save")
     func turns() async throws {
         struct Note: Codable, Sendable, Identifiable { var id: Int }
         let other = try folder.adapter()
         let seen = Mutex<Int64?>(nil)
-        let adapter = Interposed(upstream: try folder.adapter()) {
-            try await other.set("b/1", [:])
-            let count = try await other.values(DocumentQuery("a"), [.count()])[0].integerValue
-            seen.withLock { $0 = count }
-        }
+        let adapter = MeddledStorageAdapter(
+            try folder.adapter(),
+            beforeCommits: { number in
+                guard number == 2 else { return }
+                try await other.set("b/1", [:])
+                let count = try await other.values(DocumentQuery("a"), [.count()])[0].integerValue
+                seen.withLock { $0 = count }
+            }
+        )
         let notes = StorageClient(adapter).collection("a", as: Note.self)
         #expect(try await notes.saveAll((0..<6_000).lazy.map(Note.init)).count == 6_000)
         #expect(seen.withLock { $0 } == 5_000)

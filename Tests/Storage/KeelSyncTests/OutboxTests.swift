@@ -287,26 +287,14 @@ struct OutboxTests {
     func dropsTheRest() async throws {
         let memory = InMemoryStorageAdapter(now: { wall.now })
         let other = Outbox(StorageClient(memory), configuration: .init(wall))
-        let overtaken = OvertakenStorageAdapter(upstream: memory) {
-            try? await other.discard("b")
-        }
+        let overtaken = MeddledStorageAdapter(
+            memory,
+            beforeCommits: { _ in try? await other.discard("b") }
+        )
         let outbox = Outbox(StorageClient(overtaken), configuration: .init(wall))
         for text in ["a", "b", "c"] { try await other.enqueue(.note(text)) }
         try await outbox.discardAll()
         #expect(try await other.pending().isEmpty)
-    }
-
-    /// An adapter before whose commits somebody else writes.
-    private struct OvertakenStorageAdapter: ForwardingStorageAdapter {
-        let upstream: any StorageAdapter
-        let overtake: @Sendable () async -> Void
-
-        func commit(
-            _ batches: [WriteBatch]
-        ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-            await overtake()
-            return try await upstream.commit(batches)
-        }
     }
 
     @Test("Updates show the current entries of the outbox")

@@ -94,10 +94,14 @@ struct DocumentCollectionTests {
         let adapter = InMemoryStorageAdapter()
         let client = StorageClient(adapter)
         for number in 0..<4 { try await client.setDocument("notes/\(number)", ["old": true]) }
-        let meddling = MeddlingAdapter(upstream: adapter) {
-            try await client.updateDocument("notes/1", [.set("old", to: false)])
-            try await client.deleteDocument("notes/3")
-        }
+        let meddling = MeddledStorageAdapter(
+            adapter,
+            beforeCommits: { number in
+                guard number == 1 else { return }
+                try await client.updateDocument("notes/1", [.set("old", to: false)])
+                try await client.deleteDocument("notes/3")
+            }
+        )
         let notes = StorageClient(meddling).collection("notes", as: Note.self)
         #expect(try await notes.deleteAll { $0.where(.equal("old", true)) } == 2)
         #expect(try await client.queryDocuments(DocumentQuery("notes")).map(\.id) == ["1"])

@@ -1,6 +1,7 @@
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
+import Synchronization
 import Testing
 
 @Suite("Document migrations")
@@ -53,7 +54,10 @@ struct MigrationTests {
             try await old.setDocument("restaurants/\(number)", ["cuisine": "Irish"])
             try await old.setDocument("towns/a/restaurants/\(number)", ["cuisine": "Thai"])
         }
-        let failing = adapter.failing(afterCommits: 3).migrating(Self.migrations)
+        let failing = MeddledStorageAdapter(
+            adapter,
+            beforeCommits: { if $0 > 3 { throw StorageError(.diskFull, "no room left") } }
+        ).migrating(Self.migrations)
         await #expect(throws: StorageError.self) { try await failing.migrateAll(batchSize: 10) }
         let rest = try await adapter.migrating(Self.migrations).migrateAll(batchSize: 10)
         #expect(rest.migrated > 0 && rest.migrated < 100 && rest.failures.isEmpty)
@@ -144,9 +148,13 @@ struct MigratingWriteTests {
     @Test("A later version that arrives before the write is not overwritten")
     func refusesLaterAtOnce() async throws {
         let path: DocumentPath = "notes/1"
-        let meddling = MeddlingAdapter(upstream: adapter) { [old] in
-            try await old.setDocument(path, ["_version": 2, "precious": 1])
-        }
+        let meddling = MeddledStorageAdapter(
+            adapter,
+            beforeCommits: { [old] number in
+                guard number == 1 else { return }
+                try await old.setDocument(path, ["_version": 2, "precious": 1])
+            }
+        )
         let client = StorageClient(meddling.migrating(Self.migrations))
         let error = await #expect(throws: StorageError.self) {
             try await client.setDocument(path, ["a": 1])
@@ -205,13 +213,13 @@ struct MigratingWriteTests {
     @Test("A transaction on an old document needs only one attempt")
     func transactsOnce() async throws {
         try await old.setDocument("notes/1", ["n": 1])
-        let attempts = Countdown(0)
+        let attempts = Mutex(0)
         try await new.transaction { transaction in
-            _ = await attempts.take()
+            attempts.withLock { $0 += 1 }
             let n = try await transaction.getDocument("notes/1")["n"]?.integerValue ?? 0
             try transaction.update("notes/1", [.set("n", to: .integer(n + 1))])
         }
-        #expect(await attempts.left == -1)
+        #expect(attempts.withLock { $0 } == 1)
         #expect(try await old.getDocument("notes/1")["n"] == 2)
     }
 
@@ -278,25 +286,6 @@ private struct RefusingOwnNames: ForwardingStorageAdapter {
         if batches.contains(where: { $0.writes.map(\.path).contains(where: Self.isReserved) }) {
             return batches.map { _ in .failure(Self.refusal) }
         }
-        return try await upstream.commit(batches)
-    }
-}
-
-extension StorageAdapter {
-    /// Lets `count` commits succeed, and fails the others.
-    fileprivate func failing(afterCommits count: Int) -> FailingAdapter {
-        FailingAdapter(upstream: self, allowed: Countdown(count))
-    }
-}
-
-private struct FailingAdapter: ForwardingStorageAdapter {
-    let upstream: any StorageAdapter
-    let allowed: Countdown
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        guard await allowed.take() else { throw StorageError(.diskFull, "no room left") }
         return try await upstream.commit(batches)
     }
 }

@@ -52,10 +52,12 @@ extension StorageAdapterCheck {
                     try await store.setBoth(0)
                     let runs = Mutex<Int64>(0)
                     let meddled = store.patient(
-                        MeddledReads(upstream: store.adapter, without: hidden) { count in
+                        MeddledStorageAdapter(
+                            store.adapter,
+                            without: hidden,
                             // After each of the first reads, both documents change together.
-                            if count <= 3 { try await store.setBoth(count) }
-                        }
+                            afterReads: { if $0 <= 3 { try await store.setBoth($0) } }
+                        )
                     )
                     try await meddled.transaction { transaction in
                         runs.withLock { $0 += 1 }
@@ -73,7 +75,7 @@ extension StorageAdapterCheck {
                 ) { store in
                     try await store.setBoth(0)
                     let patient = store.patient(
-                        MeddledReads(upstream: store.adapter, without: hidden) { _ in }
+                        MeddledStorageAdapter(store.adapter, without: hidden)
                     )
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         for writer in Int64(1)...3 {
@@ -185,44 +187,5 @@ extension StoreUnderTest {
             maximumDelay: .milliseconds(1)
         )
         return StorageClient(adapter, configuration: configuration)
-    }
-}
-
-/// An adapter that lets a closure write to the store after each read and hides some of the store's capabilities.
-///
-/// It refuses calls that need a hidden capability.
-private final class MeddledReads: ForwardingStorageAdapter {
-    let upstream: any StorageAdapter
-    private let hidden: StorageCapabilities
-    private let count = Mutex<Int64>(0)
-    private let meddle: @Sendable (Int64) async throws -> Void
-
-    init(
-        upstream: any StorageAdapter,
-        without hidden: StorageCapabilities,
-        meddle: @escaping @Sendable (Int64) async throws -> Void
-    ) {
-        self.upstream = upstream
-        self.hidden = hidden
-        self.meddle = meddle
-    }
-
-    var capabilities: StorageCapabilities { upstream.capabilities.subtracting(hidden) }
-
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        guard request.reads == nil || !hidden.contains(.checkedReads) else {
-            throw StorageError(.unsupported, "reads are not checked here")
-        }
-        let result = try await upstream.read(request)
-        let number = count.withLock { count in
-            count += 1
-            return count
-        }
-        do {
-            try await meddle(number)
-        } catch {
-            throw StorageError(.unknown, "the write in between failed", cause: error)
-        }
-        return result
     }
 }
