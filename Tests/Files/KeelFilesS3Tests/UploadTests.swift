@@ -231,12 +231,7 @@ private final class StallingLine: HTTPTransport {
         var pieces = try await call.body?.open().makeAsyncIterator()
         for _ in 0..<pieceCount { _ = try await pieces?.next() }
         counts.withLock { $0.stalled += 1 }
-        let (waiting, end) = AsyncStream.makeStream(of: Void.self)
-        await withTaskCancellationHandler {
-            for await _ in waiting {}
-        } onCancel: {
-            end.finish()
-        }
+        await waitForCancellation()
         counts.withLock { $0.ended += 1 }
         throw TransportError(.cancelled)
     }

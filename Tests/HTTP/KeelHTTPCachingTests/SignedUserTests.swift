@@ -263,21 +263,6 @@ struct SignedUserTests {
         )
     }
 
-    /// Adds a field to each request, as an app's middleware would.
-    private struct Adding: HTTPMiddleware {
-        let name: HTTPField.Name
-        let value: @Sendable () -> String?
-
-        func intercept(
-            _ call: HTTPCall,
-            next: HTTPNext
-        ) async throws(TransportError) -> HTTPReply {
-            var call = call
-            call.head.headerFields[name] = value()
-            return try await next(call)
-        }
-    }
-
     @Test("A response to unannounced credentials is not reused")
     func distrustsUnannounced() async throws {
         let user = Mutex("ann")
@@ -287,7 +272,7 @@ struct SignedUserTests {
             }
             let client = try client(bench.cache, bench.origin) {
                 $0.attemptMiddleware = [
-                    Adding(name: .authorization) { "Bearer " + user.withLock { $0 } }
+                    FieldLayer(name: .authorization) { "Bearer " + user.withLock { $0 } }
                 ]
             }
             for name in ["ann", "bob"] {
@@ -307,7 +292,7 @@ struct SignedUserTests {
         let client = try client(bench.cache, bench.origin) {
             $0.attemptMiddleware = [
                 CookieJar(identity: "balancer"),
-                Adding(name: .authorization) { "Bearer " + user.withLock { $0 } },
+                FieldLayer(name: .authorization) { "Bearer " + user.withLock { $0 } },
             ]
         }
         for name in ["ann", "bob"] {
@@ -333,7 +318,7 @@ struct SignedUserTests {
             }
         )
         let client = try client(bench.cache, bench.origin) {
-            $0.attemptMiddleware = [Adding(name: account) { value.withLock { $0 } }]
+            $0.attemptMiddleware = [FieldLayer(name: account) { value.withLock { $0 } }]
         }
         for number in ["17", "18", "17"] {
             value.withLock { $0 = number }
@@ -352,7 +337,7 @@ struct SignedUserTests {
         try await session.signIn { BearerCredentials(accessToken: "ann", refreshToken: "r") }
         let client = try client(bench.cache, bench.origin) {
             $0.authorize(with: session)
-            $0.attemptMiddleware.append(Adding(name: .acceptEncoding) { "gzip" })
+            $0.attemptMiddleware.append(FieldLayer(name: .acceptEncoding) { "gzip" })
         }
         _ = try await get(client)
         try await session.refresh()

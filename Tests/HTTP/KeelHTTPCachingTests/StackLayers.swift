@@ -22,13 +22,14 @@ enum StackAccounts {
     static func name(of field: String) -> String? { names[field] }
 }
 
-/// Adds a field that the answers depend on, as an app would.
+/// Sets a field of each request, as an app's middleware would.
 struct FieldLayer: HTTPMiddleware {
-    let value: String
+    let name: HTTPField.Name
+    let value: @Sendable () -> String?
 
     func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
         var call = call
-        call.head.headerFields[StackOrigin.app] = value
+        call.head.headerFields[name] = value()
         return try await next(call)
     }
 }
@@ -64,14 +65,6 @@ enum StackFlaw: CaseIterable, Sendable {
     case deafToLimits
     /// A layer never answers if the connection was lost.
     case lostCall
-}
-
-struct TalkativeLayer: HTTPMiddleware {
-    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
-        var call = call
-        call.head.headerFields[.authorization] = "Bearer ann/0"
-        return try await next(call)
-    }
 }
 
 struct RepeatingLayer: HTTPMiddleware {

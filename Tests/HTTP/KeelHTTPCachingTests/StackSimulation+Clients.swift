@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import KeelCache
 import KeelHTTP
 import KeelHTTPAuthentication
@@ -32,7 +33,10 @@ extension StackLife {
             )
         }
         if plan.layers.contains(.fieldAbove) {
-            configuration.middleware.insert(FieldLayer(value: account), at: 0)
+            configuration.middleware.insert(
+                FieldLayer(name: StackOrigin.app) { account },
+                at: 0
+            )
         }
         if flaw == .droppedUser {
             configuration.middleware.append(UserBlindLayer(coalescing: shared))
@@ -142,7 +146,9 @@ extension StackLife {
         _ account: String
     ) -> [any HTTPMiddleware] {
         var layers: [any HTTPMiddleware] = []
-        if plan.layers.contains(.fieldBelow) { layers.append(FieldLayer(value: account)) }
+        if plan.layers.contains(.fieldBelow) {
+            layers.append(FieldLayer(name: StackOrigin.app) { account })
+        }
         if plan.layers.contains(.cookies) {
             layers.append(CookieJar(identity: "jar", now: { [time] in time.now.date }))
         }
@@ -160,7 +166,7 @@ extension StackLife {
         case .forgottenPins: [RepeatingLayer(forgetsPins: true)]
         case .heldReply: [HoardingLayer(forCodedOnly: false)]
         case .heldDecodedReply: [HoardingLayer(forCodedOnly: true)]
-        case .talkative: [TalkativeLayer()]
+        case .talkative: [FieldLayer(name: .authorization) { "Bearer ann/0" }]
         case .deafToLimits: [DeafLayer()]
         case .lostCall: [LosingLayer()]
         default: []

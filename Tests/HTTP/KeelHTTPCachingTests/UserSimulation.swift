@@ -121,17 +121,6 @@ final class NamingOrigin: HTTPTransport, IdentityServer {
     }
 }
 
-/// A layer that adds the account, as an app would write it.
-struct AccountLayer: HTTPMiddleware {
-    let account: @Sendable () -> String
-
-    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
-        var call = call
-        call.head.headerFields[NamingOrigin.account] = account()
-        return try await next(call)
-    }
-}
-
 /// A deliberate flaw for the simulation to find.
 enum UserFlaw: CaseIterable, Sendable {
     /// The cache does not separate users.
@@ -255,7 +244,7 @@ final class CacheUsersLife: Sendable {
             if hasAccounts {
                 let account = accounts[index]
                 configuration.attemptMiddleware = [
-                    AccountLayer { account.current.first ?? "none" }
+                    FieldLayer(name: NamingOrigin.account) { account.current.first ?? "none" }
                 ]
             }
             configuration.authorize(with: sessions[index])
