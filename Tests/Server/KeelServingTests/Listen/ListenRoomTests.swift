@@ -24,17 +24,36 @@ struct ListenRoomTests {
         }
     }
 
-    /// Returns a target that has been resumed before the next commits.
-    private static func resumed(
-        _ content: ListenTarget.Content,
-        from store: any StorageAdapter
+    /// Returns a target that is read at once, or has been resumed before the next commits.
+    private static func target(
+        isResumed: Bool,
+        in store: any StorageAdapter
     ) async throws -> ListenTarget {
+        guard isResumed else { return ListenTarget(id: 2, content: limited) }
         var request = ReadRequest(.documents([]))
         request.needsPosition = true
         let position = try #require(try await store.read(request).position)
-        var target = ListenTarget(id: 2, content: content)
+        var target = ListenTarget(id: 2, content: notes)
         (target.resumption, target.isResumed) = (ResumeToken(position), true)
         return target
+    }
+
+    /// Runs a stream with one target until that is current.
+    private static func run(
+        _ target: ListenTarget,
+        on hub: ListenHub,
+        _ configuration: ListenStream.Configuration = .init()
+    ) async -> (documents: Int, end: FirestoreStatus?) {
+        let documents = Mutex(0)
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        let stream = ListenStream(hub: hub, configuration: configuration) { response in
+            if case .document = response { documents.withLock { $0 += 1 } }
+            guard case .target(let change) = response, change.kind == .current else { return }
+            requests.continuation.finish()
+        }
+        requests.continuation.yield(.add(target))
+        let failure = await stream.run(requests.stream)
+        return (documents.withLock { $0 }, failure?.status)
     }
 
     @Test(
@@ -43,8 +62,7 @@ struct ListenRoomTests {
     )
     func counted(isResumed: Bool) async throws {
         let store = InMemoryStorageAdapter()
-        var target = ListenTarget(id: 2, content: Self.limited)
-        if isResumed { target = try await Self.resumed(Self.notes, from: store) }
+        let target = try await Self.target(isResumed: isResumed, in: store)
         try await Self.write(3, size: 100_000, to: store)
         let (gate, hub) = (Gate(), ListenHub(adapter: store))
         let isCurrent = Mutex(false)
@@ -70,24 +88,15 @@ struct ListenRoomTests {
     )
     func noRoom(isResumed: Bool) async throws {
         let store = InMemoryStorageAdapter()
-        var target = ListenTarget(id: 2, content: Self.limited)
-        if isResumed { target = try await Self.resumed(Self.notes, from: store) }
+        let target = try await Self.target(isResumed: isResumed, in: store)
         try await Self.write(3, size: 600_000, to: store)
         let hub = ListenHub(adapter: store)
         let others = hub.count()
         others.set(300 << 20)
         var configuration = ListenStream.Configuration()
         configuration.pauseBeforeEnd = .zero
-        let documents = Mutex(0)
-        let requests = AsyncStream.makeStream(of: ListenRequest.self)
-        let stream = ListenStream(hub: hub, configuration: configuration) { response in
-            if case .document = response { documents.withLock { $0 += 1 } }
-            guard case .target(let change) = response, change.kind == .current else { return }
-            requests.continuation.finish()
-        }
-        requests.continuation.yield(.add(target))
-        #expect(await stream.run(requests.stream)?.status == .unavailable)
-        #expect(documents.withLock { $0 } == 0)
+        let (documents, end) = await Self.run(target, on: hub, configuration)
+        #expect(documents == 0 && end == .unavailable)
         others.set(0)
         #expect(hub.waitingBytes == 0)
     }
@@ -95,20 +104,11 @@ struct ListenRoomTests {
     @Test("What is larger than the room for all is sent alone", arguments: [false, true])
     func littleRoom(isResumed: Bool) async throws {
         let store = InMemoryStorageAdapter()
-        var target = ListenTarget(id: 2, content: Self.limited)
-        if isResumed { target = try await Self.resumed(Self.notes, from: store) }
+        let target = try await Self.target(isResumed: isResumed, in: store)
         try await Self.write(3, size: 600_000, to: store)
         let hub = ListenHub(adapter: store, mostWaitingBytes: 1_000_000)
-        let documents = Mutex(0)
-        let requests = AsyncStream.makeStream(of: ListenRequest.self)
-        let stream = ListenStream(hub: hub) { response in
-            if case .document = response { documents.withLock { $0 += 1 } }
-            guard case .target(let change) = response, change.kind == .current else { return }
-            requests.continuation.finish()
-        }
-        requests.continuation.yield(.add(target))
-        #expect(await stream.run(requests.stream) == nil)
-        #expect(documents.withLock { $0 } == 3)
+        let (documents, end) = await Self.run(target, on: hub)
+        #expect(documents == 3 && end == nil)
     }
 
     @Test("A target that is too large for the server ends, although a little waits for others")
@@ -190,16 +190,9 @@ struct ListenRoomTests {
         let hub = ListenHub(adapter: store)
         let others = hub.count()
         others.set(300 << 20)
-        let documents = Mutex(0)
-        let requests = AsyncStream.makeStream(of: ListenRequest.self)
-        let stream = ListenStream(hub: hub) { response in
-            if case .document = response { documents.withLock { $0 += 1 } }
-            guard case .target(let change) = response, change.kind == .current else { return }
-            requests.continuation.finish()
-        }
-        requests.continuation.yield(.add(ListenTarget(id: 2, content: Self.limited)))
-        #expect(await stream.run(requests.stream) == nil)
-        #expect(documents.withLock { $0 } == 3)
+        let target = ListenTarget(id: 2, content: Self.limited)
+        let (documents, end) = await Self.run(target, on: hub)
+        #expect(documents == 3 && end == nil)
         others.set(0)
         #expect(hub.waitingBytes == 0)
     }
@@ -333,13 +326,8 @@ struct ListenRoomTests {
             store.reads.count(where: { $0.maximumBytes == mostAtOnce }) == 4
         }
         full.isFull.withLock { $0 = false }
-        let requests = AsyncStream.makeStream(of: ListenRequest.self)
-        let stream = ListenStream(hub: hub, configuration: configuration) { response in
-            guard case .target(let change) = response, change.kind == .current else { return }
-            requests.continuation.finish()
-        }
-        requests.continuation.yield(.add(ListenTarget(id: 2, content: Self.notes)))
-        #expect(await stream.run(requests.stream) == nil)
+        let target = ListenTarget(id: 2, content: Self.notes)
+        #expect(await Self.run(target, on: hub, configuration).end == nil)
         let holds = store.reads.filter { $0.asOf == nil && ($0.holdDuration ?? .zero) > .zero }
         #expect(holds.count == 5)
         slowRequests.continuation.finish()
