@@ -1,6 +1,7 @@
 import Foundation
 import KeelHTTP
 import KeelRepositories
+import KeelTestSupport
 import Testing
 
 @Suite("Mapping")
@@ -131,9 +132,7 @@ struct MappingTests {
 
     @Test("The error for an invalid fixture names the fixture and the reason")
     func explainsFixtures() throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "fixtures-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data(#"{"name": 7}"#.utf8).write(to: folder.appending(path: "bad.json"))
         try Data(#"{"name": "A"}"#.utf8).write(to: folder.appending(path: "good.json"))

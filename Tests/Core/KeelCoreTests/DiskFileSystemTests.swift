@@ -1,5 +1,6 @@
 #if os(Linux) || os(macOS)
 import Foundation
+import KeelTestSupport
 import Testing
 
 @testable import KeelCore
@@ -16,15 +17,7 @@ import Darwin
 final class DiskFileSystemTests {
     private let folder: String
 
-    init() throws {
-        folder =
-            FileManager.default.temporaryDirectory
-            .appending(path: "keel-core-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: false
-        )
-    }
+    init() throws { folder = try URL.makeTemporaryFolder().path }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 

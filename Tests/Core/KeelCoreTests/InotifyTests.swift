@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import KeelCore
+import KeelTestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -11,12 +12,9 @@ import Musl
 
 @Suite("File and folder events")
 final class InotifyTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appending(path: "keel-core-\(UUID().uuidString)")
+    private let folder: URL
 
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    init() throws { folder = try URL.makeTemporaryFolder() }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 

@@ -20,7 +20,7 @@ struct KillTests {
     @Test("Uploads continue after kill -9 at random moments, and the file is identical")
     func kills() async throws {
         let peer = try S3Peer.shared(.rclone)
-        let scratch = try ScratchFolder()
+        let scratch = try TemporaryFolder()
         let bytes = sampleBytes(5, count: (32 << 20) + 11)
         let file = scratch.path + "/source"
         try Data(bytes).write(to: URL(fileURLWithPath: file))

@@ -6,6 +6,7 @@ import KeelCore
 import KeelFiles
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @testable import KeelFilesS3
@@ -170,7 +171,7 @@ struct PeerTests {
         for kind in [S3Peer.Kind.moto, .rclone] {
             let peer = try S3Peer.shared(kind)
             let folder = freshFolder()
-            let scratch = try ScratchFolder()
+            let scratch = try TemporaryFolder()
             let bytes = sampleBytes(3, count: 28 << 20)
             func configured(
                 _ transport: some HTTPTransport
@@ -206,7 +207,7 @@ struct PeerTests {
     func resumesAnother() async throws {
         let peer = try S3Peer.shared(.moto)
         let folder = freshFolder()
-        let scratch = try ScratchFolder()
+        let scratch = try TemporaryFolder()
         func adapter(_ transport: some HTTPTransport) throws -> S3FileStoreAdapter {
             var configuration = peer.configuration(folder)
             smallParts(&configuration)

@@ -231,9 +231,7 @@ struct SignatureTests {
     }
 
     private static func botocore(_ cases: [Case]) async throws -> [Answer] {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "keel-s3-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let (input, output) = (folder.appending(path: "in"), folder.appending(path: "out"))
         try JSONEncoder().encode(cases).write(to: input)

@@ -2,6 +2,7 @@ import Foundation
 import KeelConformance
 import KeelFiles
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("File stores keep their promises", .timeLimit(.minutes(5)))
@@ -19,7 +20,7 @@ struct ConformanceTests {
 
     @Test("A store in a folder", arguments: FileStoreCheck.applicable(to: local))
     func inFolder(_ check: FileStoreCheck) async throws {
-        let scratch = try ScratchFolder()
+        let scratch = try TemporaryFolder()
         try await check.run(
             on: FileStoreSubject(features: Self.local) { name in
                 try LocalFileStoreAdapter(folder: scratch.path + "/" + name)
@@ -35,7 +36,7 @@ struct ConformanceTests {
 
     @Test("A store with observer, recorder and inactive fault injection", arguments: [false, true])
     func decorated(_ isLocal: Bool) async throws {
-        let scratch = try ScratchFolder()
+        let scratch = try TemporaryFolder()
         let features = isLocal ? Self.local : Self.memory
         let subject = FileStoreSubject(features: features) { name -> any FileStoreAdapter in
             guard isLocal else {

@@ -15,7 +15,7 @@ struct KillTests {
         "kill -9 at random moments: files are complete, acknowledged ones exist, and no others"
     )
     func kills() async throws {
-        let scratch = try ScratchFolder()
+        let scratch = try TemporaryFolder()
         var last = 0
         for trial in 0..<Self.killCount {
             let life: [Int]? = try await CrashTrial.run(

@@ -1,14 +1,15 @@
 #if os(Linux) || os(macOS)
 import Foundation
+import KeelTestSupport
 import Testing
 
 @testable import KeelFiles
 
 @Suite("Local store with many files", .timeLimit(.minutes(2)))
 struct LargeFolderTests {
-    private let scratch: ScratchFolder
+    private let scratch: TemporaryFolder
 
-    init() throws { scratch = try ScratchFolder() }
+    init() throws { scratch = try TemporaryFolder() }
 
     private func adapter(_ names: ListedNames) throws -> LocalFileStoreAdapter {
         try LocalFileStoreAdapter(folder: scratch.path + "/store", names: names)

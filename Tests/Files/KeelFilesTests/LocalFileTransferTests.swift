@@ -1,14 +1,15 @@
 import Foundation
 import KeelFiles
+import KeelTestSupport
 import Synchronization
 import Testing
 
 @Suite("Transfers between local files and a store")
 struct LocalFileTransferTests {
-    private let scratch: ScratchFolder
+    private let scratch: TemporaryFolder
     private let files = FileStore(InMemoryFileStoreAdapter())
 
-    init() throws { scratch = try ScratchFolder() }
+    init() throws { scratch = try TemporaryFolder() }
 
     private func url(_ name: String) -> URL { URL(filePath: scratch.path + "/" + name) }
 

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Local store beside other programs", .timeLimit(.minutes(2)))
 struct LocalStoreTests {
-    private let scratch: ScratchFolder
+    private let scratch: TemporaryFolder
     private let files: FileStore
 
     init() throws {
-        scratch = try ScratchFolder()
+        scratch = try TemporaryFolder()
         files = FileStore(try LocalFileStoreAdapter(folder: scratch.path + "/store"))
     }
 

@@ -2,6 +2,7 @@
 import Foundation
 import KeelCore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @testable import KeelFiles
@@ -16,9 +17,9 @@ import Darwin
 
 @Suite("Lock of a local store", .timeLimit(.minutes(10)))
 struct StoreLockTests {
-    private let scratch: ScratchFolder
+    private let scratch: TemporaryFolder
 
-    init() throws { scratch = try ScratchFolder() }
+    init() throws { scratch = try TemporaryFolder() }
 
     private func store(_ clock: any Clock<Duration>) throws -> FileStore {
         FileStore(

@@ -6,6 +6,7 @@ import KeelHTTP
 import KeelHTTPCompression
 import KeelTestKit
 import KeelTestServer
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -136,9 +137,7 @@ struct CompressionTests {
 
     @Test("A file receives the decoded bytes, or nothing if they are truncated")
     func files() async throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("keel-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("items")
         try await run { client, _ in

@@ -4,15 +4,14 @@ import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
 @Suite("Transfers over AsyncHTTPClient and real sockets")
 struct TransferTests {
     private func inFolder(_ work: (URL) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("keel-transfers-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         try await work(folder)
     }

@@ -3,15 +3,14 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("curl commands", .timeLimit(.minutes(2)))
 struct CURLCommandTests {
     /// Runs a command with a `curl` that records its arguments and its input.
     private func run(_ command: String, shell: String) throws -> [[UInt8]] {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "keel-curl-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let script = """
             #!/bin/sh

@@ -1,19 +1,14 @@
 import Foundation
 import KeelTestKit
+import KeelTestSupport
 
 /// A folder for one test, removed with the last reference to this object.
 final class TemporaryFolder: Sendable {
     let url: URL
 
-    init() throws {
-        url = FileManager.default.temporaryDirectory
-            .appendingPathComponent("keel-http-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
+    init() throws { url = try URL.makeTemporaryFolder() }
 
-    deinit {
-        try? FileManager.default.removeItem(at: url)
-    }
+    deinit { try? FileManager.default.removeItem(at: url) }
 
     /// The names of all files in the folder, including hidden ones.
     var names: [String] {

@@ -7,9 +7,7 @@ import Testing
 struct SignalTests {
     @Test("Pending work is delivered before the process exits by itself")
     func delivers() async throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "keel-lifecycle-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let process = Process()
         process.executableURL = try CrashTrial.program("KeelLifecycleProgram")

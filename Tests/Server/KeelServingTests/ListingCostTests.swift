@@ -6,6 +6,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelStorageSQLite
+import KeelTestSupport
 import Testing
 
 /// The cost of reading a page in stores of two sizes.
@@ -19,8 +20,7 @@ struct ListingCostTests {
         of count: Int,
         _ body: (Served, WatchedStore) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let adapter = try SQLiteStorageAdapter(at: .file(folder.appending(path: "store.sqlite")))
         var paths: [DocumentPath] = []

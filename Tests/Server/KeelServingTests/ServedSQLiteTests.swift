@@ -5,13 +5,13 @@ import KeelServing
 import KeelStorage
 import KeelStorageFirestore
 import KeelStorageSQLite
+import KeelTestSupport
 import Testing
 
 @Suite("A served store on SQLite")
 struct ServedSQLiteTests {
     private func serving(_ body: (Served) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "store.sqlite")
         try await body(Served(try SQLiteStorageAdapter(at: .file(file))))

@@ -16,9 +16,7 @@ struct OutboxCrashTests {
 
     @Test("Enqueued writes are applied once and in order despite kill -9 at random times")
     func kills() async throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "keel-outbox-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = folder.appending(path: "store.sqlite")
         let server = folder.appending(path: "server.txt")

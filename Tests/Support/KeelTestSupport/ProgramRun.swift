@@ -17,9 +17,7 @@ package struct ProgramRun: Sendable {
         environment: [String: String]? = nil
     ) async throws {
         // Files, because a process started concurrently would inherit the end of a pipe.
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "keel-program-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let files = ["in", "out", "errors"].map { folder.appending(path: $0) }
         for (file, bytes) in zip(files, [input, [], []]) { try Data(bytes).write(to: file) }

@@ -138,9 +138,7 @@ struct SQLiteConformanceTests {
         _ adjust: (inout SQLiteStorageAdapter.Configuration) -> Void = { _ in },
         _ body: (SQLiteStorageAdapter) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("keel-conformance-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         var configuration = SQLiteStorageAdapter.Configuration()
         configuration.history = .seconds(3600)

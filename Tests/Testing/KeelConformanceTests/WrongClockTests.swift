@@ -3,6 +3,7 @@ import KeelConformance
 import KeelStorage
 import KeelStorageSQLite
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Stores under a wrong clock")
@@ -27,9 +28,7 @@ struct WrongClockTests {
         arguments: [history, nil]
     )
     func inFile(_ history: Duration?) async throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("keel-clock-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let walk = ClockWalk()
         let opened = {

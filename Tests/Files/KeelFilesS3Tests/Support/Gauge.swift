@@ -54,20 +54,4 @@ struct GaugedTransport<Upstream: HTTPTransport>: HTTPTransport {
 
     func shutdown() async {}
 }
-
-/// A folder that is removed with its last reference.
-final class ScratchFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path =
-            FileManager.default.temporaryDirectory
-            .appendingPathComponent("keel-s3-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path) }
-}
 #endif

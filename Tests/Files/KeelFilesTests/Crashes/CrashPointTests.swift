@@ -79,7 +79,7 @@ struct CrashPointTests {
         _ moments: (before: FolderScript.Moment, after: FolderScript.Moment),
         _ number: Int
     ) async throws -> (count: Int, flaw: String?) {
-        let scratch = try ScratchFolder()
+        let scratch = try TemporaryFolder()
         try contents.write(to: scratch.path)
         // Waiting for the disk proves nothing here.
         var configuration = LocalFileStoreAdapter.Configuration()

@@ -2,6 +2,7 @@
 import Foundation
 import KeelFiles
 import KeelTestKit
+import KeelTestSupport
 
 /// A random program of changes, run once in a folder on disk with a trace.
 struct FolderScript {
@@ -47,7 +48,7 @@ struct FolderScript {
         calls: Int,
         durability: LocalFileStoreAdapter.Configuration.Durability
     ) async throws {
-        let scratch = try ScratchFolder()
+        let scratch = try TemporaryFolder()
         var random = SeededRandom(seed: seed)
         var configuration = LocalFileStoreAdapter.Configuration()
         configuration.durability = durability

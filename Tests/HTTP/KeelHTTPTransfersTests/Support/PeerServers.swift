@@ -111,14 +111,9 @@ struct TusServer {
 final class Scratch: Sendable {
     let path: String
 
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/keel-transfers-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
+    init() throws { path = try URL.makeTemporaryFolder().path }
 
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 
     func url(_ name: String) -> URL { URL(filePath: path + "/" + name) }
 

@@ -2,6 +2,7 @@
 import KeelConformance
 import KeelCore
 import KeelSecrets
+import KeelTestSupport
 import Testing
 
 @Suite("Encrypted files keep the promises of secret stores")

@@ -20,9 +20,7 @@ enum Peer {
     /// - Returns: One answer per task: `ok` with a text, or `error` with a reason.
     /// - Throws: An error if the script could not be run or failed.
     static func run(_ tasks: [[String: String]]) async throws -> [[String: String]] {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("keel-security-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let input = folder.appendingPathComponent("tasks")
         let output = folder.appendingPathComponent("answers")

@@ -2,6 +2,7 @@ import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -109,8 +110,7 @@ struct ListenContinuationTests {
 
     @Test("A token continues with exactly the changes after it once the store is opened again")
     func reopened() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "store.sqlite")
         let former = try SQLiteStorageAdapter(at: .file(file))

@@ -3,6 +3,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -93,8 +94,7 @@ struct ListenStreamTests {
         try await body(InMemoryStorageAdapter())
         try await body(HesitantStore(upstream: InMemoryStorageAdapter()))
         #if SQLite
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         var configuration = SQLiteStorageAdapter.Configuration()
         configuration.history = .seconds(3600)

@@ -2,6 +2,7 @@ import Foundation
 import KeelServing
 import KeelStorage
 import KeelStorageFirestore
+import KeelTestSupport
 import Testing
 
 #if SQLite
@@ -57,9 +58,7 @@ struct SemanticsTests {
         arguments: SemanticsRow.all
     )
     func onSQLite(_ row: SemanticsRow) async throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "keel-semantics-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         var configuration = SQLiteStorageAdapter.Configuration()
         configuration.history = .seconds(3600)

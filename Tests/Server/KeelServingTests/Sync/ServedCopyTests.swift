@@ -6,6 +6,7 @@ import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelStorageSQLite
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Copying over the network")
@@ -15,8 +16,7 @@ struct ServedCopyTests {
         arguments: [true, false]
     )
     func slow(isNamed: Bool) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         var configuration = SQLiteStorageAdapter.Configuration()
         configuration.retention = .init(

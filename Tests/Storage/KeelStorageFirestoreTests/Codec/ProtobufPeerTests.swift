@@ -55,9 +55,7 @@ private enum ProtobufPeer {
     static let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"]
 
     static func run(_ mode: String, _ lines: [String]) async throws -> [Substring] {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("keel-protobuf-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try URL.makeTemporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let input = folder.appendingPathComponent("input")
         let output = folder.appendingPathComponent("output")

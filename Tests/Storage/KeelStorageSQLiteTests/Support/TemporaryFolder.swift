@@ -3,17 +3,13 @@ import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
+import KeelTestSupport
 
 /// A folder that is removed with its last reference.
 final class TemporaryFolder: Sendable {
     let url: URL
 
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appending(
-            path: "keel-sqlite-\(UUID().uuidString)"
-        )
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
+    init() throws { url = try URL.makeTemporaryFolder() }
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
