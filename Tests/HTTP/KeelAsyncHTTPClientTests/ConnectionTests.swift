@@ -12,7 +12,7 @@ struct ConnectionTests {
     func reuse() async throws {
         let connections = try await AnsweringServer.run(answering: answer(), then: .keepOpen) {
             port in
-            try await withTransport { transport in
+            try await AsyncHTTPClientTransport().run { transport in
                 var connections: [ConnectionInfo?] = []
                 for _ in 0..<3 {
                     let reply = try await transport.send(get(port))
@@ -36,7 +36,7 @@ struct ConnectionTests {
             try await write(answer())
             return .keepOpen
         } while: { port in
-            try await withTransport { transport in
+            try await AsyncHTTPClientTransport().run { transport in
                 let reply = try await transport.send(get(port))
                 _ = try await reply.body.collect(upTo: 1 << 20)
             }
@@ -61,11 +61,11 @@ struct ConnectionTests {
             try await write(answer())
             return .keepOpen
         } while: { port in
-            try await withTransport { transport in
+            try await AsyncHTTPClientTransport().run { transport in
                 let first = try await transport.send(get(port))
                 _ = try await first.body.collect(upTo: 1 << 20)
-                let second = await failure(of: get(port), on: transport)
-                let third = await failure(of: get(port), on: transport)
+                let second = await transport.failure(of: get(port))
+                let third = await transport.failure(of: get(port))
                 return [second, third]
             }
         }
@@ -86,7 +86,7 @@ struct ConnectionTests {
             answering: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf",
             then: .close
         ) { port in
-            try await withTransport { await failure(of: get(port), on: $0) }
+            try await AsyncHTTPClientTransport().run { await $0.failure(of: get(port)) }
         }
         #expect(error?.code == .truncatedBody)
         #expect(error?.bytesReceived == 4)
@@ -104,10 +104,10 @@ struct ConnectionTests {
             var settings = AsyncHTTPClientTransport.Configuration()
             settings.connectionsPerHost = 1
             settings.poolTimeout = .milliseconds(100)
-            return try await withTransport(settings) { transport in
-                let first = Task { await failure(of: get(port), on: transport) }
+            return try await AsyncHTTPClientTransport(settings).run { transport in
+                let first = Task { await transport.failure(of: get(port)) }
                 for await _ in reached {}
-                let second = await failure(of: get(port), on: transport)
+                let second = await transport.failure(of: get(port))
                 first.cancel()
                 _ = await first.value
                 return second
@@ -124,7 +124,7 @@ struct ConnectionTests {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
             + "4\r\nbody\r\n0\r\nX-Sum: 42\r\n\r\n"
         let sum = try await AnsweringServer.run(answering: text, then: .keepOpen) { port in
-            try await withTransport { transport in
+            try await AsyncHTTPClientTransport().run { transport in
                 let reply = try await transport.send(get(port))
                 _ = try await reply.body.collect(upTo: 1 << 20)
                 return reply.body.trailers?[values: try #require(.init("X-Sum"))]
@@ -178,31 +178,5 @@ final class MomentList: HTTPEventObserver {
 
 private func get(_ port: Int) -> HTTPCall {
     HTTPCall(HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/"))
-}
-
-private func withTransport<Value: Sendable>(
-    _ settings: AsyncHTTPClientTransport.Configuration = .init(),
-    _ work: (AsyncHTTPClientTransport) async throws -> Value
-) async throws -> Value {
-    let transport = AsyncHTTPClientTransport(settings)
-    do {
-        let value = try await work(transport)
-        await transport.shutdown()
-        return value
-    } catch {
-        await transport.shutdown()
-        throw error
-    }
-}
-
-private func failure(of call: HTTPCall, on transport: AsyncHTTPClientTransport) async
-    -> TransportError?
-{
-    do throws(TransportError) {
-        _ = try await transport.send(call).body.collect(upTo: 1 << 20)
-        return nil
-    } catch {
-        return error
-    }
 }
 #endif

@@ -15,7 +15,7 @@ struct FailureTests {
         let clock = ContinuousClock()
         let start = clock.now
         // Nothing listens on the reserved port 1 (tcpmux); a released port might be reused.
-        let error = await failure(of: get("127.0.0.1:1"), on: transport)
+        let error = await transport.failure(of: get("127.0.0.1:1"))
         await transport.shutdown()
         #expect(error?.code == .connectionRefused)
         #expect(error?.processed == .no)
@@ -29,7 +29,7 @@ struct FailureTests {
             var settings = AsyncHTTPClientTransport.Configuration()
             settings.connectTimeout = .milliseconds(300)
             let transport = AsyncHTTPClientTransport(settings)
-            let error = await failure(of: get("localhost:\(port)", "https"), on: transport)
+            let error = await transport.failure(of: get("localhost:\(port)", "https"))
             await transport.shutdown()
             return error
         }
@@ -59,7 +59,7 @@ struct FailureTests {
         let transport = AsyncHTTPClientTransport()
         await transport.shutdown()
         await transport.shutdown()
-        let error = await failure(of: get("127.0.0.1:1"), on: transport)
+        let error = await transport.failure(of: get("127.0.0.1:1"))
         #expect(error?.code == .clientShutdown)
         #expect(error?.processed == .no)
     }
@@ -70,21 +70,9 @@ struct FailureTests {
 
     private func failure(of call: HTTPCall) async -> TransportError? {
         let transport = AsyncHTTPClientTransport()
-        let error = await failure(of: call, on: transport)
+        let error = await transport.failure(of: call)
         await transport.shutdown()
         return error
-    }
-
-    private func failure(
-        of call: HTTPCall,
-        on transport: AsyncHTTPClientTransport
-    ) async -> TransportError? {
-        do throws(TransportError) {
-            _ = try await transport.send(call).body.collect(upTo: 1 << 20)
-            return nil
-        } catch {
-            return error
-        }
     }
 }
 #endif

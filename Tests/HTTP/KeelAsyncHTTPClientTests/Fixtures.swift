@@ -33,21 +33,40 @@ func withClient<Value: Sendable>(
     _ change: (inout NetworkClient.Configuration) -> Void = { _ in },
     _ work: @Sendable (NetworkClient) async throws -> Value
 ) async throws -> Value {
-    let transport = AsyncHTTPClientTransport(settings)
     var configuration = NetworkClient.Configuration(
         baseURL: try #require(URL(string: address))
     )
     // Tests count the requests that the server receives; retries have their own tests.
     configuration.retry = .never
     change(&configuration)
-    let client = NetworkClient(configuration, transport: transport)
-    do {
-        let value = try await work(client)
-        await transport.shutdown()
-        return value
-    } catch {
-        await transport.shutdown()
-        throw error
+    return try await AsyncHTTPClientTransport(settings).run { transport in
+        try await work(NetworkClient(configuration, transport: transport))
+    }
+}
+
+extension AsyncHTTPClientTransport {
+    /// Runs `work`, and then shuts the transport down.
+    func run<Value: Sendable>(
+        _ work: (AsyncHTTPClientTransport) async throws -> Value
+    ) async throws -> Value {
+        do {
+            let value = try await work(self)
+            await shutdown()
+            return value
+        } catch {
+            await shutdown()
+            throw error
+        }
+    }
+
+    /// Sends a call, and reads its response.
+    func failure(of call: HTTPCall) async -> TransportError? {
+        do throws(TransportError) {
+            _ = try await send(call).body.collect(upTo: 1 << 20)
+            return nil
+        } catch {
+            return error
+        }
     }
 }
 #endif

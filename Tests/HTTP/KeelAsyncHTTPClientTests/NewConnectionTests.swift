@@ -57,14 +57,7 @@ struct NewConnectionTests {
             answers: answers,
             fallback: .text("yes")
         ) { server in
-            do {
-                let value = try await work(server, transport)
-                await transport.shutdown()
-                return value
-            } catch {
-                await transport.shutdown()
-                throw error
-            }
+            try await transport.run { try await work(server, $0) }
         }
     }
 

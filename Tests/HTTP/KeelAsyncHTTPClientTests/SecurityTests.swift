@@ -311,15 +311,7 @@ struct SecurityTests {
         var configuration = AsyncHTTPClientTransport.Configuration()
         configuration.security.trustRoots = try .pem(try authority.certificatePEM.utf8)
         adjust(&configuration)
-        let transport = AsyncHTTPClientTransport(configuration)
-        do {
-            let value = try await work(transport)
-            await transport.shutdown()
-            return value
-        } catch {
-            await transport.shutdown()
-            throw error
-        }
+        return try await AsyncHTTPClientTransport(configuration).run(work)
     }
 
     private func failure(
@@ -327,14 +319,7 @@ struct SecurityTests {
         trusting authority: TestAuthority,
         _ adjust: (inout AsyncHTTPClientTransport.Configuration) -> Void = { _ in }
     ) async throws -> TransportError? {
-        try await withTransport(trusting: authority, adjust) { transport in
-            do throws(TransportError) {
-                _ = try await transport.send(call).body.collect(upTo: 1 << 20)
-                return nil
-            } catch {
-                return error
-            }
-        }
+        try await withTransport(trusting: authority, adjust) { await $0.failure(of: call) }
     }
 }
 #endif
