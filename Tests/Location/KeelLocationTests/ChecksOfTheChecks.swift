@@ -1,6 +1,5 @@
 import KeelConformance
 import KeelLocation
-import Synchronization
 import Testing
 
 @Suite("The checks detect a location source that breaks a promise", .timeLimit(.minutes(5)))
@@ -28,24 +27,15 @@ struct ChecksOfTheChecks {
     ) async throws -> [String] {
         var caught: [String] = []
         for check in checks {
-            let found = Found()
-            try await withKnownIssue(isIntermittent: true) {
+            let isCaught = try await recordsIssue {
                 try await check.run(
                     on: ConformanceTests.subject(limit: limit) {
                         BrokenLocationAdapter(fault, $0)
                     }
                 )
-            } matching: { _ in
-                found.isAny.withLock { $0 = true }
-                return true
             }
-            if found.isAny.withLock({ $0 }) { caught.append(check.testDescription) }
+            if isCaught { caught.append(check.testDescription) }
         }
         return caught
-    }
-
-    /// Whether a check has recorded an issue, from any task.
-    private final class Found: Sendable {
-        let isAny = Mutex(false)
     }
 }

@@ -11,14 +11,10 @@ struct ChecksOfTheChecks {
         for group in Self.groups(for: fault) {
             for check in StorageAdapterCheck.all(in: group) where check.concernsOnlyWithout.isEmpty
             {
-                let found = IssueCount()
-                try await withKnownIssue(isIntermittent: true) {
+                let isCaught = try await recordsIssue {
                     try await check.run(on: BrokenStorageAdapter(fault))
-                } matching: { _ in
-                    found.add()
-                    return true
                 }
-                if found.count > 0 { caught.append(check.testDescription) }
+                if isCaught { caught.append(check.testDescription) }
             }
         }
         #expect(!caught.isEmpty, "no check noticed an adapter that \(fault.rawValue)")
