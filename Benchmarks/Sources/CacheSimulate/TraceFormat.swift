@@ -1,4 +1,3 @@
-/// The format of a trace.
 enum TraceFormat: String, CaseIterable {
     case u32be
     case u64be

@@ -36,7 +36,6 @@ struct KeelLintCommand: ParsableCommand {
     }
 }
 
-/// The options for the project.
 struct ProjectOptions: ParsableArguments {
     @Option(
         name: [.short, .long],
@@ -65,7 +64,6 @@ struct ProjectOptions: ParsableArguments {
     }
 }
 
-/// The formats of reports.
 enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
     case text
     case json

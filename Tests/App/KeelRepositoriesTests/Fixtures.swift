@@ -49,7 +49,6 @@ extension RestaurantDTO: DomainMappable {
         isFavourite = domain.isFavourite
     }
 
-    /// Returns a sample restaurant with a number.
     static func sample(_ number: Int, name: String? = nil) -> RestaurantDTO {
         RestaurantDTO(
             id: uuid(number),
@@ -187,7 +186,6 @@ final class WallClock: Sendable {
     func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
 }
 
-/// A counter.
 final class Counter: Sendable {
     private let value = Mutex(0)
     var count: Int { value.withLock { $0 } }

@@ -10,7 +10,6 @@ import Testing
 
 @testable import KeelFilesS3
 
-/// Tests of reading a large object with several requests at a time.
 @Suite("Objects read by several requests", .timeLimit(.minutes(5)))
 struct ParallelReadingTests {
     private static let part = S3FileStoreAdapter.Configuration.minimumPartByteCount

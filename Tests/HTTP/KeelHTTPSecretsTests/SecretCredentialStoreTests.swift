@@ -138,7 +138,6 @@ struct SecretCredentialStoreTests {
     }
 }
 
-/// A key source with one key.
 private struct FilledKeySource: KeyEncryptionKeySource {
     let filling: UInt8
 

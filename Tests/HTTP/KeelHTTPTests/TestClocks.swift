@@ -22,7 +22,6 @@ final class GateClock: Clock, Sendable {
     var now: TestInstant { TestInstant() }
     var minimumResolution: Duration { .zero }
 
-    /// The requested durations of all sleeps.
     var sleeps: [Duration] { state.withLock { $0.requested } }
 
     /// Ends the current sleeps, or the next one.

@@ -170,7 +170,6 @@ struct EncryptedFileTests {
         #expect(await code { try store.encrypted(with: streams) } == .invalidArgument)
     }
 
-    /// A constant key-encryption key.
     private struct FixedKeySource: KeyEncryptionKeySource {
         func keyEncryptionKey() async throws -> KeyEncryptionKey {
             try #require(KeyEncryptionKey(identifier: "k", bytes: [UInt8](0..<32)))

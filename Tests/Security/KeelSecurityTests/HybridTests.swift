@@ -4,7 +4,6 @@ import KeelSecurity
 import KeelTestKit
 import Testing
 
-/// The key algorithms for HPKE.
 private let hybridAlgorithms: [KeyAlgorithm] = [
     .hpkeX25519AES128GCM, .hpkeX25519AES256GCM, .hpkeX25519ChaCha20Poly1305,
 ]

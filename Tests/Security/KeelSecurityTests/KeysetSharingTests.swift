@@ -247,7 +247,6 @@ struct KeysetSharingTests {
     }
 }
 
-/// A source whose key changes.
 final class ChangingKeySource: KeyEncryptionKeySource {
     private let state: Mutex<FixedKeySource>
 

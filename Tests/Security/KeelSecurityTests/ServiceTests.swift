@@ -128,7 +128,6 @@ struct ServiceTests {
     }
 }
 
-/// Returns the code of the error that a call throws.
 func code<Result>(_ body: () throws(SecurityError) -> Result) -> SecurityError.Code? {
     do {
         _ = try body()

@@ -127,7 +127,6 @@ struct LifecycleTests {
     }
 }
 
-/// An output that counts its synchronizations.
 private final class CountingOutput: LogOutput {
     private let synchronized = Mutex(0)
     var count: Int { synchronized.withLock { $0 } }

@@ -40,7 +40,6 @@ struct ExaminationTests {
         _ = try await thread.run { try $0.run(sql.map { DatabaseStatement($0) }).count }
     }
 
-    /// Returns the only finding of a subject.
     private func only(_ subject: String, _ findings: [Finding]) throws -> Finding {
         let found = findings.filter { $0.subject == subject }
         #expect(found.count == 1, "\(findings.map(\.subject))")

@@ -13,7 +13,6 @@ import Foundation
 
 @Suite("Vendor responses about single records")
 struct AnswerTests {
-    /// A destination with scripted answers.
     private func scripted(
         _ vendor: Vendor,
         _ answers: [ScriptedHTTPTransport.Answer]

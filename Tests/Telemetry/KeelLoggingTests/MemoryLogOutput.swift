@@ -38,7 +38,6 @@ func logger(
 }
 
 extension LogRecord {
-    /// A sample record.
     static func sample(
         _ message: String = "hello",
         level: Logger.Level = .info,

@@ -5,7 +5,6 @@ final class HitPair<Key: Hashable & Sendable>: Sendable {
     /// The keys to read, in order, which are not the same instances as those of the entries.
     let reads: [Key]
     let cache: Cache<Key, Int>
-    /// The cache with expiring entries.
     let expiring: Cache<Key, Int>
     let dictionary = PeerDictionary<Key>()
     let sharded = PeerShards<Key>()

@@ -11,7 +11,6 @@ final class HTTPPair: Sendable {
     let client: NetworkClient
     /// A client with the header fields of an app.
     let typical: NetworkClient
-    /// A client with a layer of an app.
     let layered: NetworkClient
     let peer: HTTPClient
     private let transport: AsyncHTTPClientTransport

@@ -45,6 +45,5 @@ final class DatabaseServer: Sendable {
         process.waitUntilExit()
     }
 
-    /// Returns the URL of a database.
     func url(of database: String) -> String { "postgres://keel@127.0.0.1:\(port)/\(database)" }
 }

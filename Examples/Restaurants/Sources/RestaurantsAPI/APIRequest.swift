@@ -8,7 +8,6 @@ struct APIRequest: Sendable {
     let query: [String: String]
     /// The client's entity tag.
     let knownVersion: String?
-    /// The bearer token.
     let bearerToken: String?
     /// The idempotency key, which distinguishes a retry from another request.
     let idempotencyKey: String?

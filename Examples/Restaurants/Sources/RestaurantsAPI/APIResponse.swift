@@ -1,6 +1,5 @@
 internal import Foundation
 
-/// A response.
 struct APIResponse: Sendable, Hashable {
     var status: Int
     var body: [UInt8]

@@ -1,6 +1,5 @@
 internal import Foundation
 
-/// An error in a line.
 struct LineFlaw: Error {
     let reason: String
 
@@ -71,7 +70,6 @@ extension LineFlaw {
     }
 }
 
-/// A search word.
 struct SearchWord: Sendable {
     private let word: String
     private let isPrefix: Bool

@@ -1,4 +1,3 @@
-/// The check of a rule.
 struct RuleCheck {
     let rule: RuleDescription
     let project: Project

@@ -1,6 +1,5 @@
 import Foundation
 
-/// The output of a program.
 struct ProgramOutput: Sendable {
     var status: Int32
     var text: String

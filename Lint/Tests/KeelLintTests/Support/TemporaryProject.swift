@@ -33,7 +33,6 @@ final class TemporaryProject: Sendable {
     func lint() throws -> LintReport { try Linter(root: root).run() }
 }
 
-/// Returns the facts of a text.
 func facts(_ text: String) -> SourceFacts { facts(Data(text.utf8)) }
 
 func facts(_ data: Data) -> SourceFacts {

@@ -127,7 +127,6 @@ extension NetworkClient {
 }
 
 extension NetworkError {
-    /// Creates the error for a response that is not an event stream.
     static func noEventStream(_ head: HTTPResponse) -> NetworkError {
         NetworkError(
             .invalidResponse,

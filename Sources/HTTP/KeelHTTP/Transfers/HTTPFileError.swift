@@ -75,7 +75,6 @@ public struct HTTPFileError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension HTTPFileError {
-    /// Returns the path of a file URL.
     static func localPath(of url: URL) throws(HTTPFileError) -> String {
         let path = url.path(percentEncoded: false)
         guard url.isFileURL else { throw HTTPFileError(.notLocal, path) }

@@ -28,7 +28,6 @@ enum Validation {
         case stored
         /// The client's copy is valid; nothing is known about the stored response.
         case client
-        /// Neither.
         case neither
     }
 

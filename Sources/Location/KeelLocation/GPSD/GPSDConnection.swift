@@ -18,7 +18,6 @@ final class GPSDConnection: Sendable {
     enum End: Sendable {
         /// The peer closed it.
         case closed
-        /// It failed.
         case failed(SystemError)
         case stopped
     }

@@ -48,7 +48,6 @@ extension SecretStore {
     }
     #endif
 
-    /// The stores that are part of the platform.
     static var platformStores: [any SecretStoreAdapter] {
         #if canImport(Security)
         // The default settings are valid, so this does not fail.

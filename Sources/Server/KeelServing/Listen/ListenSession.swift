@@ -51,7 +51,6 @@ struct ListenSession {
         /// Follow the log from a position.
         case follow(ChangeCursor)
         case send(ListenResponse)
-        /// End the stream.
         case end(StreamFailure)
     }
 

@@ -45,7 +45,6 @@ final class WorkCounts: Sendable {
 
     private let values = Mutex(Values())
 
-    /// Counts a group with a number of writes.
     func countGroup(of writes: Int) {
         values.withLock { values in
             values.groups += 1

@@ -135,7 +135,6 @@ final class OpenStore: Sendable {
     /// Returns the time of the clock that gives documents their times.
     func time(_ tail: StoreTail) -> Timestamp { now?() ?? Timestamp(microseconds: tail.clock) }
 
-    /// Returns the cursor of a point of the log.
     func cursor(_ point: LogPoint) -> ChangeCursor {
         ChangePosition(epoch: epoch, .log(point)).cursor
     }

@@ -30,7 +30,6 @@ extension TableSnapshot: CollectionDirectory {
         return path
     }
 
-    /// Returns the collections that a query covers.
     func collections(
         of prepared: PreparedQuery
     ) throws -> [(number: Int64, path: CollectionPath)] {

@@ -46,7 +46,6 @@ struct RemovalTimes {
         return try statement.first { Timestamp(microseconds: $0.integer(0)) }
     }
 
-    /// Returns the time of the removal at a sequence.
     static func time(of sequence: Int64, in database: Database) throws -> Timestamp {
         let statement = try RawStatement(database, "SELECT time FROM removal_times WHERE seq = ?")
         try statement.bind(1, sequence)

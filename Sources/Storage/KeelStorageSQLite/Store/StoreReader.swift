@@ -50,7 +50,6 @@ struct StoreReader {
         return path
     }
 
-    /// Returns the collections that a query covers.
     func collections(
         of prepared: PreparedQuery
     ) throws -> [(number: Int64, path: CollectionPath)] {

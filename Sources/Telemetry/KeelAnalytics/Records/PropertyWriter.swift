@@ -120,7 +120,6 @@ struct PropertyWriter: Sendable {
     /// Returns a redacted text, such as the name of an event.
     func redacted(_ text: String) -> String { rules?.redactor.redact(text) ?? text }
 
-    /// Returns the redacted values.
     mutating func redacted(_ values: [String: AnalyticsValue]) -> [String: AnalyticsValue] {
         var writer = CBORWriter()
         write(values, to: &writer)

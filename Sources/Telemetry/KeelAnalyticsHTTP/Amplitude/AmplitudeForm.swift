@@ -15,7 +15,6 @@ struct AmplitudeEvent: Sendable {
 
 /// Encodes records for Amplitude.
 struct AmplitudeForm: Sendable {
-    /// The minimum length of an id in characters.
     let minimumIDLength: Int
 
     private let rules = ValueRules(

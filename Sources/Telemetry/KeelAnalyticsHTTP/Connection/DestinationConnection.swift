@@ -38,7 +38,6 @@ public struct DestinationConnection: Sendable {
 }
 
 extension URL {
-    /// Creates a URL from a literal.
     static func literal(_ text: StaticString) -> URL {
         guard let url = URL(string: "\(text)") else { preconditionFailure("The URL is invalid.") }
         return url

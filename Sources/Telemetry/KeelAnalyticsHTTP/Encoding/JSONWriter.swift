@@ -17,7 +17,6 @@ struct JSONWriter {
     /// Creates an empty writer.
     init() {}
 
-    /// Returns the bytes of one value.
     static func bytes(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter()
         body(&writer)

@@ -40,10 +40,8 @@ extension AnalyticsRejection {
         )
     }
 
-    /// An empty name of an event or screen.
     static let emptyName = AnalyticsRejection("invalidName", "The event or screen has no name.")
 
-    /// An event name that the vendor reserves.
     static func reservedName(_ vendor: String) -> AnalyticsRejection {
         AnalyticsRejection("reservedName", "\(vendor) reserves this event's name.")
     }

@@ -46,7 +46,6 @@ enum VendorLimits {
         static let count = 1024
         static let depth = 40
         static let minimumIDLength = 5
-        /// Names reserved for the vendor.
         static let reservedNames: Set<String> = [
             "[Amplitude] Start Session", "[Amplitude] End Session", "[Amplitude] Revenue",
             "[Amplitude] Revenue (Verified)", "[Amplitude] Revenue (Unverified)",

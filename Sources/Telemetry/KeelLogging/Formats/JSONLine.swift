@@ -41,7 +41,6 @@ package enum JSONLine {
         }
     }
 
-    /// Starts a line with its time.
     @inline(__always)
     static func begin(at time: Int64, _ line: inout LineBuffer) {
         line.append(#"{"time":""#)

@@ -32,7 +32,6 @@ extension LogRecord {
     }
 }
 
-/// A line as stored in a file.
 private struct StoredLine: Decodable {
     let time: String
     let level: String

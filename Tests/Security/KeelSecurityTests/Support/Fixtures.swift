@@ -4,7 +4,6 @@ import KeelSecurity
 import KeelTestKit
 import Testing
 
-/// A constant key-encryption key.
 struct FixedKeySource: KeyEncryptionKeySource {
     var bytes = [UInt8](0..<32)
 
@@ -13,7 +12,6 @@ struct FixedKeySource: KeyEncryptionKeySource {
     }
 }
 
-/// A source without a key.
 struct FailingKeySource: KeyEncryptionKeySource {
     struct Locked: Error {}
 
@@ -40,12 +38,10 @@ extension Keyset {
     }
 }
 
-/// The algorithms of keys for values.
 let valueAlgorithms: [KeyAlgorithm] = [
     .aes256GCM, .aes128GCM, .aes256GCMSIV, .chaCha20Poly1305,
 ]
 
-/// The algorithms of keys for streams.
 let streamAlgorithms: [KeyAlgorithm] = [
     .aes256GCMHKDF4KB, .aes256GCMHKDF64KB, .aes256GCMHKDF1MB,
 ]

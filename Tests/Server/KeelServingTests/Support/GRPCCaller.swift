@@ -34,7 +34,6 @@ struct GRPCAnswer {
 }
 
 extension Served {
-    /// Calls a method with one message.
     func call(
         _ method: GRPCMethod,
         _ message: FirestoreJSON,

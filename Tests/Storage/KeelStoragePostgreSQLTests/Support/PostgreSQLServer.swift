@@ -36,7 +36,6 @@ final class PostgreSQLServer: Sendable {
 
     static func freePort() async throws -> Int { try PeerProcess.freePort() }
 
-    /// Returns the URL of the database.
     func url(_ role: String = role, database: String = "postgres", _ parameters: String = "")
         -> String
     {

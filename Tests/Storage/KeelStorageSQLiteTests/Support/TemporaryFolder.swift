@@ -84,7 +84,6 @@ extension StorageAdapter {
     }
 }
 
-/// Returns the error of `body`.
 func storageError(of body: () async throws -> Void) async -> StorageError? {
     do {
         try await body()

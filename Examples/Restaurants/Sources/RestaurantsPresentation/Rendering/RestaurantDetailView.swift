@@ -1,7 +1,6 @@
 internal import Foundation
 internal import RestaurantsDomain
 
-/// The details of a restaurant.
 enum RestaurantDetailView {
     static func render(_ details: RestaurantDetails, _ screen: Screen) -> String {
         let (restaurant, style) = (details.restaurant, screen.style)

@@ -171,7 +171,6 @@ final class DecodingSource {
         }
     }
 
-    /// Returns the offset after the item at an offset.
     @inline(__always)
     func end(ofItemAt offset: Int) throws -> Int {
         var reader = reader(at: offset)

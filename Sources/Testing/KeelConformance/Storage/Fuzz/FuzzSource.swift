@@ -153,7 +153,6 @@ extension SeededRandom {
         Int.random(in: 0..<total, using: &self) < count
     }
 
-    /// Returns a number from a range.
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
     /// Returns one of some values, of which there must be one.

@@ -35,7 +35,6 @@ struct ArchivedBody {
         }
     }
 
-    /// Returns the bytes of an archived text.
     static func bytes(_ text: String?, _ encoding: String?) -> [UInt8] {
         guard let text else { return [] }
         guard encoding == "base64" else { return Array(text.utf8) }
