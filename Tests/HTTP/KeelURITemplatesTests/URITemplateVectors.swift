@@ -1,5 +1,6 @@
 import Foundation
 import KeelHTTP
+import KeelTestSupport
 import KeelURITemplates
 import Testing
 
@@ -14,16 +15,7 @@ struct URITemplateVector: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(section): \(template)" }
 
     /// The folder of the vectors, which are not part of this repository.
-    static let folder: URL = {
-        let given = ProcessInfo.processInfo.environment["KEEL_CONFORMANCE"]
-        let checkout = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let root =
-            given.map { URL(fileURLWithPath: $0) }
-            ?? checkout.deletingLastPathComponent().appendingPathComponent("shared/conformance")
-        return root.appendingPathComponent("uri-template")
-    }()
+    static let folder = URL.conformance.appendingPathComponent("uri-template")
 
     /// All cases; empty if the folder is absent.
     static let all: [URITemplateVector] = {

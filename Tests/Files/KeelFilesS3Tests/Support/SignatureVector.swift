@@ -2,6 +2,7 @@
 import Foundation
 import HTTPTypes
 import KeelFilesS3
+import KeelTestSupport
 import Testing
 
 /// A request of AWS's signature test suite, published at awslabs/aws-c-auth.
@@ -46,16 +47,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// The folder of the vectors, which are not part of this repository.
-    static let folder: URL = {
-        let given = ProcessInfo.processInfo.environment["KEEL_CONFORMANCE"]
-        let checkout = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let root =
-            given.map { URL(fileURLWithPath: $0) }
-            ?? checkout.deletingLastPathComponent().appendingPathComponent("shared/conformance")
-        return root.appendingPathComponent("aws-sigv4")
-    }()
+    static let folder = URL.conformance.appendingPathComponent("aws-sigv4")
 
     static let isPresent = FileManager.default.fileExists(atPath: folder.path)
 

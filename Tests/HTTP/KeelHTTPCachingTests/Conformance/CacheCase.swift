@@ -1,4 +1,5 @@
 import Foundation
+import KeelTestSupport
 import Testing
 
 /// A case of the public test suite for HTTP caches: requests and their expected outcomes.
@@ -206,15 +207,7 @@ enum CacheSuite {
         let tests: [CacheCase]
     }
 
-    static let file: URL = {
-        let given = ProcessInfo.processInfo.environment["KEEL_CONFORMANCE"]
-        var checkout = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
-        for _ in 0..<5 { checkout.deleteLastPathComponent() }
-        let root =
-            given.map { URL(fileURLWithPath: $0) }
-            ?? checkout.deletingLastPathComponent().appendingPathComponent("shared/conformance")
-        return root.appendingPathComponent("http-cache/tests.json")
-    }()
+    static let file = URL.conformance.appendingPathComponent("http-cache/tests.json")
 
     static var isPresent: Bool { FileManager.default.fileExists(atPath: file.path) }
 

@@ -1,4 +1,5 @@
 import Foundation
+import KeelTestSupport
 import Testing
 
 /// Project Wycheproof's test vectors, read from outside of the repository.
@@ -32,16 +33,7 @@ struct Wycheproof: Decodable {
     }
 
     /// The folder of the vectors, which are not part of this repository.
-    static let folder: URL = {
-        let given = ProcessInfo.processInfo.environment["KEEL_CONFORMANCE"]
-        let checkout = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let root =
-            given.map { URL(fileURLWithPath: $0) }
-            ?? checkout.deletingLastPathComponent().appendingPathComponent("shared/conformance")
-        return root.appendingPathComponent("wycheproof")
-    }()
+    static let folder = URL.conformance.appendingPathComponent("wycheproof")
 
     static let isPresent = FileManager.default.fileExists(atPath: folder.path)
 

@@ -1,5 +1,6 @@
 import Foundation
 import KeelStorageFirestore
+import KeelTestSupport
 import Testing
 
 /// A row of a published table of facts about Firestore: documents, a request, and the expected answer.
@@ -16,15 +17,7 @@ extension SemanticsRow: CustomTestStringConvertible {
 
 extension SemanticsRow {
     /// The location of the table, which may be absent.
-    static let file: URL = {
-        let given = ProcessInfo.processInfo.environment["KEEL_CONFORMANCE"]
-        var checkout = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
-        for _ in 0..<5 { checkout.deleteLastPathComponent() }
-        let folder =
-            given.map { URL(fileURLWithPath: $0) }
-            ?? checkout.deletingLastPathComponent().appending(path: "shared/conformance")
-        return folder.appending(path: "firestore-semantics.json")
-    }()
+    static let file = URL.conformance.appending(path: "firestore-semantics.json")
 
     static var isPresent: Bool { FileManager.default.fileExists(atPath: file.path) }
 

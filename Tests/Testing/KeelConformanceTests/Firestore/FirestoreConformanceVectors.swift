@@ -1,6 +1,7 @@
 import Foundation
 import KeelStorage
 import KeelStorageFirestore
+import KeelTestSupport
 import Testing
 
 /// A case of the public vectors: a call and the expected request or error.
@@ -15,16 +16,7 @@ struct FirestoreVector: Sendable, CustomTestStringConvertible {
     var isError: Bool { content["isError"] == .boolean(true) }
 
     /// The folder of the vectors, which are not part of this repository.
-    static let folder: URL = {
-        let given = ProcessInfo.processInfo.environment["KEEL_CONFORMANCE"]
-        let checkout = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let root =
-            given.map { URL(fileURLWithPath: $0) }
-            ?? checkout.deletingLastPathComponent().appendingPathComponent("shared/conformance")
-        return root.appendingPathComponent("firestore-conformance")
-    }()
+    static let folder = URL.conformance.appendingPathComponent("firestore-conformance")
 
     /// All cases in the order of their files; empty if the folder is missing.
     static let all: [FirestoreVector] = {
