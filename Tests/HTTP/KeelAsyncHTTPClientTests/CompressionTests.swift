@@ -92,12 +92,7 @@ struct CompressionTests {
             #expect(server.requests.map { $0["accept-encoding"] } == [nil])
         }
         try await run { client, server in
-            let head = HTTPRequest(
-                method: .get,
-                scheme: server.scheme,
-                authority: server.authority,
-                path: "/items"
-            )
+            let head = HTTPRequest("\(server.scheme)://\(server.authority)/items")
             var coded = head
             coded.headerFields[.acceptEncoding] = "gzip"
             let plain = try await client.transport.send(HTTPCall(head))

@@ -244,12 +244,7 @@ struct ExcessTests {
         _ method: HTTPRequest.Method = .get,
         path: String = "/"
     ) async throws -> (body: String, fields: HTTPFields) {
-        let head = HTTPRequest(
-            method: method,
-            scheme: "http",
-            authority: server.authority,
-            path: path
-        )
+        let head = HTTPRequest("http://\(server.authority)\(path)", method)
         let reply = try await transport.send(HTTPCall(head))
         let bytes = try await reply.body.collect(upTo: 1 << 20)
         return (String(decoding: bytes, as: UTF8.self), reply.head.headerFields)

@@ -364,14 +364,7 @@ struct ExchangeTests {
             return .stall
         } while: { port in
             let transport = AsyncHTTPClientTransport()
-            let call = HTTPCall(
-                HTTPRequest(
-                    method: .get,
-                    scheme: "http",
-                    authority: "127.0.0.1:\(port)",
-                    path: "/"
-                )
-            )
+            let call = HTTPCall(HTTPRequest("http://127.0.0.1:\(port)/"))
             async let result: TransportError? = {
                 do throws(TransportError) {
                     _ = try await transport.send(call)

@@ -2,6 +2,7 @@
 import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -21,12 +22,7 @@ struct InterimResponseTests {
             return .keepOpen
         } while: { port in
             let transport = AsyncHTTPClientTransport()
-            let head = HTTPRequest(
-                method: body == nil ? .get : .post,
-                scheme: "http",
-                authority: "127.0.0.1:\(port)",
-                path: "/"
-            )
+            let head = HTTPRequest("http://127.0.0.1:\(port)/", body == nil ? .get : .post)
             var call = HTTPCall(head, body: body)
             call.onInterimResponse = { head in
                 let link = head.headerFields[values: HTTPField.Name("link") ?? .accept].joined()

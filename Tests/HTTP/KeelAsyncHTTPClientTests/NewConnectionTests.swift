@@ -22,14 +22,7 @@ private struct ImpatientLayer: HTTPMiddleware {
 struct NewConnectionTests {
     private func call(_ server: FaultServer, _ path: String = "/", isNew: Bool = false) -> HTTPCall
     {
-        var call = HTTPCall(
-            HTTPRequest(
-                method: .get,
-                scheme: server.scheme,
-                authority: server.authority,
-                path: path
-            )
-        )
+        var call = HTTPCall(HTTPRequest("\(server.scheme)://\(server.authority)\(path)"))
         call.options.prefersNewConnection = isNew
         return call
     }

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient && canImport(AsyncHTTPClient)
 import HTTPTypes
+import KeelTestKit
 import NIOCore
 import NIOPosix
 import Testing
@@ -73,12 +74,7 @@ struct OriginLoopsTests {
         try await withLoops(2) { group, index in
             let requests = OriginRequests(on: group, connections: 8)
             func loop(_ number: Int) throws -> Int? {
-                let head = HTTPRequest(
-                    method: .get,
-                    scheme: "http",
-                    authority: "host\(number)",
-                    path: "/"
-                )
+                let head = HTTPRequest("http://host\(number)/")
                 return index(try requests.request(for: head).eventLoop)
             }
             let limit = OriginRequests.limit

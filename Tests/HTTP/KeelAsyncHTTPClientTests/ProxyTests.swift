@@ -135,14 +135,7 @@ struct ProxyTests {
         _ configuration: AsyncHTTPClientTransport.Configuration
     ) async throws -> String {
         let transport = AsyncHTTPClientTransport(configuration)
-        let call = HTTPCall(
-            HTTPRequest(
-                method: .get,
-                scheme: server.scheme,
-                authority: server.authority,
-                path: "/through?it=1"
-            )
-        )
+        let call = HTTPCall(HTTPRequest("\(server.scheme)://\(server.authority)/through?it=1"))
         let result: Result<[UInt8], any Error>
         do {
             result = .success(try await transport.send(call).body.collect(upTo: 1 << 20))

@@ -293,14 +293,7 @@ struct SecurityTests {
     // MARK: -
 
     private func call(_ server: FaultServer) -> HTTPCall {
-        HTTPCall(
-            HTTPRequest(
-                method: .get,
-                scheme: server.scheme,
-                authority: server.authority,
-                path: "/"
-            )
-        )
+        HTTPCall(HTTPRequest("\(server.scheme)://\(server.authority)/"))
     }
 
     private func withTransport<Value: Sendable>(

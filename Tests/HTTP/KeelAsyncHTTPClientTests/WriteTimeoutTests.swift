@@ -25,12 +25,7 @@ struct WriteTimeoutTests {
             var settings = AsyncHTTPClientTransport.Configuration()
             settings.writeTimeout = .milliseconds(200)
             let transport = AsyncHTTPClientTransport(settings)
-            let head = HTTPRequest(
-                method: .put,
-                scheme: "http",
-                authority: "127.0.0.1:\(server.port)",
-                path: "/upload"
-            )
+            let head = HTTPRequest("http://127.0.0.1:\(server.port)/upload", .put)
             let error = await #expect(throws: TransportError.self) {
                 _ = try await transport.send(HTTPCall(head, body: body))
             }

@@ -278,13 +278,7 @@ struct BearerAuthorizationTests {
         _ = await send(.none)
         _ = await send(.optional)
         var own = HTTPCall(
-            HTTPRequest(
-                method: .get,
-                scheme: "https",
-                authority: "api.example.com",
-                path: "/",
-                headerFields: [.authorization: "Basic own"]
-            )
+            HTTPRequest("https://api.example.com/", .get, [.authorization: "Basic own"])
         )
         own.options.authentication = .required
         _ = try await client.send(own)
@@ -306,12 +300,7 @@ struct BearerAuthorizationTests {
         let body = HTTPBody(length: nil, isReplayable: false) { () async throws(TransportError) in
             .chunks([[1]])
         }
-        let head = HTTPRequest(
-            method: .post,
-            scheme: "https",
-            authority: "api.example.com",
-            path: "/"
-        )
+        let head = HTTPRequest("https://api.example.com/", .post)
         let reply = try await client.send(HTTPCall(head, body: body))
         #expect(reply.head.status == .unauthorized)
         #expect(transport.calls.count == 1)

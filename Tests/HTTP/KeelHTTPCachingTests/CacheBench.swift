@@ -65,15 +65,7 @@ struct CacheBench: Sendable {
         policy: HTTPCachePolicy = .standard,
         host: String = "api.example.com"
     ) async throws -> HTTPReply {
-        var call = HTTPCall(
-            HTTPRequest(
-                method: method,
-                scheme: "https",
-                authority: host,
-                path: path,
-                headerFields: fields
-            )
-        )
+        var call = HTTPCall(HTTPRequest("https://\(host)\(path)", method, fields))
         call.options.cachePolicy = policy
         return try await cache.send(call, over: origin)
     }

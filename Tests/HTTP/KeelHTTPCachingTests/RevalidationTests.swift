@@ -71,14 +71,7 @@ struct RevalidationTests {
         try await bench.send()
         await bench.pass(61)
         let reply = try await client.send(
-            HTTPCall(
-                HTTPRequest(
-                    method: .get,
-                    scheme: "https",
-                    authority: "api.example.com",
-                    path: "/menu"
-                )
-            )
+            HTTPCall(HTTPRequest("https://api.example.com/menu"))
         )
         #expect(try await reply.body.collect(upTo: .max) == Array("new".utf8))
     }

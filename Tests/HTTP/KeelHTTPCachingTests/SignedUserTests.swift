@@ -135,12 +135,7 @@ struct SignedUserTests {
     )
     func keepsRawCallsApart(isListed: Bool) async throws {
         let bench = CacheBench(then: Self.echo())
-        let head = HTTPRequest(
-            method: .get,
-            scheme: "https",
-            authority: "api.example.com",
-            path: "/menu"
-        )
+        let head = HTTPRequest("https://api.example.com/menu")
         let origin = try #require(HTTPOrigin(head))
         func send(_ client: NetworkClient) async throws -> Answer {
             let reply = try await client.send(HTTPCall(head))
@@ -206,12 +201,7 @@ struct SignedUserTests {
             }
         )
         let client = try client(bench.cache, bench.origin) { $0.attemptMiddleware = [jar] }
-        let head = HTTPRequest(
-            method: .post,
-            scheme: "https",
-            authority: "api.example.com",
-            path: "/login"
-        )
+        let head = HTTPRequest("https://api.example.com/login", .post)
         for user in ["ann", "bob"] {
             jar.store(["sid=\(user); Path=/"], from: head)
             let first = try await get(client, options)

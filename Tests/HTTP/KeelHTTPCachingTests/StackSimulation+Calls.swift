@@ -145,12 +145,7 @@ extension StackLife {
 
     private func raw(_ operation: Operation) -> HTTPCall {
         HTTPCall(
-            HTTPRequest(
-                method: .get,
-                scheme: "https",
-                authority: StackOrigin.home,
-                path: "/\(operation.name)"
-            ),
+            HTTPRequest("https://\(StackOrigin.home)/\(operation.name)"),
             timeouts: HTTPTimeouts(firstByte: .seconds(20), idle: .seconds(60)),
             options: operation.options,
             id: HTTPCallID(UInt64(numbers.number(0 ... .max)))

@@ -120,14 +120,7 @@ struct StoringTests {
         #expect(try await bench.send().result == .network)
         tier.damage(from: 100_000)
         // Read as by a client that collects the whole body.
-        var call = HTTPCall(
-            HTTPRequest(
-                method: .get,
-                scheme: "https",
-                authority: "api.example.com",
-                path: "/menu"
-            )
-        )
+        var call = HTTPCall(HTTPRequest("https://api.example.com/menu"))
         call.collection = BodyCollection(limit: 1 << 20)
         let whole = try await bench.cache.send(call, over: bench.origin)
         #expect(whole.cacheResult == .network)

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import KeelHTTP
+import KeelTestKit
 import Testing
 
 @testable import KeelHTTPCookies
@@ -185,12 +186,7 @@ struct CookieFormatTests {
     @Test("Joined cookies keep their own attributes")
     func keepsJoined() {
         let joined = "sid=1; Secure; Path=/, b=2; Domain=example.com; Path=/; Max-Age=9"
-        let head = HTTPRequest(
-            method: .get,
-            scheme: "https",
-            authority: "www.example.com",
-            path: "/"
-        )
+        let head = HTTPRequest("https://www.example.com/")
         let jar = CookieJar()
         jar.store(SetCookieFields.fields(inJoined: joined), from: head)
         let cookies = jar.cookies.sorted { $0.name < $1.name }

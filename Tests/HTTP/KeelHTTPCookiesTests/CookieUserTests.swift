@@ -31,12 +31,7 @@ struct CookieUserTests {
     }
 
     private func signIn(_ user: String) {
-        let head = HTTPRequest(
-            method: .post,
-            scheme: "https",
-            authority: "api.example.com",
-            path: "/login"
-        )
+        let head = HTTPRequest("https://api.example.com/login", .post)
         jar.store(["sid=\(user); Path=/"], from: head)
     }
 

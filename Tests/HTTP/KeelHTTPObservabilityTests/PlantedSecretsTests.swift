@@ -168,10 +168,7 @@ struct PlantedSecretsTests {
         let replaying = ReplayingHTTPTransport(recording.archive)
         do throws(TransportError) {
             let head = HTTPRequest(
-                method: .get,
-                scheme: "https",
-                authority: "planted-user:planted-password@api.example.com",
-                path: "/none?token=planted-unmatched"
+                "https://planted-user:planted-password@api.example.com/none?token=planted-unmatched"
             )
             texts.add(HTTPCall(head))
             _ = try await replaying.send(HTTPCall(head))

@@ -39,13 +39,7 @@ struct CURLCommandTests {
         _ path: String = "/a",
         _ fields: HTTPFields = [:]
     ) -> HTTPRequest {
-        HTTPRequest(
-            method: method,
-            scheme: "https",
-            authority: "example.org",
-            path: path,
-            headerFields: fields
-        )
+        HTTPRequest("https://example.org\(path)", method, fields)
     }
 
     @Test(

@@ -92,12 +92,7 @@ struct CallEventTests {
 
     @Test("The summary contains the duration of each phase")
     func phases() throws {
-        let head = HTTPRequest(
-            method: .get,
-            scheme: "https",
-            authority: "u:p@example.org",
-            path: "/a?b=c"
-        )
+        let head = HTTPRequest("https://u:p@example.org/a?b=c")
         func event(_ seconds: Int, _ attempt: Int, _ kind: HTTPEvent.Kind) -> HTTPEvent {
             HTTPEvent(
                 call: HTTPCallID(1),
@@ -144,12 +139,7 @@ struct CallEventTests {
     func ring() {
         let log = HTTPEventLog(capacity: 3)
         for number in 1...5 {
-            var head = HTTPRequest(
-                method: .get,
-                scheme: "https",
-                authority: "h",
-                path: "/?t=s3cret"
-            )
+            var head = HTTPRequest("https://h/?t=s3cret")
             head.headerFields[.authorization] = "Bearer s3cret"
             log.observe(
                 HTTPEvent(

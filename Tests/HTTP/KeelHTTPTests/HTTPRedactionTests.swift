@@ -1,6 +1,7 @@
 import HTTPTypes
 import KeelCore
 import KeelHTTP
+import KeelTestKit
 import Testing
 
 @Suite("Redaction of requests and responses")
@@ -42,12 +43,7 @@ struct HTTPRedactionTests {
 
     @Test("User information and query values are removed from a request head")
     func head() {
-        let head = HTTPRequest(
-            method: .get,
-            scheme: "https",
-            authority: "u:p@example.org:1",
-            path: "/a/ada@example.org?x=1"
-        )
+        let head = HTTPRequest("https://u:p@example.org:1/a/ada@example.org?x=1")
         let redacted = Redactor.standard.redact(head)
         #expect(redacted.authority == "example.org:1")
         #expect(redacted.path == "/a/redacted?x=redacted")

@@ -146,13 +146,7 @@ struct RedirectTests {
         _ policy: RedirectPolicy = .safeMethods,
         body: HTTPBody? = nil
     ) async throws(TransportError) -> HTTPReply {
-        var head = HTTPRequest(
-            method: method,
-            scheme: "https",
-            authority: "api.example.com",
-            path: "/v1/start",
-            headerFields: secret
-        )
+        var head = HTTPRequest("https://api.example.com/v1/start", method, secret)
         if body != nil { head.headerFields[.contentType] = "text/plain" }
         return try await transport.chain([RedirectMiddleware(policy)])(HTTPCall(head, body: body))
     }

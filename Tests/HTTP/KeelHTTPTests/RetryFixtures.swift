@@ -32,13 +32,7 @@ extension RetrySuite {
         body: HTTPBody? = nil
     ) -> HTTPCall {
         HTTPCall(
-            HTTPRequest(
-                method: method,
-                scheme: "https",
-                authority: "api.example.com",
-                path: "/x",
-                headerFields: fields
-            ),
+            HTTPRequest("https://api.example.com/x", method, fields),
             body: body
         )
     }

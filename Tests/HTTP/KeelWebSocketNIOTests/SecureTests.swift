@@ -1,6 +1,7 @@
 #if WebSocket
 import HTTPTypes
 import KeelHTTP
+import KeelTestKit
 import KeelWebSocket
 import NIOCore
 import NIOPosix
@@ -50,12 +51,7 @@ struct SecureTests {
             _ = try await peer.readFrame()
             try await peer.write(Frame.close().bytes)
         } while: { port in
-            let request = HTTPRequest(
-                method: .get,
-                scheme: "wss",
-                authority: "\(row.host):\(port)",
-                path: "/"
-            )
+            let request = HTTPRequest("wss://\(row.host):\(port)/")
             let error = try await failure {
                 try await NIOWebSocketTransport(trust: row.trust).withConnection(
                     to: request,
@@ -222,12 +218,7 @@ struct SecureTests {
         for _ in 0..<2 {
             let error = try await failure {
                 try await transport.withConnection(
-                    to: HTTPRequest(
-                        method: .get,
-                        scheme: "wss",
-                        authority: "localhost:9",
-                        path: "/"
-                    ),
+                    to: HTTPRequest("wss://localhost:9/"),
                     configuration: configuration()
                 ) { _ in }
             }

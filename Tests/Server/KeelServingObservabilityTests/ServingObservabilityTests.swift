@@ -47,15 +47,7 @@ struct ServingObservabilityTests {
         _ method: HTTPRequest.Method = .get,
         fields: HTTPFields = [:]
     ) -> HTTPCall {
-        HTTPCall(
-            HTTPRequest(
-                method: method,
-                scheme: "http",
-                authority: "127.0.0.1",
-                path: path,
-                headerFields: fields
-            )
-        )
+        HTTPCall(HTTPRequest("http://127.0.0.1\(path)", method, fields))
     }
 
     @Test(

@@ -184,11 +184,9 @@ struct LongReplyTests {
             if isTooSlow { $0.maximumHoldTime = .seconds(300) }
         }
         let head = HTTPRequest(
-            method: .post,
-            scheme: "http",
-            authority: "localhost",
-            path: "\(Served.root):runQuery",
-            headerFields: [.contentType: "application/json"]
+            "http://localhost\(Served.root):runQuery",
+            .post,
+            [.contentType: "application/json"]
         )
         let call = HTTPCall(head, body: HTTPBody(Array(Self.query().utf8)))
         let reply = await served.server.respond(to: call)
@@ -222,11 +220,9 @@ struct LongReplyTests {
                 if number == failing { throw StorageError(.unavailable, "made to fail") }
             }
             let head = HTTPRequest(
-                method: .post,
-                scheme: "http",
-                authority: "localhost",
-                path: "\(Served.root):runQuery",
-                headerFields: [.contentType: "application/json"]
+                "http://localhost\(Served.root):runQuery",
+                .post,
+                [.contentType: "application/json"]
             )
             let call = HTTPCall(head, body: HTTPBody(Array(Self.query().utf8)))
             let reply = await Self.served(store).server.respond(to: call)

@@ -104,12 +104,7 @@ struct RequestLimitTests {
     @Test("Change streams have no request timeout")
     func streams() async throws {
         let served = Served { $0.requestTimeout = .seconds(1) }
-        let head = HTTPRequest(
-            method: .get,
-            scheme: "http",
-            authority: "127.0.0.1:8080",
-            path: "/sync/all/events"
-        )
+        let head = HTTPRequest("http://127.0.0.1:8080/sync/all/events")
         let reply = await served.server.respond(to: HTTPCall(head))
         var body = reply.body.makeAsyncIterator()
         _ = try await body.next()

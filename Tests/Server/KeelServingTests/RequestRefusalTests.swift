@@ -119,12 +119,7 @@ struct RequestRefusalTests {
                 Array(repeating: 32, count: 600)[...]
             }
         }
-        let head = HTTPRequest(
-            method: .post,
-            scheme: "http",
-            authority: "localhost",
-            path: "\(Served.root):commit"
-        )
+        let head = HTTPRequest("http://localhost\(Served.root):commit", .post)
         let reply = await served.server.respond(to: HTTPCall(head, body: body))
         #expect(reply.head.status.code == 413)
     }

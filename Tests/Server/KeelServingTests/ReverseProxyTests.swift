@@ -17,13 +17,7 @@ struct ReverseProxyTests {
         body: HTTPBody? = nil
     ) async -> HTTPReply {
         let proxy = ReverseProxy(scheme: "https", authority: "origin.test", transport: transport)
-        let head = HTTPRequest(
-            method: body == nil ? .get : .put,
-            scheme: "http",
-            authority: "127.0.0.1:8080",
-            path: "/a?b=c",
-            headerFields: fields
-        )
+        let head = HTTPRequest("http://127.0.0.1:8080/a?b=c", body == nil ? .get : .put, fields)
         return await proxy.respond(to: HTTPCall(head, body: body))
     }
 

@@ -4,6 +4,7 @@ import KeelServing
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
+import KeelTestKit
 import Testing
 
 @Suite("Documents that the server's store cannot read")
@@ -164,13 +165,7 @@ struct UnreadableDocumentTests {
         for isExtended in [true, false] {
             var fields: HTTPFields = [.contentType: "application/json"]
             if isExtended { fields[try #require(HTTPField.Name("Keel-Protocol"))] = "1" }
-            let head = HTTPRequest(
-                method: .post,
-                scheme: "http",
-                authority: "localhost",
-                path: "\(Served.root):runQuery",
-                headerFields: fields
-            )
+            let head = HTTPRequest("http://localhost\(Served.root):runQuery", .post, fields)
             let call = HTTPCall(head, body: HTTPBody(Array(Self.query().utf8)))
             let reply = await Served(store).server.respond(to: call)
             #expect(reply.head.status == .ok)

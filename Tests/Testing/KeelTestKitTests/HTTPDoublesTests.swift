@@ -17,13 +17,7 @@ func httpCall(
     body: String? = nil
 ) -> HTTPCall {
     HTTPCall(
-        HTTPRequest(
-            method: method,
-            scheme: "https",
-            authority: "example.org",
-            path: target,
-            headerFields: fields
-        ),
+        HTTPRequest("https://example.org\(target)", method, fields),
         body: body.map { HTTPBody(Array($0.utf8)) }
     )
 }

@@ -7,13 +7,7 @@ import Synchronization
 import Testing
 
 func request(_ port: Int, path: String = "/", _ fields: HTTPFields = [:]) -> HTTPRequest {
-    HTTPRequest(
-        method: .get,
-        scheme: "ws",
-        authority: "127.0.0.1:\(port)",
-        path: path,
-        headerFields: fields
-    )
+    HTTPRequest("ws://127.0.0.1:\(port)\(path)", .get, fields)
 }
 
 func secureRequest(_ port: Int) -> HTTPRequest {

@@ -55,13 +55,7 @@ struct AuthenticationTests {
     private func call(_ route: Route, _ fields: HTTPFields, body: HTTPBody) -> HTTPCall {
         var fields = fields
         if route.method == .post { fields[.contentType] = "application/json" }
-        let head = HTTPRequest(
-            method: route.method,
-            scheme: "http",
-            authority: "127.0.0.1:8080",
-            path: route.path,
-            headerFields: fields
-        )
+        let head = HTTPRequest("http://127.0.0.1:8080\(route.path)", route.method, fields)
         return HTTPCall(head, body: route.method == .post ? body : nil)
     }
 

@@ -92,12 +92,7 @@ struct LogIngestTests {
     private func send(_ bytes: [UInt8], isBinary: Bool) async throws -> HTTPReplyBytes {
         var fields = HTTPFields()
         fields[.contentType] = isBinary ? "application/x-protobuf" : "application/json"
-        var head = HTTPRequest(
-            method: .post,
-            scheme: "http",
-            authority: "127.0.0.1:8080",
-            path: "/v1/logs"
-        )
+        var head = HTTPRequest("http://127.0.0.1:8080/v1/logs", .post)
         head.headerFields = fields
         let reply = await served.server.respond(to: HTTPCall(head, body: HTTPBody(bytes)))
         return HTTPReplyBytes(

@@ -2,6 +2,7 @@ import HTTPTypes
 import KeelHTTP
 import KeelStorage
 import KeelStorageFirestore
+import KeelTestKit
 import Testing
 
 @testable import KeelServing
@@ -62,13 +63,7 @@ extension Served {
     static func call(_ name: String, _ body: HTTPBody, _ fields: HTTPFields = [:]) -> HTTPCall {
         var fields = fields
         if fields[.contentType] == nil { fields[.contentType] = "application/grpc" }
-        let head = HTTPRequest(
-            method: .post,
-            scheme: "http",
-            authority: "127.0.0.1:8080",
-            path: "/\(GRPCMethod.service)/\(name)",
-            headerFields: fields
-        )
+        let head = HTTPRequest("http://127.0.0.1:8080/\(GRPCMethod.service)/\(name)", .post, fields)
         return HTTPCall(head, body: body)
     }
 }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import KeelHTTP
 import KeelStorageFirestore
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -68,13 +69,7 @@ final class WebChannelClient: Sendable {
     func post(_ items: String, _ body: [UInt8]) async throws -> Served.Answer {
         var fields = fields
         fields[.contentType] = "application/x-www-form-urlencoded"
-        let head = HTTPRequest(
-            method: .post,
-            scheme: "http",
-            authority: "127.0.0.1:8080",
-            path: path(items),
-            headerFields: fields
-        )
+        let head = HTTPRequest("http://127.0.0.1:8080\(path(items))", .post, fields)
         let reply = await served.server.respond(to: HTTPCall(head, body: HTTPBody(body)))
         return try await Served.Answer(framed: reply)
     }
