@@ -40,6 +40,7 @@ extension FirestoreExchange {
         Int(min(most, Int64(max(1, documents / smallestPartition) - 1)))
     }
 
+    /// Returns the points after a given one.
     private func points(
         of group: DocumentQuery,
         upTo most: Int64,

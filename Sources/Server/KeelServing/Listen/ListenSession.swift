@@ -51,6 +51,7 @@ struct ListenSession {
         /// Follow the log from a position.
         case follow(ChangeCursor)
         case send(ListenResponse)
+        /// End the stream.
         case end(StreamFailure)
     }
 
