@@ -29,6 +29,17 @@ public struct Document: Sendable, Hashable {
         self.updateTime = updateTime
     }
 
+    /// Returns the document with another body.
+    package func with(_ body: DocumentBody) -> Document {
+        Document(
+            path: path,
+            body: body,
+            revision: revision,
+            createTime: createTime,
+            updateTime: updateTime
+        )
+    }
+
     /// The document's id within its collection.
     public var id: String { path.id }
 

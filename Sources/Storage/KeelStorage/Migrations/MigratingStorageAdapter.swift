@@ -95,18 +95,6 @@ extension StorageAdapter {
     }
 }
 
-extension Document {
-    func with(_ body: DocumentBody) -> Document {
-        Document(
-            path: path,
-            body: body,
-            revision: revision,
-            createTime: createTime,
-            updateTime: updateTime
-        )
-    }
-}
-
 extension ReadRequest {
     /// Whether the request reads only some fields, which migrations cannot work on.
     fileprivate var isProjected: Bool {

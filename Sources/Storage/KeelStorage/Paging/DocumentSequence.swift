@@ -128,7 +128,7 @@ public struct DocumentSequence: AsyncSequence, Sendable {
         guard var page = try await pages.next() else { return (pages, nil) }
         page.documents.reverse()
         if let fields = pages.projection {
-            page.documents = page.documents.map { $0.selecting(fields) }
+            page.documents = page.documents.map { $0.with($0.body.selecting(fields)) }
         }
         return (pages, page)
     }
@@ -141,16 +141,3 @@ public struct DocumentSequence: AsyncSequence, Sendable {
 
 @available(*, unavailable)
 extension DocumentSequence.Iterator: Sendable {}
-
-extension Document {
-    /// Returns the document with some of its fields.
-    fileprivate func selecting(_ fields: [FieldPath]) -> Document {
-        Document(
-            path: path,
-            body: body.selecting(fields),
-            revision: revision,
-            createTime: createTime,
-            updateTime: updateTime
-        )
-    }
-}

@@ -325,13 +325,7 @@ package struct QueryExecution {
     /// Returns the document in the form to hold.
     private func keeping(_ document: Document) -> Document {
         guard let kept else { return document }
-        return Document(
-            path: document.path,
-            body: document.body.selecting(kept),
-            revision: document.revision,
-            createTime: document.createTime,
-            updateTime: document.updateTime
-        )
+        return document.with(document.body.selecting(kept))
     }
 
     /// Returns the place of a present document; nil if it has none at the time being read.

@@ -135,13 +135,7 @@ package struct PreparedQuery: Sendable {
 
     package func project(_ document: Document) -> Document {
         guard let fields = query.projection else { return document }
-        return Document(
-            path: document.path,
-            body: document.body.selecting(fields),
-            revision: document.revision,
-            createTime: document.createTime,
-            updateTime: document.updateTime
-        )
+        return document.with(document.body.selecting(fields))
     }
 }
 
