@@ -76,12 +76,11 @@ struct BodyEncodingTests {
     func growth() throws {
         let encoding = FirestoreEncoding(database: "projects/p/databases/d")
         let text = String(repeating: "x", count: 400)
-        let document = Document(
-            path: "a/1",
-            body: DocumentBody(["text": .string(text)]),
-            revision: Revision(number: 17),
-            createTime: Timestamp(microseconds: 1),
-            updateTime: Timestamp(microseconds: 1)
+        let document = Document.stub(
+            "a/1",
+            ["text": .string(text)],
+            revision: 17,
+            at: Timestamp(microseconds: 1)
         )
         var bytes: [UInt8] = []
         var (capacity, moves) = (0, 0)

@@ -114,13 +114,7 @@ struct CommitTests {
     @Test("writes that Google's Firestore would ignore are rejected before sending")
     func refusals() async throws {
         let scripted = Scripted.google()
-        let replica = Document(
-            path: "a/1",
-            body: DocumentBody([:]),
-            revision: Revision(number: 1),
-            createTime: Timestamp(microseconds: 1),
-            updateTime: Timestamp(microseconds: 1)
-        )
+        let replica = Document.stub("a/1", at: Timestamp(microseconds: 1))
         await expect(.unsupported) { try await scripted.commit(id: "once", [Self.increment]) }
         await expect(.unsupported) {
             try await scripted.commit([DocumentWrite("a/1", .replicate(replica))])

@@ -67,13 +67,7 @@ struct ListenSessionTests {
             #expect(words == ["read 3"], "the names of the documents")
             let time = Timestamp(microseconds: 1)
             let documents = paths.map { path in
-                Document(
-                    path: DocumentPath(path),
-                    body: DocumentBody([:]),
-                    revision: Revision(number: 1),
-                    createTime: time,
-                    updateTime: time
-                )
+                Document.stub(DocumentPath(path), at: time)
             }
             #expect(
                 Self.words(session.handle(.loaded(3, documents, at: Self.point(2))))
@@ -213,13 +207,7 @@ struct ListenSessionTests {
 
     static func document(_ path: DocumentPath, color: String = "red") -> Document {
         let time = Timestamp(microseconds: 1)
-        return Document(
-            path: path,
-            body: DocumentBody(["color": .string(color)]),
-            revision: Revision(number: 1),
-            createTime: time,
-            updateTime: time
-        )
+        return Document.stub(path, ["color": .string(color)], at: time)
     }
 
     static func page(_ number: UInt8, _ changes: [ChangePage.Change]) -> ChangePage {

@@ -33,12 +33,11 @@ struct TargetIndexTests {
             if Int.random(in: 0..<5, using: &random) > 0 {
                 fields["color"] = Self.colors.randomElement(using: &random)
             }
-            let document = Document(
-                path: path,
-                body: DocumentBody(fields),
-                revision: Revision(number: Int64(step)),
-                createTime: Timestamp(microseconds: 1),
-                updateTime: Timestamp(microseconds: 1)
+            let document = Document.stub(
+                path,
+                fields,
+                revision: Int64(step),
+                at: Timestamp(microseconds: 1)
             )
             let isGone = Int.random(in: 0..<4, using: &random) == 0
             let change: ChangePage.Change =
@@ -79,13 +78,7 @@ struct TargetIndexTests {
         for key in keys { index.insert(key, equality, documents: paths) }
         #expect(index.documentCount == 100)
         // A document comes to the results, and another one leaves them.
-        let red = Document(
-            path: "notes/new",
-            body: DocumentBody(["color": "red"]),
-            revision: Revision(number: 1),
-            createTime: Timestamp(microseconds: 1),
-            updateTime: Timestamp(microseconds: 1)
-        )
+        let red = Document.stub("notes/new", ["color": "red"], at: Timestamp(microseconds: 1))
         #expect(index.targets(of: .current(red)).count == 1_000)
         let gone = ChangePage.Change.removed("notes/0", Revision(number: 1))
         #expect(index.targets(of: gone).count == 1_000)

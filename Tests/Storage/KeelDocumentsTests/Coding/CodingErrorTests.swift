@@ -1,5 +1,6 @@
 import Foundation
 import KeelDocuments
+import KeelTestKit
 import Testing
 
 @Suite("Coding errors")
@@ -113,13 +114,7 @@ struct CodingErrorTests {
     @Test("A decoding error names its document")
     func resource() throws {
         let time = Timestamp(microseconds: 0)
-        let document = Document(
-            path: "restaurants/1",
-            body: DocumentBody([:]),
-            revision: Revision(number: 1),
-            createTime: time,
-            updateTime: time
-        )
+        let document = Document.stub("restaurants/1", at: time)
         let error = #expect(throws: StorageError.self) {
             try DocumentDecoder().decode(Restaurant.self, from: document)
         }

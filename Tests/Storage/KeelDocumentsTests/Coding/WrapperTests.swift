@@ -17,13 +17,7 @@ struct WrapperTests {
 
     private func document(_ fields: DocumentFields, _ path: DocumentPath = "notes/n1") -> Document {
         let time = Timestamp(microseconds: 0)
-        return Document(
-            path: path,
-            body: DocumentBody(fields),
-            revision: Revision(number: 1),
-            createTime: time,
-            updateTime: time
-        )
+        return Document.stub(path, fields, at: time)
     }
 
     @Test("A document's id comes from its path and is not a field")

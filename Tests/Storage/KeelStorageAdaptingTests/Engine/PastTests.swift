@@ -1,16 +1,11 @@
 import KeelStorageAdapting
+import KeelTestKit
 import Testing
 
 @Suite("Past documents of a store")
 struct PastTests {
     private static func document(_ number: Int) -> Document {
-        Document(
-            path: "notes/\(number)",
-            body: DocumentBody([:]),
-            revision: Revision(number: 1),
-            createTime: Timestamp(microseconds: 0),
-            updateTime: Timestamp(microseconds: 0)
-        )
+        Document.stub("notes/\(number)")
     }
 
     @Test("Only slightly more than the first past documents are kept")

@@ -1,5 +1,6 @@
 import Foundation
 import KeelStorageAdapting
+import KeelTestKit
 import Testing
 
 @Suite("Cost of arrays", .timeLimit(.minutes(1)))
@@ -30,12 +31,10 @@ struct ArrayCostTests {
         func elements(from first: Int) -> [DocumentValue] {
             (first..<first + count).map { .integer(Int64($0)) }
         }
-        let document = Document(
-            path: "a/1",
-            body: DocumentBody(["tags": .array(elements(from: 0))]),
-            revision: Revision(number: 1),
-            createTime: Timestamp(microseconds: 1),
-            updateTime: Timestamp(microseconds: 1)
+        let document = Document.stub(
+            "a/1",
+            ["tags": .array(elements(from: 0))],
+            at: Timestamp(microseconds: 1)
         )
         let change = FieldChange("tags", .transform(operation(elements(from: count / 2))))
         let write = DocumentWrite("a/1", .update([change]))

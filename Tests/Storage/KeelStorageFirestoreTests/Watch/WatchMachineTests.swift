@@ -1,6 +1,7 @@
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
+import KeelTestKit
 import Testing
 
 @Suite("The client’s side of a Listen stream")
@@ -10,12 +11,11 @@ struct WatchMachineTests {
     private static func document(_ id: String, _ version: Int64) -> ChangePage.Change {
         let time = Timestamp(microseconds: version)
         return .current(
-            Document(
-                path: DocumentPath("c/\(id)"),
-                body: DocumentBody(["v": .integer(version)]),
-                revision: Revision(number: version),
-                createTime: time,
-                updateTime: time
+            Document.stub(
+                DocumentPath("c/\(id)"),
+                ["v": .integer(version)],
+                revision: version,
+                at: time
             )
         )
     }

@@ -182,12 +182,11 @@ private struct WatchSimulation {
     private static func document(_ id: String, _ row: Row) -> ChangePage.Change {
         let time = Timestamp(microseconds: row.version)
         return .current(
-            Document(
-                path: DocumentPath("c/\(id)"),
-                body: DocumentBody(["bucket": .integer(Int64(row.bucket))]),
-                revision: Revision(number: row.version),
-                createTime: time,
-                updateTime: time
+            Document.stub(
+                DocumentPath("c/\(id)"),
+                ["bucket": .integer(Int64(row.bucket))],
+                revision: row.version,
+                at: time
             )
         )
     }

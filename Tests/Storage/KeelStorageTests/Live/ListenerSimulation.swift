@@ -1,5 +1,6 @@
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 
 /// A store, its reader, and listeners that come and go, in an order determined by a seed.
 ///
@@ -262,13 +263,7 @@ struct ListenerSimulation {
     }
 
     private func document(_ path: DocumentPath, _ number: Int64) -> Document {
-        Document(
-            path: path,
-            body: DocumentBody(["n": .integer(number)]),
-            revision: Revision(number: Int64(log.count)),
-            createTime: Timestamp(microseconds: 0),
-            updateTime: Timestamp(microseconds: 0)
-        )
+        Document.stub(path, ["n": .integer(number)], revision: Int64(log.count))
     }
 
     private func cursor(_ position: Int) -> ChangeCursor {

@@ -1,5 +1,6 @@
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 import Testing
 
 /// Random changes to a view, each compared with a fresh evaluation of the query.
@@ -83,12 +84,11 @@ struct QueryViewFuzzTests {
     ) -> Document {
         var fields: DocumentFields = ["kind": .integer(Int64(random.next(2)))]
         if random.next(8) > 0 { fields["n"] = .integer(Int64(random.next(12))) }
-        return Document(
-            path: path,
-            body: DocumentBody(fields),
-            revision: Revision(number: revision),
-            createTime: Timestamp(microseconds: revision),
-            updateTime: Timestamp(microseconds: revision)
+        return Document.stub(
+            path,
+            fields,
+            revision: revision,
+            at: Timestamp(microseconds: revision)
         )
     }
 

@@ -1,5 +1,6 @@
 import KeelStorage
 import KeelStorageFirestore
+import KeelTestKit
 
 extension VectorValue {
     /// Returns the value without sentinels and collects the transforms; nil if it held only transforms.
@@ -189,12 +190,10 @@ struct FirestoreQueryCall {
             case .map(let fields) = try VectorValue(json: json).element()
         else { throw Inexpressible.sentinelInQuery }
         let root = "projects/projectID/databases/(default)/documents/"
-        return Document(
-            path: DocumentPath(String(name.dropFirst(root.count))),
-            body: DocumentBody(fields),
-            revision: Revision(number: 1),
-            createTime: Timestamp(microseconds: 1),
-            updateTime: Timestamp(microseconds: 1)
+        return Document.stub(
+            DocumentPath(String(name.dropFirst(root.count))),
+            fields,
+            at: Timestamp(microseconds: 1)
         )
     }
 }

@@ -1,5 +1,6 @@
 import KeelStorage
 internal import KeelStorageAdapting
+internal import KeelTestKit
 import Testing
 
 extension StorageAdapterCheck {
@@ -134,13 +135,7 @@ extension StorageAdapterCheck {
         Self(.refusals, "without replication, a replica is unsupported", without: .replication) {
             store async throws in
             let time = Timestamp(microseconds: 1)
-            let replica = Document(
-                path: store.path(),
-                body: DocumentBody(["n": 1]),
-                revision: Revision(number: 1),
-                createTime: time,
-                updateTime: time
-            )
+            let replica = Document.stub(store.path(), ["n": 1], at: time)
             await store.expect(.unsupported) {
                 try await store.commit(DocumentWrite(store.path(), .replicate(replica)))
             }

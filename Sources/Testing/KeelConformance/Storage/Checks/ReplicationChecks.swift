@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelTestKit
 import Testing
 
 extension StorageAdapterCheck {
@@ -43,13 +44,7 @@ extension StorageAdapterCheck {
         replica("with a future time is followed by later times, even across deletion") { store in
             let year = Int64(366 * 86_400) * 1_000_000
             let ahead = Timestamp(microseconds: Timestamp.now().microseconds + year)
-            let document = Document(
-                path: store.path(),
-                body: DocumentBody(["a": 1]),
-                revision: Revision(number: 1),
-                createTime: ahead,
-                updateTime: ahead
-            )
+            let document = Document.stub(store.path(), ["a": 1], at: ahead)
             try await store.commit(DocumentWrite(document.path, .replicate(document)))
             try await store.update("d", .put("a", 2))
             let changed = try await store.document()

@@ -74,12 +74,11 @@ package struct CompactedLogFuzz: Sendable {
             case 0..<3: writes.append(.delete(path))
             case 3:
                 // A replica may lower a revision, or repeat one.
-                let document = Document(
-                    path: path,
-                    body: DocumentBody(["r": .integer(Int64(step))]),
-                    revision: Revision(number: Int64.random(in: 1...9, using: &random)),
-                    createTime: Timestamp(microseconds: 1_780_000_100_000_000),
-                    updateTime: Timestamp(microseconds: 1_780_000_100_000_000)
+                let document = Document.stub(
+                    path,
+                    ["r": .integer(Int64(step))],
+                    revision: Int64.random(in: 1...9, using: &random),
+                    at: Timestamp(microseconds: 1_780_000_100_000_000)
                 )
                 writes.append(DocumentWrite(path, .replicate(document)))
             default:
