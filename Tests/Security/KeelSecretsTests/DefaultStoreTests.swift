@@ -1,4 +1,5 @@
 import KeelCore
+import KeelTestKit
 import KeelTestSupport
 import Synchronization
 import Testing
@@ -152,13 +153,13 @@ struct DefaultStoreTests {
     }
 
     /// A store in memory that claims to be a keyring.
-    private struct Keyring: SecretStoreAdapter {
+    private struct Keyring: ForwardingSecretStoreAdapter {
         private final class Box: Sendable {
             let problem: Mutex<SecretError.Code?>
             init(_ problem: SecretError.Code?) { self.problem = Mutex(problem) }
         }
 
-        private let memory = InMemorySecretStoreAdapter()
+        let upstream = InMemorySecretStoreAdapter()
         private let box: Box
 
         init(_ problem: SecretError.Code?) { box = Box(problem) }
@@ -166,7 +167,7 @@ struct DefaultStoreTests {
         func set(_ problem: SecretError.Code?) { box.problem.withLock { $0 = problem } }
 
         var names: [String] {
-            get async { (try? await memory.accounts(of: "a")) ?? [] }
+            get async { (try? await upstream.accounts(of: "a")) ?? [] }
         }
 
         func capabilities() async -> SecretStoreCapabilities {
@@ -176,22 +177,6 @@ struct DefaultStoreTests {
                 problem: box.problem.withLock { $0 }
             )
         }
-
-        func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
-            try await memory.read(name)
-        }
-
-        func replace(
-            _ name: SecretName,
-            with bytes: [UInt8]?,
-            expecting expectation: SecretExpectation
-        ) async throws(SecretError) -> Bool {
-            try await memory.replace(name, with: bytes, expecting: expectation)
-        }
-
-        func accounts(of service: String) async throws(SecretError) -> [String] {
-            try await memory.accounts(of: service)
-        }
     }
     #endif
 
@@ -199,7 +184,7 @@ struct DefaultStoreTests {
     func later() async throws {
         let first = InMemorySecretStoreAdapter()
         let isLocked = Mutex(true)
-        let late = LateStore(isLocked: { isLocked.withLock { $0 } }, adapter: first)
+        let late = LateStore(isLocked: { isLocked.withLock { $0 } }, upstream: first)
         let adapter = PlatformSecretStoreAdapter(candidates: [Refusing(problem: .noBus), late])
         let store = try SecretStore(adapter, service: "a")
         #expect(await store.capabilities().problem == .noStore)
@@ -213,51 +198,25 @@ struct DefaultStoreTests {
     }
 
     /// A store in memory that may have a problem.
-    private struct LateStore: SecretStoreAdapter {
+    private struct LateStore: ForwardingSecretStoreAdapter {
         let isLocked: @Sendable () -> Bool
-        let adapter: InMemorySecretStoreAdapter
+        let upstream: InMemorySecretStoreAdapter
 
         func capabilities() async -> SecretStoreCapabilities {
-            var capabilities = await adapter.capabilities()
+            var capabilities = await upstream.capabilities()
             if isLocked() { capabilities.problem = .locked }
             return capabilities
-        }
-
-        func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
-            try await adapter.read(name)
-        }
-
-        func replace(
-            _ name: SecretName,
-            with bytes: [UInt8]?,
-            expecting expectation: SecretExpectation
-        ) async throws(SecretError) -> Bool {
-            try await adapter.replace(name, with: bytes, expecting: expectation)
-        }
-
-        func accounts(of service: String) async throws(SecretError) -> [String] {
-            try await adapter.accounts(of: service)
         }
     }
 
     @Test("A cancelled probe chooses nothing")
     func cancelled() async throws {
-        struct Cancelled: SecretStoreAdapter {
-            let memory = InMemorySecretStoreAdapter()
+        struct Cancelled: ForwardingSecretStoreAdapter {
+            let upstream = InMemorySecretStoreAdapter()
 
             func capabilities() async -> SecretStoreCapabilities {
                 SecretStoreCapabilities(kind: .secretService, features: [], problem: .cancelled)
             }
-
-            func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? { nil }
-
-            func replace(
-                _ name: SecretName,
-                with bytes: [UInt8]?,
-                expecting expectation: SecretExpectation
-            ) async throws(SecretError) -> Bool { true }
-
-            func accounts(of service: String) async throws(SecretError) -> [String] { [] }
         }
         let memory = InMemorySecretStoreAdapter()
         let adapter = PlatformSecretStoreAdapter(candidates: [Cancelled(), memory])

@@ -1,4 +1,5 @@
 import Foundation
+import KeelTestKit
 import KeelTestSupport
 import Testing
 
@@ -55,14 +56,8 @@ struct MigrationTests {
     }
 
     /// A store that keeps only the first half of each secret.
-    private struct Forgetful: SecretStoreAdapter {
-        private let memory = InMemorySecretStoreAdapter()
-
-        func capabilities() async -> SecretStoreCapabilities { await memory.capabilities() }
-
-        func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
-            try await memory.read(name)
-        }
+    private struct Forgetful: ForwardingSecretStoreAdapter {
+        let upstream = InMemorySecretStoreAdapter()
 
         func replace(
             _ name: SecretName,
@@ -70,11 +65,7 @@ struct MigrationTests {
             expecting expectation: SecretExpectation
         ) async throws(SecretError) -> Bool {
             let half = bytes.map { Array($0.prefix($0.count / 2)) }
-            return try await memory.replace(name, with: half, expecting: expectation)
-        }
-
-        func accounts(of service: String) async throws(SecretError) -> [String] {
-            try await memory.accounts(of: service)
+            return try await upstream.replace(name, with: half, expecting: expectation)
         }
     }
 

@@ -143,12 +143,10 @@ struct KeptKeysetTests {
 }
 
 /// A store that yields between comparing and setting, like one of another process.
-private struct CarelessAdapter: SecretStoreAdapter {
+private struct CarelessAdapter: ForwardingSecretStoreAdapter {
     let upstream: InMemorySecretStoreAdapter
 
     init(_ upstream: InMemorySecretStoreAdapter) { self.upstream = upstream }
-
-    func capabilities() async -> SecretStoreCapabilities { await upstream.capabilities() }
 
     func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
         let found = try await upstream.read(name)
@@ -163,10 +161,6 @@ private struct CarelessAdapter: SecretStoreAdapter {
     ) async throws(SecretError) -> Bool {
         guard expectation.holds(for: try await read(name)) else { return false }
         return try await upstream.replace(name, with: bytes, expecting: .anything)
-    }
-
-    func accounts(of service: String) async throws(SecretError) -> [String] {
-        try await upstream.accounts(of: service)
     }
 }
 #endif
