@@ -162,7 +162,7 @@ struct UploadTests {
 }
 
 /// A connection with a limited number of bytes per second, on its own clock, with a bucket at its end.
-private final class SlowLine: HTTPTransport {
+private final class SlowLine: HTTPTransportDouble {
     private struct State {
         var stored: [String: [UInt8]] = [:]
         var refused = 0
@@ -173,7 +173,6 @@ private final class SlowLine: HTTPTransport {
 
     init(bytesPerSecond: Int) { self.bytesPerSecond = bytesPerSecond }
 
-    var features: HTTPTransportFeatures { [] }
     /// The parts that have arrived, by number.
     var stored: [String: [UInt8]] { state.withLock(\.stored) }
     /// The number of requests that their own timeout has ended.
@@ -209,21 +208,18 @@ private final class SlowLine: HTTPTransport {
         }
     }
 
-    func shutdown() async {}
-
     private func reply(_ text: String) -> HTTPReply {
         HTTPReply(head: HTTPResponse(status: .ok), body: .chunks([Array(text.utf8)]))
     }
 }
 
 /// A connection that takes a number of pieces of each body, and then stalls.
-private final class StallingLine: HTTPTransport {
+private final class StallingLine: HTTPTransportDouble {
     private let pieceCount: Int
     private let counts = Mutex((stalled: 0, ended: 0))
 
     init(afterPieces pieceCount: Int) { self.pieceCount = pieceCount }
 
-    var features: HTTPTransportFeatures { [] }
     var stalled: Int { counts.withLock(\.stalled) }
     var ended: Int { counts.withLock(\.ended) }
 
@@ -235,7 +231,5 @@ private final class StallingLine: HTTPTransport {
         counts.withLock { $0.ended += 1 }
         throw TransportError(.cancelled)
     }
-
-    func shutdown() async {}
 }
 #endif

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// A recorder of calls as the layers and the transport see them.
-private final class Witness: HTTPMiddleware, HTTPTransport {
+private final class Witness: HTTPMiddleware, HTTPTransportDouble {
     private let calls = Mutex<[HTTPCall]>([])
 
     let features: HTTPTransportFeatures = [.pinning]
@@ -27,8 +27,6 @@ private final class Witness: HTTPMiddleware, HTTPTransport {
         calls.withLock { $0.append(call) }
         return HTTPReply(head: HTTPResponse(status: .ok))
     }
-
-    func shutdown() async {}
 }
 
 /// A layer that signs with its own key.

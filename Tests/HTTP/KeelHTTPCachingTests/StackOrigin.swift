@@ -366,7 +366,7 @@ final class StackOrigin: IdentityServer {
 }
 
 /// The transport of one client.
-struct StackTransport: HTTPTransport {
+struct StackTransport: HTTPTransportDouble {
     let features = StackOrigin.features
     let origin: StackOrigin
     let client: Int
@@ -374,6 +374,4 @@ struct StackTransport: HTTPTransport {
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         try await origin.send(call, of: client)
     }
-
-    func shutdown() async {}
 }

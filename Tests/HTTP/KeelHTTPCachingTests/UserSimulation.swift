@@ -47,10 +47,9 @@ final class UserDice: Sendable {
 ///
 /// It knows the tokens of its identity server. Its `Vary` is honest; its entity tags are the same
 /// for all users, like those of careless servers.
-final class NamingOrigin: HTTPTransport, IdentityServer {
+final class NamingOrigin: HTTPTransportDouble, IdentityServer {
     static let account = HTTPField.Name("X-Account") ?? .server
 
-    let features: HTTPTransportFeatures = []
     private let dice: UserDice
     private let hasAccounts: Bool
     private let state = Mutex<(serial: Int, revoked: Set<String>, requests: Int)>((0, [], 0))
@@ -108,8 +107,6 @@ final class NamingOrigin: HTTPTransport, IdentityServer {
             body: .chunks(isKnown ? [] : [Array("\(user) \(account) \(path)".utf8)])
         )
     }
-
-    func shutdown() async {}
 
     private static func cacheControl(_ path: String) -> String {
         switch path {

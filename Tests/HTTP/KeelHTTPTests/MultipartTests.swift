@@ -233,7 +233,7 @@ struct MultipartTests {
 }
 
 /// A transport that keeps the body of the last call unread.
-final class BodyCapture: HTTPTransport {
+final class BodyCapture: HTTPTransportDouble {
     private let body = Mutex<HTTPBody?>(nil)
 
     var features: HTTPTransportFeatures { [.streamingUpload] }
@@ -243,6 +243,4 @@ final class BodyCapture: HTTPTransport {
         body.withLock { $0 = call.body }
         return HTTPReply(head: HTTPResponse(status: .ok))
     }
-
-    func shutdown() async {}
 }

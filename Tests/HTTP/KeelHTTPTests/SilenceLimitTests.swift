@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A transport that records its calls.
-private final class Witness: HTTPTransport {
+private final class Witness: HTTPTransportDouble {
     private let state = Mutex<(calls: [HTTPCall], answers: [TransportError?])>(([], []))
 
     let features: HTTPTransportFeatures = [.streamingUpload]
@@ -23,8 +23,6 @@ private final class Witness: HTTPTransport {
         if let error { throw error }
         return HTTPReply(head: HTTPResponse(status: .ok))
     }
-
-    func shutdown() async {}
 }
 
 private struct Operation: ServiceEndpoint {
@@ -131,9 +129,8 @@ struct SilenceLimitTests {
     }
 
     /// A transport whose event streams end immediately, or with an error.
-    private struct EventTransport: HTTPTransport {
+    private struct EventTransport: HTTPTransportDouble {
         let end: @Sendable (HTTPCall) -> TransportError?
-        let features: HTTPTransportFeatures = []
 
         func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
             HTTPReply(
@@ -144,7 +141,5 @@ struct SilenceLimitTests {
                 body: .chunks([], thenThrow: end(call))
             )
         }
-
-        func shutdown() async {}
     }
 }

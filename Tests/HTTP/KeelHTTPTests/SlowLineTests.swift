@@ -12,7 +12,7 @@ private struct Send: Endpoint {
 }
 
 /// A transport that takes as long for a body as a 1 Mbit/s line, and then as long as the server.
-private struct SlowLine: HTTPTransport {
+private struct SlowLine: HTTPTransportDouble {
     let clock: TestClock
     var answer = Duration.seconds(5)
 
@@ -30,8 +30,6 @@ private struct SlowLine: HTTPTransport {
         guard time <= limit else { throw TransportError(.responseTimeout) }
         return HTTPReply(head: HTTPResponse(status: .ok))
     }
-
-    func shutdown() async {}
 }
 
 @Suite("Bodies in memory on a slow connection", .timeLimit(.minutes(1)))

@@ -468,10 +468,8 @@ struct DownloadTests {
 }
 
 /// A transport that reads a request body as directed by a test, then responds.
-private struct StepwiseTransport: HTTPTransport {
+private struct StepwiseTransport: HTTPTransportDouble {
     let read: @Sendable (inout HTTPByteStream.Iterator) async throws -> Void
-
-    var features: HTTPTransportFeatures { [] }
 
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         guard var pieces = try await call.body?.open().makeAsyncIterator() else {
@@ -484,6 +482,4 @@ private struct StepwiseTransport: HTTPTransport {
         }
         return HTTPReply(head: HTTPResponse(status: .ok))
     }
-
-    func shutdown() async {}
 }

@@ -12,7 +12,7 @@ private struct AddPhoto: Endpoint {
 }
 
 /// A transport that opens a body only when a gate opens, like a pool whose connections are all busy.
-private struct BusyTransport: HTTPTransport {
+private struct BusyTransport: HTTPTransportDouble {
     let gate: Gate
 
     let features: HTTPTransportFeatures = [.streamingUpload]
@@ -26,8 +26,6 @@ private struct BusyTransport: HTTPTransport {
         _ = try await call.body?.open().collect(upTo: .max)
         return HTTPReply(head: HTTPResponse(status: .ok))
     }
-
-    func shutdown() async {}
 }
 
 @Suite("Waiting uploads", .timeLimit(.minutes(1)))

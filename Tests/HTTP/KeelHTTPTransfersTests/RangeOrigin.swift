@@ -4,7 +4,7 @@ import KeelTestKit
 import Synchronization
 
 /// A server with one file, without sockets, which supports ranges and fails according to a seed.
-final class RangeOrigin: HTTPTransport {
+final class RangeOrigin: HTTPTransportDouble {
     enum Fault: CaseIterable {
         case refused, lostReply, brokenBody, truncatedBody, status503, throttled, changed
         case ignoresRange, wrongOffset, otherTag, missingTag, noTotal, weakTag, noLength, denies416
@@ -49,8 +49,6 @@ final class RangeOrigin: HTTPTransport {
     func change() { state.withLock { $0.change() } }
 
     func calm() { state.withLock { $0.rate = 0 } }
-
-    func shutdown() async {}
 
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         guard !Task.isCancelled else { throw TransportError(.cancelled) }

@@ -4,7 +4,7 @@ import KeelTestKit
 import Synchronization
 
 /// A server for resumable uploads by both protocols, without sockets, with seeded failures.
-final class UploadOrigin: HTTPTransport {
+final class UploadOrigin: HTTPTransportDouble {
     enum Fault: CaseIterable {
         case refused, lostRequest, lostReply, partlyTaken, status503, throttled, forgets, conflict
         case tellsLess, damaged
@@ -50,8 +50,6 @@ final class UploadOrigin: HTTPTransport {
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
     func calm() { state.withLock { $0.rate = 0 } }
-
-    func shutdown() async {}
 
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         guard !Task.isCancelled else { throw TransportError(.cancelled) }

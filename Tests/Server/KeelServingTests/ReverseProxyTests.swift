@@ -107,9 +107,7 @@ struct ReverseProxyTests {
         #expect(passed.last?.headerFields == [Self.other: "2"])
     }
 
-    private struct HintingTransport: HTTPTransport {
-        let features: HTTPTransportFeatures = []
-
+    private struct HintingTransport: HTTPTransportDouble {
         func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
             call.onInterimResponse?(HTTPResponse(status: .init(code: 102)))
             let fields: HTTPFields = [
@@ -120,7 +118,5 @@ struct ReverseProxyTests {
             )
             return HTTPReply(head: HTTPResponse(status: .ok))
         }
-
-        func shutdown() async {}
     }
 }

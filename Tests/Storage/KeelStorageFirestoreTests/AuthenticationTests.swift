@@ -92,7 +92,7 @@ struct AuthenticationTests {
     // MARK: Listening
 
     /// A server that accepts a single token.
-    private struct Guarded: HTTPTransport {
+    private struct Guarded: HTTPTransportDouble {
         let server: HandlerTransport
         let token: String
         let seen = Seen()
@@ -111,8 +111,6 @@ struct AuthenticationTests {
             }
             return try await server.send(call)
         }
-
-        func shutdown() async {}
     }
 
     private func feed(

@@ -3,12 +3,13 @@
 import Foundation
 import HTTPTypes
 import KeelHTTP
+import KeelTestKit
 import Synchronization
 
 /// A collector that accepts logs in JSON and counts each record by its identifier.
 ///
 /// It misbehaves by scripted answers to the next requests, or by a rule for their records.
-final class ScriptedCollector: HTTPTransport {
+final class ScriptedCollector: HTTPTransportDouble {
     /// A record as received by the collector.
     struct Seen: Hashable {
         let id: String
@@ -42,7 +43,6 @@ final class ScriptedCollector: HTTPTransport {
     }
 
     let state = Mutex(State())
-    let features: HTTPTransportFeatures = []
 
     /// Sets the behavior for the next requests, and for those after them.
     func behave(_ script: [Behavior], then fallback: Behavior = .takes) {
@@ -102,8 +102,6 @@ final class ScriptedCollector: HTTPTransport {
             body: .chunks([Array(text.utf8)])
         )
     }
-
-    func shutdown() async {}
 
     private static func records(_ body: [UInt8]) -> [Seen] {
         struct Request: Decodable {

@@ -2,6 +2,7 @@
 import Foundation
 import HTTPTypes
 import KeelHTTP
+import KeelTestKit
 import Synchronization
 
 /// A counter that starts at 0.
@@ -38,7 +39,7 @@ final class Gauge: Sendable {
 }
 
 /// A transport that reports each arrived part to the gauge.
-struct GaugedTransport<Upstream: HTTPTransport>: HTTPTransport {
+struct GaugedTransport<Upstream: HTTPTransport>: HTTPTransportDouble {
     let upstream: Upstream
     let gauge: Gauge
 
@@ -51,7 +52,5 @@ struct GaugedTransport<Upstream: HTTPTransport>: HTTPTransport {
         }
         return reply
     }
-
-    func shutdown() async {}
 }
 #endif

@@ -1,10 +1,11 @@
 import Foundation
 import HTTPTypes
 import KeelHTTP
+import KeelTestKit
 import Synchronization
 
 /// The suite's server: answers each request as the case says, and records what it received.
-final class SuiteOrigin: HTTPTransport {
+final class SuiteOrigin: HTTPTransportDouble {
     struct Seen: Sendable {
         var number: Int
         var method: String
@@ -33,8 +34,6 @@ final class SuiteOrigin: HTTPTransport {
     let features: HTTPTransportFeatures = [.streamingUpload]
 
     var seen: [Seen] { state.withLock { $0.seen } }
-
-    func shutdown() async {}
 
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         _ = try await call.body?.open().collect(upTo: .max)

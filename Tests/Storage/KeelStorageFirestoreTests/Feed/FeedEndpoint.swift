@@ -8,7 +8,7 @@ import KeelTestKit
 import Synchronization
 
 /// A change server in the same process, whose streams a test can refuse or break off.
-final class FeedEndpoint: HTTPTransport {
+final class FeedEndpoint: HTTPTransportDouble {
     private struct State {
         var requests: [HTTPRequest] = []
         var streamStatus: Int?
@@ -23,8 +23,6 @@ final class FeedEndpoint: HTTPTransport {
     private let state = Mutex(State())
 
     init(_ service: ChangeService) { self.service = service }
-
-    let features: HTTPTransportFeatures = []
 
     /// The requests so far, as `changes` and `events` with their queries.
     var requests: [String] {
@@ -82,8 +80,6 @@ final class FeedEndpoint: HTTPTransport {
         }
         return broken
     }
-
-    func shutdown() async {}
 }
 
 /// A store that reads its changes over HTTP; all other operations are local.

@@ -10,7 +10,7 @@ import Testing
 @Suite("Pauses of a client that listens", .timeLimit(.minutes(2)))
 struct WatchPauseTests {
     /// A transport whose requests all get one answer, and that notes their times.
-    private final class Repeating: HTTPTransport {
+    private final class Repeating: HTTPTransportDouble {
         private let upstream: ScriptedHTTPTransport
         private let clock: TestClock
         private let times = Mutex<[Duration]>([])
@@ -30,8 +30,6 @@ struct WatchPauseTests {
             times.withLock { $0.append(now) }
             return try await upstream.send(call)
         }
-
-        func shutdown() async {}
     }
 
     /// Returns the pauses, in seconds, of a client whose attempts all get one answer.
