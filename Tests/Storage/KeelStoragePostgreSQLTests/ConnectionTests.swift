@@ -414,10 +414,8 @@ struct ConnectionTests {
 
     @Test("A standby is passed, and found if it is promoted while another host is silent")
     func findsPromotedStandbys() async throws {
-        let primary = try await PostgreSQLServer()
-        defer { primary.stop() }
-        let standby = try await PostgreSQLServer(standbyOf: primary)
-        defer { standby.stop() }
+        let (primary, standby) = try await PostgreSQLServer.pair()
+        defer { for server in [standby, primary] { server.stop() } }
         let relay = try CuttingRelay(to: standby.port)
         defer { relay.stop() }
         let silent = try FileDescriptor.listening()

@@ -181,13 +181,8 @@ struct CutConnectionTests {
         CuttingRelay.Cut.Part.allCases
     )
     func kill(step: Int, part: CuttingRelay.Cut.Part) async throws {
-        let primary = try await PostgreSQLServer(options: ["synchronous_standby_names=*"])
-        defer { primary.stop() }
-        let standby = try await PostgreSQLServer(
-            standbyOf: primary,
-            options: ["synchronous_standby_names="]
-        )
-        defer { standby.stop() }
+        let (primary, standby) = try await PostgreSQLServer.pair(isSynchronous: true)
+        defer { for server in [standby, primary] { server.stop() } }
         let relay = try CuttingRelay(to: primary.port)
         defer { relay.stop() }
         let adapter = try await adapter([relay.port, standby.port], .init())

@@ -122,10 +122,8 @@ struct ExaminationTests {
 
     @Test("Hosts are told apart: primary, standby, and one that does not answer")
     func hosts() async throws {
-        let primary = try await PostgreSQLServer()
-        defer { primary.stop() }
-        let standby = try await PostgreSQLServer(standbyOf: primary)
-        defer { standby.stop() }
+        let (primary, standby) = try await PostgreSQLServer.pair()
+        defer { for server in [standby, primary] { server.stop() } }
         let dead = try await PostgreSQLServer.freePort()
         func url(_ ports: [Int]) -> PostgreSQLStorageLocation {
             .url(

@@ -105,13 +105,8 @@ struct FailoverTests {
 
     @Test("A synchronous failover loses no acknowledged commit and no change of a listener")
     func losesNothing() async throws {
-        let primary = try await PostgreSQLServer(options: ["synchronous_standby_names=*"])
-        defer { primary.stop() }
-        let standby = try await PostgreSQLServer(
-            standbyOf: primary,
-            options: ["synchronous_standby_names="]
-        )
-        defer { standby.stop() }
+        let (primary, standby) = try await PostgreSQLServer.pair(isSynchronous: true)
+        defer { for server in [standby, primary] { server.stop() } }
         let adapter = try await adapter(on: primary, standby)
         let start = try await adapter.changes(ChangeRequest()).next
         let listener = Task {
@@ -166,13 +161,8 @@ struct FailoverTests {
         var shortest = Duration.seconds(3600)
         // A busy machine may delay a commit, but not each time.
         for _ in 0..<4 where shortest > .seconds(1) {
-            let primary = try await PostgreSQLServer(options: ["synchronous_standby_names=*"])
-            defer { primary.stop() }
-            let standby = try await PostgreSQLServer(
-                standbyOf: primary,
-                options: ["synchronous_standby_names="]
-            )
-            defer { standby.stop() }
+            let (primary, standby) = try await PostgreSQLServer.pair(isSynchronous: true)
+            defer { for server in [standby, primary] { server.stop() } }
             let adapter = try await adapter(on: primary, standby)
             try await commit("notes/1", to: adapter)
             primary.stop()
@@ -190,10 +180,8 @@ struct FailoverTests {
 
     @Test("What an asynchronous failover has lost is neither shown nor mistaken for anything else")
     func forgetsTheLost() async throws {
-        let primary = try await PostgreSQLServer()
-        defer { primary.stop() }
-        let standby = try await PostgreSQLServer(standbyOf: primary)
-        defer { standby.stop() }
+        let (primary, standby) = try await PostgreSQLServer.pair()
+        defer { for server in [standby, primary] { server.stop() } }
         let adapter = try await adapter(on: primary, standby)
         try await commit("kept/1", to: adapter)
         let kept = try await adapter.changes(ChangeRequest()).next
@@ -234,10 +222,8 @@ struct FailoverTests {
 
     @Test("A revision that an asynchronous failover has lost is not given again")
     func leavesOutRevisions() async throws {
-        let primary = try await PostgreSQLServer()
-        defer { primary.stop() }
-        let standby = try await PostgreSQLServer(standbyOf: primary)
-        defer { standby.stop() }
+        let (primary, standby) = try await PostgreSQLServer.pair()
+        defer { for server in [standby, primary] { server.stop() } }
         // A clock that stands still numbers changes without gaps.
         var configuration = PostgreSQLStorageAdapter.Configuration()
         configuration.now = { Timestamp(microseconds: 1_800_000_000_000_000) }
@@ -327,10 +313,8 @@ struct FailoverTests {
         try await commit("notes/other", to: first)
         await first.close()
         try await allow(false, writesTo: other)
-        let primary = try await PostgreSQLServer()
-        defer { primary.stop() }
-        let standby = try await PostgreSQLServer(standbyOf: primary)
-        defer { standby.stop() }
+        let (primary, standby) = try await PostgreSQLServer.pair()
+        defer { for server in [standby, primary] { server.stop() } }
         let adapter = try await adapter(on: primary, standby, other)
         try await commit("notes/1", to: adapter)
         try await catchUp(standby, with: primary)

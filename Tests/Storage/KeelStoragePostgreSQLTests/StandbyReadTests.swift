@@ -15,10 +15,8 @@ struct StandbyReadTests {
     private func withServers(
         _ body: (PostgreSQLServer, PostgreSQLServer, PostgreSQLStorageAdapter) async throws -> Void
     ) async throws {
-        let primary = try await PostgreSQLServer()
-        defer { primary.stop() }
-        let standby = try await PostgreSQLServer(standbyOf: primary)
-        defer { standby.stop() }
+        let (primary, standby) = try await PostgreSQLServer.pair()
+        defer { for server in [standby, primary] { server.stop() } }
         var configuration = PostgreSQLStorageAdapter.Configuration()
         configuration.clock = clock
         let hosts = "127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)"

@@ -102,10 +102,8 @@ struct StatisticsTests {
 
     @Test("Standbys appear with their lag")
     func standbys() async throws {
-        let primary = try await PostgreSQLServer()
-        defer { primary.stop() }
-        let standby = try await PostgreSQLServer(standbyOf: primary)
-        defer { standby.stop() }
+        let (primary, standby) = try await PostgreSQLServer.pair()
+        defer { for server in [standby, primary] { server.stop() } }
         let adapter = try await PostgreSQLStorageAdapter(at: .url(primary.url()))
         while try await adapter.statistics().standbys.first?.lagBytes != 0 {}
         let found = try #require(try await adapter.statistics().standbys.first)

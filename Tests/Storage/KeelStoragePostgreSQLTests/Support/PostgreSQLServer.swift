@@ -31,6 +31,17 @@ final class PostgreSQLServer: Sendable {
         )
     }
 
+    /// Starts a primary and a standby, which confirms commits if the pair is synchronous.
+    static func pair(
+        isSynchronous: Bool = false
+    ) async throws -> (primary: PostgreSQLServer, standby: PostgreSQLServer) {
+        func options(_ names: String) -> [String] {
+            isSynchronous ? ["synchronous_standby_names=\(names)"] : []
+        }
+        let primary = try await PostgreSQLServer(options: options("*"))
+        return (primary, try await PostgreSQLServer(standbyOf: primary, options: options("")))
+    }
+
     /// Ends the server at once, as a crash does, and removes its data.
     func stop() { process.stop() }
 
