@@ -15,10 +15,7 @@ struct OwnRecordTests {
         let write = DocumentWrite(path, .set(DocumentBody(["text": "waits"])))
         _ = try await client.commitOwn([write], id: "1", for: "test")
         let result = try await adapter.read(ReadRequest(.documents([path])))
-        guard case .documents(let documents) = result.payload else {
-            Issue.record("the documents are something else")
-            return
-        }
+        let documents = try result.documents
         #expect(documents.first??["text"]?.stringValue == "waits")
         let page = try await adapter.changes(ChangeRequest())
         #expect(page.changes.map(\.path) == [path])

@@ -16,10 +16,7 @@ struct ReadingTests {
         ])
         let paths: [DocumentPath] = ["a/2", "a/1", "a/2", "a/1"]
         let result = try await scripted.adapter.read(ReadRequest(.documents(paths)))
-        guard case .documents(let documents) = result.payload else {
-            Issue.record("not documents")
-            return
-        }
+        let documents = try result.documents
         #expect(documents.map { $0?.path } == [nil, "a/1", nil, "a/1"])
         #expect(documents[1]?.revision == Revision(number: 3_000_002))
         #expect(result.position == nil)
@@ -63,10 +60,7 @@ struct ReadingTests {
         }
         let paths = (0..<650).map { DocumentPath("a/\($0)") }
         let result = try await scripted.adapter.read(ReadRequest(.documents(paths)))
-        guard case .documents(let documents) = result.payload else {
-            Issue.record("not documents")
-            return
-        }
+        let documents = try result.documents
         #expect(documents.count == 650)
         #expect(result.time == nil)
         let times = try (0..<3).map { try scripted.message($0)["readTime"] }
@@ -91,10 +85,7 @@ struct ReadingTests {
         let collection = CollectionPath("u").document("a:b?#%é ").collection("c")
         let query = DocumentQuery(collection).where(.equal("n", 1)).limit(to: 5)
         let result = try await scripted.adapter.read(ReadRequest(.query(query)))
-        guard case .found(let documents) = result.payload else {
-            Issue.record("not documents")
-            return
-        }
+        let documents = try result.found
         #expect(documents.map(\.path) == ["u/x/c/1"])
         let path =
             "/v1/projects/p/databases/%28default%29/documents/u/a%3Ab%3F%23%25%C3%A9%20:runQuery"
@@ -110,10 +101,7 @@ struct ReadingTests {
         let scripted = Scripted.google([.json("[\(elements.joined(separator: ","))]")])
         let query = DocumentQuery("a").order(by: "n").start(at: 1).limit(toLast: 2)
         let result = try await scripted.adapter.read(ReadRequest(.query(query)))
-        guard case .found(let documents) = result.payload else {
-            Issue.record("not documents")
-            return
-        }
+        let documents = try result.found
         #expect(documents.map(\.path) == ["a/2", "a/3"])
         let structured = try scripted.message(0)["structuredQuery"]
         let orders = structured?["orderBy"]?.elements ?? []
@@ -153,10 +141,7 @@ struct ReadingTests {
         let query = DocumentQuery("a").select("x")
         let operation = ReadOperation.aggregate(query, [.count(upTo: 9), .average("n")])
         let result = try await scripted.adapter.read(ReadRequest(operation))
-        guard case .values(let values) = result.payload else {
-            Issue.record("not values")
-            return
-        }
+        let values = try result.values
         #expect(values == [3, 1.5])
         let json = try scripted.message(0)["structuredAggregationQuery"]
         #expect(json?["structuredQuery"]?["select"] == nil)
@@ -170,10 +155,7 @@ struct ReadingTests {
             .json(#"{"collectionIds": ["é", "Z"]}"#),
         ])
         let result = try await scripted.adapter.read(ReadRequest(.collections(under: "u/1")))
-        guard case .names(let names) = result.payload else {
-            Issue.record("not names")
-            return
-        }
+        let names = try result.names
         #expect(names == ["Z", "a", "b", "é"])
         let path = "/v1/projects/p/databases/%28default%29/documents/u/1:listCollectionIds"
         #expect(scripted.requests == ["POST " + path, "POST " + path])

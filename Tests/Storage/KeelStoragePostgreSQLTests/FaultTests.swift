@@ -234,14 +234,7 @@ struct FaultTests {
             )
             _ = try await other.commit([batch("1")])
             #expect(try await page.changes.map(\.path) == ["notes/1"])
-            guard
-                case .documents(let found) = try await adapter.read(
-                    ReadRequest(.documents(["notes/1"]))
-                ).payload
-            else {
-                Issue.record("documents were answered with something else")
-                return
-            }
+            let found = try await adapter.read(ReadRequest(.documents(["notes/1"]))).documents
             #expect(found.map { $0?.id } == ["1"])
             _ = try await adapter.statistics()
             // The queries have waited all the while.
@@ -326,10 +319,7 @@ struct FaultTests {
             // Another request can hold the same time.
             #expect(try await adapter.read(hold).time == time)
             _ = try await adapter.commit([batch("2")])
-            guard case .documents(let found) = try await adapter.read(past).payload else {
-                Issue.record("documents were answered with something else")
-                return
-            }
+            let found = try await adapter.read(past).documents
             #expect(found == [nil])
         }
     }
@@ -349,10 +339,7 @@ struct FaultTests {
         hold.holdDuration = .seconds(30)
         let result = try await adapter.read(hold)
         #expect(result.time == nil)
-        guard case .documents(let found) = result.payload else {
-            Issue.record("documents were answered with something else")
-            return
-        }
+        let found = try result.documents
         #expect(found.map { $0?.id } == ["1"])
         await stranger.close()
         await adapter.close()
@@ -382,10 +369,7 @@ struct FaultTests {
             let search = DocumentQuery("notes").matching("2")
             for query in [search, DocumentQuery("notes").where(.equal("id", "2"))] {
                 let request = ReadRequest(.query(try QueryValidation.checked(query)))
-                guard case .found(let found) = try await adapter.read(request).payload else {
-                    Issue.record("a query was answered with something else")
-                    return
-                }
+                let found = try await adapter.read(request).found
                 #expect(found.map(\.id) == ["2"])
             }
         }

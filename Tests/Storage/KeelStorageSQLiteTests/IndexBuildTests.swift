@@ -72,10 +72,7 @@ struct IndexBuildTests {
         #expect(before.count == 120)
         #expect(plan?.access == .scan)
         #expect(plan?.suggestion == nil)
-        guard case .found(let found) = try await strict(Self.query, on: adapter).payload else {
-            Issue.record("no documents")
-            return
-        }
+        let found = try await strict(Self.query, on: adapter).found
         #expect(found.count == 120)
         let undeclared = await storageError {
             _ = try await strict(DocumentQuery("a").where(.equal("text", "x")), on: adapter)

@@ -43,12 +43,7 @@ extension CollectionDataSource: FollowedSource {
             let paths = ids.map(collection.path.document)
             for path in paths { try DocumentValidation.check(path) }
             let result = try await collection.client.readAtPosition(.documents(paths), "find")
-            guard case .documents(let documents) = result.payload else {
-                throw StorageError(
-                    .unknown,
-                    "the adapter returned the wrong kind of result for paths"
-                )
-            }
+            let documents = try result.documents
             var elements: [Element?] = []
             for document in documents {
                 elements.append(
@@ -67,12 +62,7 @@ extension CollectionDataSource: FollowedSource {
         try await DataSourceError.local {
             let query = try collection.client.check(collection.everything, for: "findAll")
             let result = try await collection.client.readAtPosition(.query(query), "findAll")
-            guard case .found(let documents) = result.payload else {
-                throw StorageError(
-                    .unknown,
-                    "the adapter returned the wrong kind of result for a query"
-                )
-            }
+            let documents = try result.found
             var elements: [Element] = []
             elements.reserveCapacity(documents.count)
             for document in documents {

@@ -15,13 +15,7 @@ extension StorageClient {
         var request = ReadRequest(.query(checked))
         request.isStrict = configuration.isStrict
         let result = try await read(request, for: "queryDocuments", on: "\(query.scope)")
-        guard case .found(let documents) = result.payload else {
-            throw StorageError(
-                .unknown,
-                "the adapter returned the wrong kind of result for a query"
-            )
-        }
-        return QueryResult(documents: documents, plan: result.plan)
+        return QueryResult(documents: try result.found, plan: result.plan)
     }
 
     /// Returns how many documents a query finds.

@@ -153,9 +153,7 @@ actor DocumentListener {
             for: "listenToDocument"
         )
         guard let result = attempted else { return apply(nil, isFromCache: true) }
-        guard case .documents(let documents) = result.payload else {
-            throw StorageError(.unknown, "the adapter returned the wrong kind of result for a path")
-        }
+        let documents = try result.documents
         subscription.hold(until: result.position)
         needsRead = false
         return take(documents.first ?? nil, failure: result.unreadable.first)

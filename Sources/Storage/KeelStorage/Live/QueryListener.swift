@@ -105,12 +105,7 @@ actor QueryListener {
         )
         isFromCache = attempted == nil
         guard let result = attempted else { return snapshot([]) }
-        guard case .found(let documents) = result.payload else {
-            throw StorageError(
-                .unknown,
-                "the adapter returned the wrong kind of result for a query"
-            )
-        }
+        let documents = try result.found
         subscription.hold(until: result.position)
         needsRead = false
         let changes = view.load(documents, unreadable: result.unreadable)

@@ -272,17 +272,4 @@ extension ReadResult {
         let found = try found
         return isPartial || wanted > 0 && found.count + unreadable.count >= wanted
     }
-
-    /// The documents of a query's result.
-    package var found: [Document] {
-        get throws(StorageError) {
-            guard case .found(let documents) = payload else {
-                throw StorageError(
-                    .unknown,
-                    "the store returned the wrong kind of result for a query"
-                )
-            }
-            return documents
-        }
-    }
 }

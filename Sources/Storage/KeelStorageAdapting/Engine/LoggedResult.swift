@@ -53,11 +53,9 @@ package struct LoggedResult<Adapter: StorageAdapter>: Sendable {
         (request.needsPosition, request.needsTime) = (true, true)
         request.reportsUnreadable = true
         let result = try await adapter.read(request)
-        guard case .found(let documents) = result.payload, let position = result.position else {
-            throw StorageError(
-                .unknown,
-                "the adapter returned the wrong kind of result for a query"
-            )
+        let documents = try result.found
+        guard let position = result.position else {
+            throw StorageError(.unknown, "the adapter returned no position for a query")
         }
         let paths = documents.map(\.path)
         let gone = Set(members).subtracting(paths).sorted()

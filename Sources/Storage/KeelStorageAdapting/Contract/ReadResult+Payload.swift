@@ -1,0 +1,40 @@
+package import KeelDocuments
+
+/// The content of an answer, for callers who know which operation it answers; anything else is an error.
+extension ReadResult {
+    /// One entry per path of a read of documents; nil for a missing document.
+    package var documents: [Document?] {
+        get throws(StorageError) {
+            guard case .documents(let documents) = payload else { throw Self.wrong("documents") }
+            return documents
+        }
+    }
+
+    /// The documents of a query, in its order.
+    package var found: [Document] {
+        get throws(StorageError) {
+            guard case .found(let documents) = payload else { throw Self.wrong("a query") }
+            return documents
+        }
+    }
+
+    /// One value per aggregation.
+    package var values: [DocumentValue] {
+        get throws(StorageError) {
+            guard case .values(let values) = payload else { throw Self.wrong("an aggregation") }
+            return values
+        }
+    }
+
+    /// The names of collections.
+    package var names: [String] {
+        get throws(StorageError) {
+            guard case .names(let names) = payload else { throw Self.wrong("a listing") }
+            return names
+        }
+    }
+
+    private static func wrong(_ operation: String) -> StorageError {
+        StorageError(.unknown, "the store returned the wrong kind of result for \(operation)")
+    }
+}
