@@ -256,10 +256,7 @@ struct ExchangeTests {
                     return result
                 }
             }
-            guard case .failure(let error) = result else {
-                Issue.record("The call succeeded.")
-                return
-            }
+            let error = try #require(result.failure)
             #expect(error.code == .cancelled)
         }
     }

@@ -128,10 +128,7 @@ struct BearerAuthorizationTests {
         try await session.signOut()
         try await session.signIn { identity.grant() }
         door.open()
-        guard case .failure(let error) = await late.value else {
-            Issue.record("The call of the first user succeeded.")
-            return
-        }
+        let error = try #require(await late.value.failure)
         #expect((error.cause as? AuthenticationError)?.code == .superseded)
         #expect(identity.refreshCount == 0)
         #expect(session.state == .signedIn(version: 2))

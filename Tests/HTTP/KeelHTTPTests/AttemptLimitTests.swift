@@ -27,10 +27,7 @@ struct AttemptLimitTests: RetrySuite {
             await clock.waitForSleepers()
             await clock.advance(by: .seconds(3))
         }
-        guard case .failure(let error) = await result.value else {
-            Issue.record("The call succeeded.")
-            return
-        }
+        let error = try #require(await result.value.failure)
         #expect(error.code == .attemptTimeout)
         #expect(error.attempts.map(\.duration) == Array(repeating: .seconds(3), count: 3))
     }
@@ -71,10 +68,7 @@ struct AttemptLimitTests: RetrySuite {
             $0.retry = .never
             $0.timeouts.minimumRate = TransferRate(bytes: 10, per: .seconds(4))
         }
-        guard case .failure(let error) = await client.response(to: GetRestaurant(id: "1")) else {
-            Issue.record("The call succeeded.")
-            return
-        }
+        let error = try #require(await client.response(to: GetRestaurant(id: "1")).failure)
         #expect(error.code == .tooSlow)
         #expect(clock.elapsed == .seconds(4))
         let enough = try self.client(transport) {
@@ -93,10 +87,7 @@ struct AttemptLimitTests: RetrySuite {
         await clock.advance(by: .seconds(1))
         try await waitUntil { transport.calls.count >= 2 }
         await clock.advance(by: .seconds(4))
-        guard case .failure(let error) = await result.value else {
-            Issue.record("The call succeeded.")
-            return
-        }
+        let error = try #require(await result.value.failure)
         #expect(error.code == .deadlineExceeded)
         #expect(error.attempts.map(\.outcome) == [.answered(status: 502), .failed(.cancelled)])
     }

@@ -129,10 +129,7 @@ struct ErrorTests {
     @Test("response(to:) reports an invalid request as invalidRequest")
     func reportsInvalidRequest() async throws {
         let client = try makeClient(ScriptedHTTPTransport())
-        guard case .failure(let error) = await client.response(to: GetRestaurant(id: "..")) else {
-            Issue.record("The call succeeded.")
-            return
-        }
+        let error = try #require(await client.response(to: GetRestaurant(id: "..")).failure)
         #expect(error.code == .invalidRequest)
         #expect(error.processed == .no)
         #expect(NetworkError(error).code == .invalidURL)
@@ -147,11 +144,7 @@ struct ErrorTests {
         ])
         let client = try makeClient(transport) { $0.responseLimit = 4 }
         for _ in 1...2 {
-            guard case .failure(let error) = await client.response(to: GetRestaurant(id: "1"))
-            else {
-                Issue.record("The call succeeded.")
-                return
-            }
+            let error = try #require(await client.response(to: GetRestaurant(id: "1")).failure)
             #expect(error.code == .responseTooLarge)
             #expect(error.message.contains("4 bytes"))
         }

@@ -121,10 +121,7 @@ struct LimitTests {
             $0.attemptMiddleware = [CircuitBreakerMiddleware(clock: clock)]
         }
         for _ in 1...2 { _ = await client.response(to: GetRestaurant(id: "1")) }
-        guard case .failure(let error) = await client.response(to: GetRestaurant(id: "1")) else {
-            Issue.record("The call succeeded.")
-            return
-        }
+        let error = try #require(await client.response(to: GetRestaurant(id: "1")).failure)
         #expect(error.code == .circuitOpen)
         #expect(error.retryRefusal == .circuitOpen)
         #expect(transport.calls.count == 10)
@@ -286,10 +283,7 @@ struct LimitTests {
             $0.attemptMiddleware = [layer]
         }
         _ = try await client.response(to: GetRestaurant(id: "1")).get()
-        guard case .failure(let error) = await client.response(to: GetRestaurant(id: "1")) else {
-            Issue.record("The call succeeded.")
-            return
-        }
+        let error = try #require(await client.response(to: GetRestaurant(id: "1")).failure)
         #expect(error.code == .throttled)
         #expect(clock.elapsed == .zero)
     }

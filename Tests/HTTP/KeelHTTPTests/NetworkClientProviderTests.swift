@@ -38,10 +38,7 @@ struct NetworkClientProviderTests {
     func refuses() async throws {
         let network = NetworkClientProvider([:], transport: ScriptedHTTPTransport())
         let result = await network.client(for: "diary").response(to: GetRestaurant(id: "1"))
-        guard case .failure(let error) = result else {
-            Issue.record("The call succeeded.")
-            return
-        }
+        let error = try #require(result.failure)
         #expect(error.code == .invalidConfiguration)
         #expect(error.message.contains("'diary'"))
     }

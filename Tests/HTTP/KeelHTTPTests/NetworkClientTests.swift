@@ -274,10 +274,7 @@ struct NetworkClientTests {
         let task = Task { await client.response(to: GetRestaurant(id: "1")) }
         for await _ in started {}
         task.cancel()
-        guard case .failure(let error) = await task.value else {
-            Issue.record("The call succeeded.")
-            return
-        }
+        let error = try #require(await task.value.failure)
         #expect(error.isCancellation)
         #expect(NetworkError(error).isCancellation)
     }

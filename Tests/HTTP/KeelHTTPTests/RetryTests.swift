@@ -35,10 +35,7 @@ struct RetryTests: RetrySuite {
             let transport = ScriptedHTTPTransport(then: .failure(TransportError(code)))
             let client = try client(transport)
             let result = await run { await client.response(to: endpoint) }
-            guard case .failure(let error) = result else {
-                Issue.record("The call succeeded.")
-                return
-            }
+            let error = try #require(result.failure)
             #expect(transport.calls.count == count, "\(code) \(endpoint.method)")
             #expect(error.code == code)
             #expect(error.attempts.map(\.number) == Array(1...count))
@@ -232,10 +229,7 @@ struct RetryTests: RetrySuite {
         let result = Task { await client.response(to: GetRestaurant(id: "1")) }
         await clock.waitForSleepers()
         result.cancel()
-        guard case .failure(let error) = await result.value else {
-            Issue.record("The call succeeded.")
-            return
-        }
+        let error = try #require(await result.value.failure)
         #expect(error.isCancellation)
         #expect(error.attempts.map(\.outcome) == [.answered(status: 429)])
         #expect(clock.elapsed == .zero)

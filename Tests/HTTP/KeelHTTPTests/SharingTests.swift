@@ -60,10 +60,7 @@ struct SharingTests {
         try await waitUntil { layer.waiterCount == 1000 }
         for call in calls.dropLast() { call.cancel() }
         for call in calls.dropLast() {
-            guard case .failure(let error) = await call.value else {
-                Issue.record("The call succeeded.")
-                return
-            }
+            let error = try #require(await call.value.failure)
             #expect(error.isCancellation)
         }
         #expect(gate.cancelledCount == 0)
@@ -109,10 +106,7 @@ struct SharingTests {
         try await waitUntil { layer.waiterCount == 100 }
         gate.open()
         for call in calls {
-            guard case .failure(let error) = await call.value else {
-                Issue.record("The call succeeded.")
-                return
-            }
+            let error = try #require(await call.value.failure)
             #expect(error.code == .connectionLost)
             #expect(error.attempts.count == 3)
         }

@@ -28,7 +28,7 @@ struct RetryingBatchesTests {
         refused.writes[0].condition = .exists
         let results = try await recorded.retrying(.atOnce(3))
             .commit([refused, try textBatch("notes/2", "y")])
-        #expect(results.map { $0.error?.code } == [.documentNotFound, nil])
+        #expect(results.map { $0.failure?.code } == [.documentNotFound, nil])
         #expect(recorded.lastCommit?.map { $0.writes[0].path } == ["notes/2"])
     }
 
@@ -37,7 +37,7 @@ struct RetryingBatchesTests {
         let flaky = memory.failing([.failBatches([0])])
         let results = try await flaky.retrying(.atOnce(3))
             .commit([try textBatch("notes/1", "old"), try textBatch("notes/1", "new")])
-        #expect(results.map { $0.error?.code } == [.busy, nil])
+        #expect(results.map { $0.failure?.code } == [.busy, nil])
         #expect(flaky.callCount == 1)
         #expect(try await StorageClient(memory).getDocument("notes/1")["text"] == "new")
     }
@@ -56,15 +56,15 @@ struct RetryingBatchesTests {
         let flaky = memory.failing([.failBatches([0]), .fail(.diskFull)])
         let results = try await flaky.retrying(.atOnce(3))
             .commit([try textBatch("notes/1", "a"), try textBatch("notes/2", "b")])
-        #expect(results.map { $0.error?.code } == [.diskFull, nil])
-        #expect(results[0].error?.effect == StorageError.Effect.none)
+        #expect(results.map { $0.failure?.code } == [.diskFull, nil])
+        #expect(results[0].failure?.effect == StorageError.Effect.none)
     }
 
     @Test("Batches that never succeed fail individually after the last attempt")
     func givesUp() async throws {
         let flaky = memory.failing { _ in .failBatches([0]) }
         let results = try await flaky.retrying(.atOnce(3)).commit([incrementBatch("counters/1")])
-        #expect(results.map { $0.error?.code } == [.busy])
+        #expect(results.map { $0.failure?.code } == [.busy])
         #expect(flaky.callCount == 3)
     }
 
@@ -75,8 +75,8 @@ struct RetryingBatchesTests {
         var refused = incrementBatch("counters/1")
         refused.writes[0].condition = .exists
         let results = try await flaky.retrying(.atOnce(2)).commit([refused])
-        #expect(results.map { $0.error?.code } == [.documentNotFound])
-        #expect(results[0].error?.effect == StorageError.Effect.none)
+        #expect(results.map { $0.failure?.code } == [.documentNotFound])
+        #expect(results[0].failure?.effect == StorageError.Effect.none)
     }
 
     @Test("Too few results from a store are an error, not a crash")
@@ -92,12 +92,5 @@ struct RetryingBatchesTests {
     @Test("An empty commit succeeds")
     func nothing() async throws {
         #expect(try await memory.retrying(.atOnce(3)).commit([]).isEmpty)
-    }
-}
-
-extension Result {
-    fileprivate var error: Failure? {
-        guard case .failure(let error) = self else { return nil }
-        return error
     }
 }
