@@ -74,8 +74,7 @@ struct ResultStyleTests {
     private let id = "7D9C5F4E-6C5C-4F4C-9A5A-1B2C3D4E5F60"
 
     private func remote(_ answers: [ScriptedHTTPTransport.Answer]) throws -> RemoteUsers {
-        let address = try #require(URL(string: "https://api.example.com"))
-        var configuration = NetworkClient.Configuration(baseURL: address)
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.retry = .never
         let transport = ScriptedHTTPTransport(answers)
         return RemoteUsers(

@@ -129,9 +129,7 @@ struct ObservingTests {
         let transport = ScriptedHTTPTransport([
             .status(.noContent), .failure(TransportError(.responseTimeout, "late")),
         ])
-        var settings = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://example.com/\(Self.secret)"))
-        )
+        var settings = try NetworkClient.Configuration("https://example.com/\(Self.secret)")
         settings.observers.append(ReportingEventObserver(observer))
         settings.retry = .never
         let client = NetworkClient(settings, transport: transport)

@@ -41,8 +41,7 @@ struct UserChangeTests {
 
     init() throws {
         let (session, staleIdentity) = (self.session, self.staleIdentity)
-        let url = try #require(URL(string: "https://api.example.com/v1"))
-        var configuration = NetworkClient.Configuration(baseURL: url)
+        var configuration = try NetworkClient.Configuration("https://api.example.com/v1")
         configuration.retry = .never
         configuration.authorize(with: session)
         let client = NetworkClient(configuration, transport: transport)

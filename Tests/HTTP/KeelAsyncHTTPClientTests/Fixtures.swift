@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
+import KeelTestKit
 import Testing
 
 struct Item: Codable, Sendable, Equatable {
@@ -33,9 +34,7 @@ func withClient<Value: Sendable>(
     _ change: (inout NetworkClient.Configuration) -> Void = { _ in },
     _ work: @Sendable (NetworkClient) async throws -> Value
 ) async throws -> Value {
-    var configuration = NetworkClient.Configuration(
-        baseURL: try #require(URL(string: address))
-    )
+    var configuration = try NetworkClient.Configuration(address)
     // Tests count the requests that the server receives; retries have their own tests.
     configuration.retry = .never
     change(&configuration)

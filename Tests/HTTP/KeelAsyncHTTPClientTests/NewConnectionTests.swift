@@ -112,8 +112,8 @@ struct NewConnectionTests {
     func outlivesBlackHoles(isSecure: Bool) async throws {
         let silence = HTTPTestAnswer.text("").interrupted(.beforeHead, by: .stall)
         try await run(overTLS: isSecure, answers: [.text("first"), silence]) { server, transport in
-            var configuration = NetworkClient.Configuration(
-                baseURL: try #require(URL(string: "\(server.scheme)://\(server.authority)"))
+            var configuration = try NetworkClient.Configuration(
+                "\(server.scheme)://\(server.authority)"
             )
             // The client's own timeouts are checked and shortened.
             configuration.clock = FrozenClock()

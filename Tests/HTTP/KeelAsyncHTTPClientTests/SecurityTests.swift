@@ -225,8 +225,9 @@ struct SecurityTests {
             fallback: .text("yes")
         ) { server in
             try await withTransport(trusting: authority) { transport in
-                let url = try #require(URL(string: "\(server.scheme)://\(server.authority)"))
-                var configuration = NetworkClient.Configuration(baseURL: url)
+                var configuration = try NetworkClient.Configuration(
+                    "\(server.scheme)://\(server.authority)"
+                )
                 configuration.pins = pins
                 configuration.authorize(with: StaticToken("SECRET"))
                 let client = NetworkClient(configuration, transport: transport)

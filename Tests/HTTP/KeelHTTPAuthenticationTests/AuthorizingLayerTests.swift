@@ -62,9 +62,7 @@ struct AuthorizingLayerTests {
         _ transport: any HTTPTransport,
         _ change: (inout NetworkClient.Configuration) -> Void
     ) throws -> NetworkClient {
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://api.example.com"))
-        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         change(&configuration)
         return NetworkClient(configuration, transport: transport)
     }

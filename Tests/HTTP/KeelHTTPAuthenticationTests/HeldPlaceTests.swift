@@ -96,9 +96,7 @@ struct HeldPlaceTests {
 
     @Test("Layers that add credentials are above the others")
     func placesAuthorization() throws {
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://api.example.com"))
-        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.attemptMiddleware = [ConcurrencyLimitMiddleware(1)]
         configuration.authorize(with: StaticToken("fixed"))
         configuration.authorize(with: try #require(BasicCredentials(user: "a", password: "b")))

@@ -12,8 +12,7 @@ struct CachedThenFreshTests {
     private let stew = CacheBench.text("[\"stew\"]", "max-age=60", [.eTag: "\"2\""])
 
     private func client(_ bench: CacheBench) throws -> NetworkClient {
-        let url = try #require(URL(string: "https://api.example.com"))
-        var configuration = NetworkClient.Configuration(baseURL: url)
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.retry = .never
         configuration.hopMiddleware = [HTTPCachingMiddleware(bench.cache)]
         return NetworkClient(configuration, transport: bench.origin)

@@ -19,9 +19,7 @@ struct HeldPlaceTests {
             Self.unchanged("\"9\""),
             CacheBench.text("[\"new\"]", "max-age=60", [.eTag: "\"2\""]),
         ])
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://api.example.com"))
-        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.timeout = .seconds(45)
         configuration.retry = .never
         configuration.cacheResponses(in: bench.cache)

@@ -16,8 +16,7 @@ struct RevalidationTests {
         _ bench: CacheBench,
         _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
     ) throws -> NetworkClient {
-        let url = try #require(URL(string: "https://api.example.com"))
-        var configuration = NetworkClient.Configuration(baseURL: url)
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.retry = .never
         configuration.timeout = nil
         configuration.hopMiddleware = [HTTPCachingMiddleware(bench.cache)]

@@ -35,8 +35,7 @@ struct SignedUserTests {
         _ origin: ScriptedHTTPTransport,
         _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
     ) throws -> NetworkClient {
-        let url = try #require(URL(string: "https://api.example.com"))
-        var configuration = NetworkClient.Configuration(baseURL: url)
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.retry = .never
         configuration.cacheResponses(in: cache)
         change(&configuration)

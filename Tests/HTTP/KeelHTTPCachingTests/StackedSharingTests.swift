@@ -27,8 +27,7 @@ struct StackedSharingTests {
         _ layer: CoalescingMiddleware = CoalescingMiddleware(),
         _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
     ) throws -> NetworkClient {
-        let url = try #require(URL(string: "https://api.example.com"))
-        var configuration = NetworkClient.Configuration(baseURL: url)
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.retry = .never
         configuration.middleware = [layer]
         configuration.cacheResponses(in: bench.cache)

@@ -290,8 +290,7 @@ struct WishesAndChangesTests {
     @Test("The observer of a download sees the bytes from the cache")
     func showsProgress() async throws {
         let bench = CacheBench([CacheBench.text("soup")])
-        let url = try #require(URL(string: "https://api.example.com"))
-        var configuration = NetworkClient.Configuration(baseURL: url)
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.hopMiddleware = [HTTPCachingMiddleware(bench.cache)]
         let client = NetworkClient(configuration, transport: bench.origin)
         for _ in 0..<2 {

@@ -47,9 +47,7 @@ struct HTTPObservabilityTests {
         _ transport: ScriptedHTTPTransport,
         level: Logger.Level = .info
     ) throws -> NetworkClient {
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://api.example.com:8443/v1"))
-        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com:8443/v1")
         configuration.retry = .never
         configuration.clock = clock
         configuration.attemptMiddleware = [TwiceMiddleware()]
@@ -100,9 +98,7 @@ struct HTTPObservabilityTests {
         let transport = ScriptedHTTPTransport([
             .status(.ok, headers: [.setCookie: "sid=s3cret", .age: "1"])
         ])
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://api.example.com"))
-        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.retry = .never
         configuration.defaultHeaders = [.authorization: "Bearer s3cret", .accept: "*/*"]
         configuration.observers = [HTTPLogging(logger(), fields: .all)]
@@ -118,9 +114,7 @@ struct HTTPObservabilityTests {
     @Test("Details show the host and redact the path")
     func details() async throws {
         let transport = ScriptedHTTPTransport([.redirect(to: "/users/ada@example.org?t=s3cret")])
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "http://127.0.0.1:8080"))
-        )
+        var configuration = try NetworkClient.Configuration("http://127.0.0.1:8080")
         configuration.retry = .never
         configuration.observers = [HTTPLogging(logger())]
         _ = await NetworkClient(configuration, transport: transport).response(to: Ping())
@@ -191,9 +185,7 @@ struct HTTPObservabilityTests {
             then: .chunks([[1], [2]])
         )
         let log = HTTPEventLog()
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://api.example.com"))
-        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.clock = clock
         configuration.observers = [HTTPMetrics(metrics), log]
         configuration.attemptMiddleware = [Beside()]

@@ -97,9 +97,7 @@ struct PlantedSecretsTests {
             ]
         ).recording()
 
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://api.example.com/v1"))
-        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com/v1")
         configuration.retry = .never
         let key = try #require(HTTPField.Name("X-Api-Key"))
         configuration.defaultHeaders = [

@@ -16,9 +16,7 @@ extension RetrySuite {
         _ transport: some HTTPTransport,
         _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
     ) throws -> NetworkClient {
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://api.example.com/v1"))
-        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com/v1")
         configuration.clock = clock
         configuration.timeout = nil
         configuration.retry.jitter = { 1 }

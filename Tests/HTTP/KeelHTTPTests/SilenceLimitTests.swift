@@ -38,9 +38,7 @@ struct SilenceLimitTests {
         _ transport: Witness,
         _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
     ) throws -> NetworkClient {
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://api.example.com"))
-        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         // The clock stands still, so the total time never passes; failures are retried immediately.
         configuration.clock = TestClock()
         configuration.retry.jitter = { 0 }
@@ -112,9 +110,7 @@ struct SilenceLimitTests {
             }
             return count == 2 ? nil : TransportError(.responseTimeout)
         }
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://api.example.com"))
-        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.clock = ImmediateClock()
         configuration.timeout = nil
         let client = NetworkClient(configuration, transport: transport)

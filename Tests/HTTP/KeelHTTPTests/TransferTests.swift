@@ -197,9 +197,7 @@ struct UploadTests {
             _ = try await pieces.next()
             try await clock.sleep(for: .seconds(100_000))
         }
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://api.example.com"))
-        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.retry = .never
         configuration.clock = clock
         let client = NetworkClient(configuration, transport: transport)

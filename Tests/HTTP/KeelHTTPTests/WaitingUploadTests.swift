@@ -36,9 +36,7 @@ struct WaitingUploadTests {
         _ transport: any HTTPTransport,
         _ change: (inout NetworkClient.Configuration) -> Void = { _ in }
     ) throws -> NetworkClient {
-        var configuration = NetworkClient.Configuration(
-            baseURL: try #require(URL(string: "https://api.example.com"))
-        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.clock = clock
         configuration.retry = .never
         change(&configuration)
