@@ -308,20 +308,30 @@ struct ListenRoomTests {
         let memory = InMemoryStorageAdapter()
         try await Self.write(100, size: 10, to: memory)
         let full = FullStore(memory)
-        let store = WatchedStore(full)
+        let (reading, added) = (Gate(), Mutex(0))
+        let store = WatchedStore(full) { _ async throws(StorageError) in
+            try? await reading.pass()
+        }
         let hub = ListenHub(adapter: store)
         var configuration = ListenStream.Configuration()
         (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
         let mostAtOnce = configuration.mostBytesAtOnce
         let gate = Gate()
         let slow = ListenStream(hub: hub, configuration: configuration) { response in
-            if case .document = response { try await gate.pass() }
+            switch response {
+            case .document: try await gate.pass()
+            case .target(let change) where change.kind == .add: added.withLock { $0 += 1 }
+            default: break
+            }
         }
         let slowRequests = AsyncStream.makeStream(of: ListenRequest.self)
         async let slowEnd = slow.run(slowRequests.stream)
         for id in Int32(1)...4 {
             slowRequests.continuation.yield(.add(ListenTarget(id: id, content: Self.notes)))
         }
+        // The stream takes no request while it waits for its client.
+        try await waitUntil { added.withLock { $0 } == 4 }
+        reading.open()
         try await waitUntil {
             store.reads.count(where: { $0.maximumBytes == mostAtOnce }) == 4
         }
