@@ -30,7 +30,7 @@ package struct StoreCheck: DoctorCheck {
             switch DocumentPlace(path) {
             case .postgreSQL(let url)?:
                 #if PostgreSQL
-                report = try await report(onDatabase: url)
+                report = try await integrity(ofDatabase: url)
                 #else
                 _ = url
                 return [
@@ -79,7 +79,7 @@ package struct StoreCheck: DoctorCheck {
     }
 
     #if PostgreSQL
-    private func report(onDatabase url: String) async throws -> IntegrityReport {
+    private func integrity(ofDatabase url: String) async throws -> IntegrityReport {
         let adapter = try await PostgreSQLStorageAdapter.opened(at: url, for: .reading) {
             if allowsUnverifiedServers { $0.allowsUnverifiedServers = true }
         }
