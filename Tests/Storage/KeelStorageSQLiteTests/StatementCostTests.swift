@@ -18,7 +18,7 @@ struct StatementCostTests {
         var perRun: Double { Double(steps) / Double(runs) }
     }
 
-    @Test("no statement of the writing connection takes more steps in a store that is four times as large")
+    @Test("no statement takes more steps in a store that is four times as large")
     func steps() async throws {
         let small = try await costs(in: 5_000)
         let large = try await costs(in: 20_000)

@@ -55,7 +55,8 @@ enum StorageGroup {
             listeners(listenedPair, options, byNumber: false),
             listeners(listenedPair, options, byNumber: true),
             open(pair(.composite, count), options),
-        ] + writesOfSameTables(pair(.two, count), pair(.two, count), options) + growth(options, in: folder)
+        ] + writesOfSameTables(pair(.two, count), pair(.two, count), options)
+            + growth(options, in: folder)
     }
 
     // MARK: Reading

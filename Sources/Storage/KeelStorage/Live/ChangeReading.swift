@@ -46,6 +46,7 @@ extension ChangeReading {
     ///   - reader: The number of the reader.
     ///   - failures: The number of requests of the readers before it that have failed in succession. With more than
     ///     one, the reader begins with a pause: replacing readers must not make a store that refuses all of them busy.
+    /// - Returns: The task of the reader.
     package func startReader(_ reader: UInt64, after failures: Int = 0) -> Task<Void, Never> {
         let hub: @Sendable () -> Self? = { [weak self] in self }
         let context = StorageContext().of(principal)

@@ -152,6 +152,7 @@ struct BucketOptions: ParsableArguments {
     /// - Parameters:
     ///   - advice: What to do after an interruption; nil lets signals end the process.
     ///   - body: The command.
+    /// - Throws: What `body` throws, or the command's exit code.
     func run(
         advice: String? = "Run it again: a file in parts continues where it stopped.",
         _ body: @escaping @Sendable (FileTransfers, CommandOutput) async throws -> ToolExit
