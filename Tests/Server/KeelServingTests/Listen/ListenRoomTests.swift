@@ -308,9 +308,10 @@ struct ListenRoomTests {
         let memory = InMemoryStorageAdapter()
         try await Self.write(100, size: 10, to: memory)
         let full = FullStore(memory)
-        let (reading, added) = (Gate(), Mutex(0))
+        let reading = Gate()
+        let added = Mutex(0)
         let store = WatchedStore(full) { _ async throws(StorageError) in
-            try? await reading.pass()
+            _ = try? await reading.pass()
         }
         let hub = ListenHub(adapter: store)
         var configuration = ListenStream.Configuration()
