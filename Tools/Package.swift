@@ -223,7 +223,7 @@ let package = Package(
             name: "KeelTerminalTests",
             dependencies: [
                 "KeelCLI", "KeelDocumentTools", "KeelTerminal", "KeelToolsTestSupport",
-                keel("KeelStorage"), keel("KeelStorageSQLite"),
+                keel("KeelStorage"), keel("KeelStorageSQLite"), keel("KeelTestKit"),
             ]
         ),
         .testTarget(

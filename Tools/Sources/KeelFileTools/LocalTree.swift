@@ -17,7 +17,7 @@ struct LocalTree {
     /// - Parameters:
     ///   - folder: The folder.
     ///   - advice: The remedy if the path names something else.
-    /// - Throws: `ToolError` if it is none.
+    /// - Throws: `ToolError` if the path does not name a folder.
     init(
         _ folder: String,
         advice: String = "Omit --recursive to copy a file, or check the path."

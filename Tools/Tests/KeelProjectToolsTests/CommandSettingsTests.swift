@@ -248,7 +248,7 @@ struct CommandSettingsTests {
         #expect(try keel(["storage", "doctor"]).output.contains("1 document, no corruption"))
         let shown = try keel(["config", "show", "storage", "verify"]).output
         #expect(shown.contains("storage.storage = \(first)  # "), "\(shown)")
-        // What serve takes is no hindrance where the command names a store.
+        // A value that only `serve` accepts does not matter if the command names a store.
         #expect(try keel(verify + [first], ["KEEL_STORAGE": "memory"]).output == one)
         for place in ["memory", "http://127.0.0.1:8080"] {
             let refused = try keel(verify, ["KEEL_STORAGE": place])

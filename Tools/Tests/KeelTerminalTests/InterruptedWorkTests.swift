@@ -3,6 +3,7 @@ import Foundation
 import KeelDocumentTools
 import KeelStorage
 import KeelStorageSQLite
+import KeelTestKit
 import KeelToolsTestSupport
 import Testing
 
@@ -131,15 +132,12 @@ struct InterruptedWorkTests {
         // The tests themselves may ignore the signal.
         let env = URL(filePath: "/usr/bin/env")
         let ended = try KeelProcess(["--default-signal=HUP"] + command, program: env)
-        while ended.isRunning, try names.isEmpty { await Task.yield() }
-        while ended.isRunning {
-            ended.hangUp()
-            await Task.yield()
-        }
+        try await waitUntil { try !ended.isRunning || !names.isEmpty }
+        ended.hangUp()
         #expect(ended.wait().code == 129)
         #expect(try names.isEmpty)
         let kept = try KeelProcess(command, program: URL(filePath: "/usr/bin/nohup"))
-        while kept.isRunning, try names.isEmpty { await Task.yield() }
+        try await waitUntil { try !kept.isRunning || !names.isEmpty }
         kept.hangUp()
         try writing.close()
         #expect(kept.wait().code == 0)

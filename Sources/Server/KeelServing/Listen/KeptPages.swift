@@ -23,7 +23,11 @@ struct KeptPages {
     /// The number and the size of the changes after they were condensed; zero before.
     private var condensed = (count: 0, bytes: 0)
 
-    /// Creates an empty room for some changes, and for so many bytes of documents, however often it is doubled.
+    /// Creates an empty room.
+    ///
+    /// - Parameters:
+    ///   - mostChanges: The number of changes in the first room.
+    ///   - mostBytes: The maximum size of documents in bytes, also after the room has been doubled.
     init(mostChanges: Int, mostBytes: Int = .max) {
         self.mostChanges = mostChanges
         self.mostBytes = mostBytes

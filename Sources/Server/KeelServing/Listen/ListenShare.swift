@@ -1,6 +1,7 @@
 internal import KeelCore
 
-/// What one stream may read at a time, and hold for its client: a slow client has to leave room to others.
+/// The limits of one stream's reads, and of the data that it holds for its client, so that a slow client leaves room to
+/// others.
 struct ListenShare: Sendable {
     /// Admits some of the reads of queries and of changes, with the documents that the client has not taken.
     ///

@@ -37,16 +37,16 @@ extension ListenStream {
         await handOver(id) { await changes(id, after: cursor, scope, countedIn: $0) }
     }
 
-    /// What a read has found, until the client has taken it.
+    /// The count of the documents of a read that the client has not taken yet.
     private struct Found {
         let size: CountedBytes
         /// Whether the stream may hold more than its share.
         let isAlone: Bool
     }
 
-    /// Reads, and hands the result to the session; what has been read counts until the client has taken it.
+    /// Reads, and hands the result to the session; the result counts until the client has taken it.
     ///
-    /// What does not fit into the stream's share is dropped, and read again once the client has taken the rest.
+    /// Drops a result that does not fit into the stream's share, and reads again after the client has taken the others.
     ///
     /// - Parameters:
     ///   - id: The number of the read.
@@ -88,16 +88,17 @@ extension ListenStream {
         await handOver(id) { await result(id, operation, because: cause, countedIn: $0) }
     }
 
-    /// Counts what a read has found; what does not fit is not counted, because the caller drops it.
+    /// Counts the documents of a read, unless they do not fit: the caller then drops them.
     ///
-    /// - Returns: Whether it fits into the stream's share, or is all that the stream holds.
-    /// - Throws: `StorageError/Code/unavailable` if it is much, and more waits besides than should.
+    /// - Returns: Whether they fit into the stream's share, or are all that the stream holds.
+    /// - Throws: `StorageError/Code/unavailable` if they are larger than the guaranteed size, and the server's limit is
+    ///   reached without them.
     private func count(_ bytes: Int, in found: Found) throws(StorageError) -> Bool {
         guard found.size.raise(to: bytes, upTo: found.isAlone ? .max : share.mostBytes) else {
             found.size.set(0)
             return false
         }
-        // What is larger than the room for all is sent alone: its client would ask for it again and again.
+        // A result that is larger than the limit is sent alone: its client would ask for it again and again.
         guard bytes <= Self.guaranteedBytes || !hub.isFull(besides: bytes) else {
             found.size.set(0)
             throw Self.hasNoRoom
@@ -293,7 +294,8 @@ extension ListenStream {
         StorageError(.unsupported, "listening needs a store that tells the times of its states")
     }
 
-    /// The error of a read for which there is no room: the client resumes the stream, perhaps on another server.
+    /// The error of a read whose result would exceed the server's limit; the client resumes the stream, perhaps on
+    /// another server.
     static var hasNoRoom: StorageError {
         StorageError(.unavailable, "too many changes and documents wait for all streams")
     }

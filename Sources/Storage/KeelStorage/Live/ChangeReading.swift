@@ -76,7 +76,7 @@ extension ChangeReading {
                 guard hub()?.fail(error, failures: failures, of: reader) == true else { continue }
                 if error.code == .cursorExpired, let position = try? await position(of: adapter) {
                     hub()?.restart(at: position, of: reader)
-                    // A new position that expires, too, is not left at once.
+                    // If the new position expires too, the reader pauses.
                     guard failures > 1 else { continue }
                 }
                 await pause(after: failures, on: clock)

@@ -450,6 +450,7 @@ struct UnreadLog: ForwardingStorageAdapter {
     let upstream: any StorageAdapter
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        // Only the cancellation ends it.
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
         throw StorageError(.cancelled, "the call was canceled", cause: CancellationError())
     }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Streams whose store does not let them read changes", .timeLimit(.minutes(2)))
 struct ListenOutageTests {
-    /// What a client has received.
+    /// The documents that a client has received.
     private final class Received: Sendable {
         private let documents = Mutex<Set<DocumentPath>>([])
 
