@@ -13,9 +13,27 @@ public protocol ServingHandler: Sendable {
     /// Responds to a request.
     ///
     /// - Parameter call: The request. Its target has a path; scheme and authority are set if the server knows them. A
-    ///   server that forwards interim responses sets `onInterimResponse`, which a handler may call until it returns.
+    ///   server that forwards interim responses sets `onInterimResponse`, which a handler may call until it returns, and
+    ///   one that knows the connection sets `HTTPCallOptions/connection`.
     /// - Returns: The response. Releasing an unread body stops its producer.
     func respond(to call: HTTPCall) async -> HTTPReply
+}
+
+extension HTTPCallOptions {
+    private enum ConnectionKey: HTTPCallOptionKey {
+        static var defaultValue: UInt64? { nil }
+
+        // A call that a handler passes on is answered alike on all connections.
+        static func sharingKey(of value: UInt64?) -> AnyHashable? { AnyHashable(0) }
+    }
+
+    /// The number by which a server distinguishes the connection of a call from its others; nil if it does not.
+    ///
+    /// `StorageServer` takes the anonymous calls of one connection for those of one caller.
+    public var connection: UInt64? {
+        get { self[ConnectionKey.self] }
+        set { self[ConnectionKey.self] = newValue }
+    }
 }
 
 /// A transport to a handler in the same process.

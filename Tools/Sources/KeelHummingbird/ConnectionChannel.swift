@@ -64,11 +64,12 @@ struct ConnectionChannel: ServerChildChannel {
     ) -> EventLoopFuture<Connection> {
         let presence = ClientPresence()
         let responder = responder
+        let number = UInt64.random(in: .min ... .max)
         let setup = HTTP1Channel(
             responder: { request, writer, channel in
                 presence.beginWork()
                 defer { presence.endWork() }
-                try await responder.respond(to: request, writer, on: channel)
+                try await responder.respond(to: request, writer, on: channel, of: number)
             },
             configuration: HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
@@ -95,6 +96,7 @@ struct ConnectionChannel: ServerChildChannel {
         let connection = HTTP2ConnectionHandler()
         let shared = NIOLoopBound(connection, eventLoop: channel.eventLoop)
         let responder = responder
+        let number = UInt64.random(in: .min ... .max)
         let setup = HTTP2Channel(
             responder: { request, writer, stream in
                 // The stream closes when the client resets it or disconnects; its end of the request alone says nothing.
@@ -102,7 +104,13 @@ struct ConnectionChannel: ServerChildChannel {
                 stream.closeFuture.whenComplete { _ in presence.end() }
                 presence.beginWork()
                 defer { presence.endWork() }
-                try await responder.respond(to: request, writer, on: stream, isHTTP2: true)
+                try await responder.respond(
+                    to: request,
+                    writer,
+                    on: stream,
+                    of: number,
+                    isHTTP2: true
+                )
             },
             configuration: HTTP2ChannelConfiguration(
                 idleTimeout: Self.idleTimeoutHTTP2,

@@ -24,12 +24,14 @@ struct HandlerResponder: Sendable {
         to request: Request,
         _ writer: consuming ResponseWriter,
         on channel: any Channel,
+        of connection: UInt64,
         isHTTP2: Bool = false
     ) async throws {
         let hasBody = isHTTP2 ? Self.mayHaveBody(request) : Self.hasBody(request)
         let reader = hasBody ? RequestBodyReader(request.body) : nil
         do {
-            var reply = await reply(to: request, reader, on: isHTTP2 ? nil : channel)
+            let interim = isHTTP2 ? nil : channel
+            var reply = await reply(to: request, reader, on: interim, of: connection)
             // HTTP/2 has no such field (RFC 9113, section 8.2.2).
             if isHTTP2 { reply.head.headerFields[.connection] = nil }
             if Self.hasBody(reply.head.status, request.method) {
@@ -53,11 +55,13 @@ struct HandlerResponder: Sendable {
     private func reply(
         to request: Request,
         _ reader: RequestBodyReader?,
-        on channel: (any Channel)?
+        on channel: (any Channel)?,
+        of connection: UInt64
     ) async -> HTTPReply {
         var head = request.head
         head.scheme = head.scheme ?? scheme
         var call = HTTPCall(head, body: reader.map { Self.body($0, of: request) })
+        call.options.connection = connection
         let interim = channel.map { InterimResponses(on: $0) }
         defer { interim?.end() }
         if let interim { call.onInterimResponse = { interim.write($0) } }

@@ -9,6 +9,7 @@ extension StorageServer {
     func answer(
         _ method: GRPCMethod,
         _ call: FirestoreRoute.Call,
+        by caller: ListenCaller.ID?,
         _ messages: GRPCMessageReader,
         within limit: Duration?
     ) -> HTTPReply {
@@ -24,7 +25,7 @@ extension StorageServer {
             } catch {
                 return error
             }
-            return await found.server.stream(call, found.requests) { json in
+            return await found.server.stream(call, by: caller, found.requests) { json in
                 try await outbox.send(Self.frame(try GRPCResults.message(json, of: type)))
             }
         }

@@ -38,7 +38,9 @@ extension StorageServer {
         let messages = GRPCMessageReader(call.body, most: configuration.maximumBodyBytes)
         let timeout = try Self.timeout(of: call.head)
         if let stream = method.stream {
-            return answer(method, stream, messages, within: timeout)
+            let connection = call.options.connection
+            let caller = ListenCaller.ID(StorageContext.current.principal, on: connection)
+            return answer(method, stream, by: caller, messages, within: timeout)
         }
         let limit = min(timeout ?? configuration.requestTimeout, configuration.requestTimeout)
         let context = StorageContext.current.limited(to: limit, on: configuration.clock)

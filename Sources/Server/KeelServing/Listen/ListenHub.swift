@@ -39,6 +39,8 @@ final class ListenHub: Sendable {
         var consistent: ListenSession.Point?
         /// The number of reads for which the store holds a state.
         var holds = 0
+        /// The known callers, and the number of streams of each.
+        var callers: [ListenCaller.ID: (caller: ListenCaller, streams: Int)] = [:]
     }
 
     let adapter: any StorageAdapter
@@ -100,21 +102,40 @@ final class ListenHub: Sendable {
 
     deinit { state.withLock { $0.reader }?.cancel() }
 
-    /// Returns a number of bytes, zero at first, that counts like what waits for streams.
-    func count() -> CountedBytes { CountedBytes(in: waiting) }
-
-    /// Returns whether the store may hold another state for a stream, which must then call ``endHold()``.
-    func beginHold() -> Bool {
+    /// Returns whether the store may hold another state for a caller, which must then call ``endHold(for:)``.
+    func beginHold(for caller: ListenCaller) -> Bool {
         state.withLock { state in
-            guard state.holds < Self.mostHolds else { return false }
+            guard state.holds < Self.mostHolds, caller.beginHold() else { return false }
             state.holds += 1
             return true
         }
     }
 
-    func endHold() { state.withLock { $0.holds -= 1 } }
+    func endHold(for caller: ListenCaller) {
+        state.withLock { $0.holds -= 1 }
+        caller.endHold()
+    }
 
     // MARK: Streams
+
+    /// Returns the caller of a new stream, which must call ``leave(_:)`` at its end.
+    func enter(as id: ListenCaller.ID?) -> ListenCaller {
+        guard let id else { return ListenCaller(in: self) }
+        return state.withLock { state in
+            let known = state.callers[id] ?? (caller: ListenCaller(id, in: self), streams: 0)
+            state.callers[id] = (caller: known.caller, streams: known.streams + 1)
+            return known.caller
+        }
+    }
+
+    /// Forgets a caller with its last stream.
+    func leave(_ caller: ListenCaller) {
+        guard let id = caller.id else { return }
+        state.withLock { state in
+            guard let streams = state.callers[id]?.streams else { return }
+            state.callers[id] = streams > 1 ? (caller: caller, streams: streams - 1) : nil
+        }
+    }
 
     func open() -> ListenMailbox {
         state.withLock { state in

@@ -2,10 +2,11 @@ internal import KeelCore
 
 /// The limits of one stream's reads, and of the data that it holds for its client, so that a slow client leaves room to
 /// others.
+///
+/// The streams of one caller keep to the limits of ``ListenCaller`` together.
 struct ListenShare: Sendable {
+    let caller: ListenCaller
     /// Admits some of the reads of queries and of changes, with the documents that the client has not taken.
-    ///
-    /// Half of the reads of all streams are left to others.
     let loads = TaskQueue(admitting: ListenHub.mostReads / 2)
     /// Admits some of the reads of a few documents, which do not wait for queries.
     let smallLoads = TaskQueue(admitting: 32)
@@ -23,9 +24,10 @@ struct ListenShare: Sendable {
     /// Raised when the client has taken some of that.
     private let taken = Signal()
 
-    init(of hub: ListenHub) {
+    init(of caller: ListenCaller, in hub: ListenHub) {
+        self.caller = caller
         mostBytes = hub.mostWaitingBytes / 8
-        unsent = ByteCount(in: hub.waiting, dropped: taken)
+        unsent = ByteCount(in: caller.held, dropped: taken)
     }
 
     /// Waits until the client has taken everything, or the task is canceled.

@@ -91,24 +91,30 @@ extension ListenStream {
     /// Counts the documents of a read, unless they do not fit: the caller then drops them.
     ///
     /// - Returns: Whether they fit into the stream's share, or are all that the stream holds.
-    /// - Throws: `StorageError/Code/unavailable` if they are larger than the guaranteed size, and the server's limit is
-    ///   reached without them.
+    /// - Throws: `StorageError/Code/unavailable` if they are larger than the guaranteed size, and the limit of the
+    ///   server or of the caller is reached without them.
     private func count(_ bytes: Int, in found: Found) throws(StorageError) -> Bool {
         guard found.size.raise(to: bytes, upTo: found.isAlone ? .max : share.mostBytes) else {
             found.size.set(0)
             return false
         }
         // A result that is larger than the limit is sent alone: its client would ask for it again and again.
-        guard bytes <= Self.guaranteedBytes || !hub.isFull(besides: bytes) else {
+        guard bytes <= Self.guaranteedBytes || !isFull(besides: bytes) else {
             found.size.set(0)
             throw Self.hasNoRoom
         }
         return true
     }
 
+    /// Returns whether more is held for the caller, or for all, than should, apart from so many bytes.
+    func isFull(besides bytes: Int) -> Bool {
+        hub.isFull(besides: bytes) || share.caller.isFull(besides: bytes)
+    }
+
     /// The size of the documents of a page that the stream may read to send them, in bytes.
     private var room: Int {
-        min(hub.room, max(ListenHub.leastRoom, share.mostBytes - share.unsent.value))
+        let own = min(share.caller.room, share.mostBytes - share.unsent.value)
+        return min(hub.room, max(ListenHub.leastRoom, own))
     }
 
     /// Returns the approximate size of documents in bytes.
@@ -120,7 +126,7 @@ extension ListenStream {
 
     /// Reads the documents of a query page by page, each page after the client has taken the one before it.
     private func load(_ id: ListenSession.ReadID, _ query: DocumentQuery) async {
-        let moment = HeldMoment(in: hub, admittedBy: share.holds)
+        let moment = HeldMoment(in: hub, for: share)
         var pages = self.pages(of: query, at: moment)
         var point: ListenSession.Point?
         let size = CountedBytes(in: share.unsent)
@@ -260,7 +266,7 @@ extension ListenStream {
         var size = AnswerSize(most: configuration.mostBytesAtOnce)
         do throws(StorageError) {
             while true {
-                let page = try await adapter.changes(request)
+                let page = try await page(request)
                 changes += page.changes
                 for change in page.changes { size.add(change) }
                 guard changes.count <= configuration.mostRepeatedChanges, !size.isFull else {
@@ -279,6 +285,13 @@ extension ListenStream {
             let isUseless = [.cursorExpired, .invalidArgument].contains(error.code)
             return isUseless ? .cannotResume(id) : .failed(id, error)
         }
+    }
+
+    /// Reads a page of the log, once the caller's other reads leave room.
+    private func page(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        guard await share.caller.reads.enter() else { throw .cancellation }
+        defer { share.caller.reads.leave() }
+        return try await adapter.changes(request)
     }
 
     private static func failure(
@@ -327,7 +340,11 @@ extension ListenStream {
     /// Performs a read: one of a few documents at once, and others when they are admitted, with a time limit.
     private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         // A few documents do not wait for slow queries; a timer would cost more than reading them.
-        if request.operation.isOfFewDocuments { return try await adapter.read(request) }
+        guard !request.operation.isOfFewDocuments else {
+            guard await share.caller.smallReads.enter() else { throw .cancellation }
+            defer { share.caller.smallReads.leave() }
+            return try await adapter.read(request)
+        }
         // The store may have been busy the first time.
         if let result = try await admittedAnswer(request) { return result }
         if let result = try await admittedAnswer(request) { return result }
@@ -344,6 +361,9 @@ extension ListenStream {
     private func admittedAnswer(
         _ request: ReadRequest
     ) async throws(StorageError) -> ReadResult? {
+        // The caller's first: a place among the reads of all that waits would keep others from it.
+        guard await share.caller.reads.enter() else { throw .cancellation }
+        defer { share.caller.reads.leave() }
         guard await hub.reads.enter() else { throw .cancellation }
         defer { hub.reads.leave() }
         let limit = configuration.readTimeout
@@ -378,14 +398,14 @@ extension ReadOperation {
 /// The moment at which the pages of a target are read, if the store has to hold it.
 private final class HeldMoment: Sendable {
     private let hub: ListenHub
-    private let queue: TaskQueue
+    private let share: ListenShare
     private let moment = Mutex<ReadMoment?>(nil)
     /// Whether the moment has a place among those of its stream, and among those of the hub.
     private let places = Mutex((ofStream: false, ofHub: false))
 
-    init(in hub: ListenHub, admittedBy queue: TaskQueue) {
+    init(in hub: ListenHub, for share: ListenShare) {
         self.hub = hub
-        self.queue = queue
+        self.share = share
     }
 
     deinit { release() }
@@ -396,20 +416,20 @@ private final class HeldMoment: Sendable {
             defer { places = (false, false) }
             return places
         }
-        if former.ofHub { hub.endHold() }
-        if former.ofStream { queue.leave() }
+        if former.ofHub { hub.endHold(for: share.caller) }
+        if former.ofStream { share.holds.leave() }
     }
 
     /// Takes the present moment of the store, once, after other targets of the stream have released theirs.
     ///
-    /// - Throws: `StorageError/Code/snapshotTooOld` if the store already holds as many states as it can, or as streams
-    ///   may take.
+    /// - Throws: `StorageError/Code/snapshotTooOld` if the store already holds as many states as it can, or as streams,
+    ///   or those of the caller, may take.
     func take(
         on clock: any Clock<Duration>,
         upTo longest: Duration
     ) async throws(StorageError) -> ReadMoment {
-        guard await queue.enter() else { throw .cancellation }
-        let mayHold = hub.beginHold()
+        guard await share.holds.enter() else { throw .cancellation }
+        let mayHold = hub.beginHold(for: share.caller)
         places.withLock { $0 = (true, mayHold) }
         guard mayHold,
             let taken = try await ReadMoment.present(of: hub.adapter, on: clock, upTo: longest)

@@ -81,7 +81,7 @@ final class ListenStream: Sendable {
         self.hub = hub
         self.configuration = configuration
         self.send = send
-        share = ListenShare(of: hub)
+        share = ListenShare(of: hub.enter(as: configuration.caller), in: hub)
         let session = ListenSession(
             mostKeptBytes: max(share.mostBytes, 2 * Self.guaranteedBytes),
             mostWindowBytes: configuration.mostBytesAtOnce
@@ -89,10 +89,13 @@ final class ListenStream: Sendable {
         state = Mutex(State(session: session))
         timer = .on(configuration.clock)
         mailbox = hub.open()
-        kept = hub.count()
+        kept = CountedBytes(in: share.caller.held)
     }
 
-    deinit { hub.close(mailbox) }
+    deinit {
+        hub.close(mailbox)
+        hub.leave(share.caller)
+    }
 
     /// Serves a client's requests until they end, the task is canceled, or the stream fails.
     ///
@@ -254,7 +257,7 @@ final class ListenStream: Sendable {
             return (state.session.handle(event), state.session.kept.bytes)
         }
         kept.set(size)
-        if size > Self.guaranteedBytes, hub.isFull {
+        if size > Self.guaranteedBytes, isFull(besides: 0) {
             // The client resumes the stream, perhaps on another server.
             return fail(StreamFailure(listening: Self.hasNoRoom))
         }

@@ -10,6 +10,7 @@ extension StorageServer {
     /// - Parameters:
     ///   - call: `listen` or `write`.
     ///   - database: The database; nil if the first request names it.
+    ///   - caller: The caller, whose streams share what a stream of Listen takes; nil if it is unknown.
     ///   - requests: The messages of the client, in the JSON form of the protocol. An error means that the client is
     ///     gone; a ``StreamFailure`` is returned.
     ///   - send: Sends a message to the client; must return if the task is canceled. Its errors end the stream.
@@ -17,12 +18,13 @@ extension StorageServer {
     func stream<Requests: AsyncSequence & Sendable>(
         _ call: FirestoreRoute.Call,
         in database: String? = nil,
+        by caller: ListenCaller.ID?,
         _ requests: Requests,
         send: @escaping @Sendable (FirestoreJSON) async throws -> Void
     ) async -> StreamFailure? where Requests.Element == FirestoreJSON {
         call == .write
             ? await write(in: database, requests, send: send)
-            : await listen(in: database, requests, send: send)
+            : await listen(in: database, by: caller, requests, send: send)
     }
 
     private var hasTooManyStreams: StreamFailure {
@@ -56,6 +58,7 @@ extension StorageServer {
 
     private func listen<Requests: AsyncSequence & Sendable>(
         in database: String?,
+        by caller: ListenCaller.ID?,
         _ requests: Requests,
         send: @escaping @Sendable (FirestoreJSON) async throws -> Void
     ) async -> StreamFailure? where Requests.Element == FirestoreJSON {
@@ -68,6 +71,7 @@ extension StorageServer {
         settings.maximumHoldTime = configuration.maximumHoldTime
         settings.readTimeout = configuration.readTimeout
         settings.principal = StorageContext.current.principal
+        settings.caller = caller
         settings.permission = configuration.permission
         settings.checkIndexes = { [configuration] operation throws(StorageError) in
             try configuration.checkIndexes(of: operation)

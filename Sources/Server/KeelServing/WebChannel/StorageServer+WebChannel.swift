@@ -69,6 +69,7 @@ extension StorageServer {
             id: (name.isEmpty ? "" : name + "-") + configuration.makeID(),
             in: channels.held,
             principal: principal,
+            caller: ListenCaller.ID(principal, on: call.options.connection),
             authorization: authorization
         )
         channels[session.id] = session
@@ -174,12 +175,20 @@ final class WebChannels: Sendable {
         set { sessions.withLock { $0[id] = newValue } }
     }
 
-    /// Ends the sessions that hold most while all of them hold too much.
+    /// Ends the sessions that hold most while all of them hold too much, of the callers whose sessions hold most.
     func makeRoom(upTo most: Int) {
         guard held.value > most else { return }
-        let largest = sessions.withLock { Array($0.values) }
+        let all = sessions.withLock { Array($0.values) }
             .map { (session: $0, bytes: $0.heldBytes) }
-            .sorted { $0.bytes > $1.bytes }
+        var sums: [ListenCaller.ID: Int] = [:]
+        for (session, bytes) in all {
+            if let caller = session.caller { sums[caller, default: 0] += bytes }
+        }
+        let largest =
+            all.map { session, bytes in
+                (session: session, order: (session.caller.flatMap { sums[$0] } ?? bytes, bytes))
+            }
+            .sorted { $0.order > $1.order }
         for (session, _) in largest {
             guard held.value > most else { return }
             self[session.id] = nil

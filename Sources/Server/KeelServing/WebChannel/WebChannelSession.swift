@@ -22,6 +22,8 @@ final class WebChannelSession: Sendable {
     let id: String
     /// The principal that opened the session, to which all of its requests must belong; nil for an anonymous caller.
     let principal: StoragePrincipal?
+    /// The caller that opened the session, whose sessions share what a stream may take; nil if it is unknown.
+    let caller: ListenCaller.ID?
     /// The `Authorization` of the session's requests that have none of their own.
     private let authorization: String?
     private let state = Mutex(WebChannelState())
@@ -40,11 +42,13 @@ final class WebChannelSession: Sendable {
         id: String,
         in total: ByteCount = ByteCount(),
         principal: StoragePrincipal? = nil,
+        caller: ListenCaller.ID? = nil,
         authorization: String? = nil
     ) {
         self.id = id
         self.total = total
         self.principal = principal
+        self.caller = caller
         self.authorization = authorization
     }
 
@@ -93,7 +97,7 @@ final class WebChannelSession: Sendable {
             self.count()
             return request.json
         }
-        let failure = await server.stream(call, in: database, requests) { message in
+        let failure = await server.stream(call, in: database, by: caller, requests) { message in
             try await self.send(message)
             channels.makeRoom(upTo: server.configuration.maximumBacklogBytes)
         }

@@ -1,5 +1,6 @@
 import KeelStorage
 import KeelStorageAdapting
+import KeelStorageFirestore
 import KeelTestKit
 import KeelTestSupport
 import Synchronization
@@ -153,5 +154,148 @@ struct ListenShareTests {
         other.end()
         #expect(await slowEnd == nil)
         #expect(await otherEnd == nil)
+    }
+
+    // MARK: Several streams of one caller
+
+    private static func configuration(of principal: String) -> ListenStream.Configuration {
+        var configuration = ListenStream.Configuration()
+        configuration.caller = .principal(principal)
+        (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
+        configuration.pauseBeforeEnd = .zero
+        return configuration
+    }
+
+    /// The end of a stream, once it has ended.
+    private final class End: Sendable {
+        private let value = Mutex<StreamFailure??>(nil)
+
+        var status: FirestoreStatus? { value.withLock { $0 ?? nil }?.status }
+        var hasCome: Bool { value.withLock { $0 != nil } }
+
+        func set(_ failure: StreamFailure?) { value.withLock { $0 = .some(failure) } }
+    }
+
+    /// Runs streams of one principal, each with the same targets, beside one of another principal.
+    private static func race(
+        _ greedy: [Client],
+        _ targets: [ListenTarget],
+        _ other: Client,
+        on hub: ListenHub,
+        _ body: ([End]) async throws -> Void
+    ) async throws {
+        let ends = greedy.map { _ in End() }
+        try await withThrowingDiscardingTaskGroup { group in
+            for (client, end) in zip(greedy, ends) {
+                group.addTask {
+                    end.set(await client.run(on: hub, Self.configuration(of: "greedy")))
+                }
+                for target in targets { client.add(target) }
+            }
+            group.addTask {
+                #expect(await other.run(on: hub, Self.configuration(of: "other")) == nil)
+            }
+            try await body(ends)
+            for client in greedy + [other] { client.end() }
+        }
+    }
+
+    @Test("Two greedy streams of one principal leave half of the reads at the same time to others")
+    func readsOfPrincipal() async throws {
+        let store = SlowCollection()
+        let hub = ListenHub(adapter: store)
+        let (greedy, other) = ([Client(), Client()], Client())
+        let targets = [Int32](1...20).map { id in
+            ListenTarget(id: id, content: .query(SlowCollection.query))
+        }
+        try await Self.race(greedy, targets, other, on: hub) { ends in
+            try await waitUntil { store.gate.begunCount == ListenHub.mostReads / 2 }
+            other.add(ListenTarget(id: 1, content: Self.notes))
+            try await waitUntil { other.currentCount == 1 }
+            #expect(store.gate.begunCount == ListenHub.mostReads / 2)
+            #expect(greedy.allSatisfy { $0.currentCount == 0 })
+            store.gate.open()
+            try await waitUntil { greedy.allSatisfy { $0.currentCount == 20 } }
+            #expect(ends.allSatisfy { !$0.hasCome })
+        }
+    }
+
+    @Test("A stream whose client takes nothing does not keep others of its principal waiting")
+    func streamsOfPrincipal() async throws {
+        let memory = InMemoryStorageAdapter()
+        try await Self.write(100, size: 10, to: memory)
+        let hub = ListenHub(adapter: memory)
+        let greedy = [Client(), Client()]
+        let targets = [Int32](1...8).map { ListenTarget(id: $0, content: Self.notes) }
+        greedy[1].gate.open()
+        try await Self.race(greedy, targets, Client(), on: hub) { ends in
+            try await waitUntil { greedy[1].currentCount == 8 }
+            #expect(greedy[0].currentCount == 0)
+            greedy[0].gate.open()
+            try await waitUntil { greedy[0].currentCount == 8 }
+            #expect(ends.allSatisfy { !$0.hasCome })
+        }
+    }
+
+    @Test("Two greedy streams of one principal leave half of the states that the store holds")
+    func statesOfPrincipal() async throws {
+        let memory = InMemoryStorageAdapter()
+        try await Self.write(100, size: 10, to: memory)
+        let store = WatchedStore(memory)
+        func holds() -> Int {
+            store.reads.count(where: { $0.asOf == nil && ($0.holdDuration ?? .zero) > .zero })
+        }
+        let hub = ListenHub(adapter: store)
+        let (greedy, other) = ([Client(), Client()], Client())
+        let targets = [Int32](1...4).map { ListenTarget(id: $0, content: Self.notes) }
+        try await Self.race(greedy, targets, other, on: hub) { ends in
+            try await waitUntil { holds() == 2 && greedy.allSatisfy { $0.gate.begunCount == 1 } }
+            other.gate.open()
+            other.add(ListenTarget(id: 1, content: Self.notes))
+            try await waitUntil { other.currentCount == 1 }
+            #expect(holds() == 3)
+            for client in greedy { client.gate.open() }
+            try await waitUntil { greedy.allSatisfy { $0.currentCount == 4 } }
+            #expect(ends.allSatisfy { !$0.hasCome })
+        }
+    }
+
+    @Test("Many streams of one principal end before they hold more than half of the bytes")
+    func bytesOfPrincipal() async throws {
+        let memory = InMemoryStorageAdapter()
+        try await Self.write(3, size: 600_000, to: memory)
+        // Room for eight results, and so for four of one principal besides another one.
+        let hub = ListenHub(adapter: memory, mostWaitingBytes: 16_000_000)
+        let (greedy, other) = ((0..<10).map { _ in Client() }, Client())
+        let target = ListenTarget(id: 1, content: Self.limited)
+        try await Self.race(greedy, [target], other, on: hub) { ends in
+            try await waitUntil {
+                zip(greedy, ends).allSatisfy { $0.gate.begunCount == 1 || $1.hasCome }
+            }
+            #expect(hub.waitingBytes < 10_000_000)
+            #expect(ends.contains { $0.hasCome })
+            #expect(ends.allSatisfy { !$0.hasCome || $0.status == .unavailable })
+            other.gate.open()
+            other.add(target)
+            try await waitUntil { other.currentCount == 1 }
+            for client in greedy { client.gate.open() }
+        }
+        try await waitUntil { hub.waitingBytes == 0 }
+    }
+
+    @Test("The streams of an anonymous caller are those of its connection")
+    func connections() {
+        let (ann, bob) = (StoragePrincipal(id: "ann"), StoragePrincipal(id: "bob"))
+        #expect(ListenCaller.ID(ann, on: 1) == ListenCaller.ID(ann, on: 2))
+        #expect(ListenCaller.ID(ann, on: 1) != ListenCaller.ID(bob, on: 1))
+        #expect(ListenCaller.ID(nil, on: 1) == .connection(1))
+        #expect(ListenCaller.ID(nil, on: nil) == nil)
+        let hub = ListenHub(adapter: InMemoryStorageAdapter())
+        let callers = (0..<2).map { _ in hub.enter(as: .connection(1)) }
+        #expect(callers[0] === callers[1])
+        #expect(hub.enter(as: .connection(2)) !== callers[0])
+        #expect(hub.enter(as: nil) !== hub.enter(as: nil))
+        for caller in callers { hub.leave(caller) }
+        #expect(hub.enter(as: .connection(1)) !== callers[0])
     }
 }
