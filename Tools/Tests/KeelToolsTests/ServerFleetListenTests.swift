@@ -214,6 +214,7 @@ private struct ListenedDocuments {
         }
         switch change.targetChangeType {
         case nil, "NO_CHANGE"?: try show(change.resumeToken)
+        case "CURRENT"? where change.targetIds == nil: try show(change.resumeToken)
         case "ADD"?, "CURRENT"?: break
         case let kind?: throw Violation(description: "the target is told \(kind)")
         }

@@ -105,10 +105,13 @@ private final class WebChannelStream: Sendable {
         var acknowledged = 0
         /// The body of the reply to the present request.
         var reply: [UInt8] = []
-        /// The place in it up to which targets that are current have been counted.
+        /// The place in it up to which targets have been counted.
         var scanned = 0
-        /// The number of targets that are not current yet.
-        var missing: Int
+        /// The number of targets that are to become current.
+        let targets: Int
+        /// The number of those that the server has acknowledged, and that are current.
+        var added = 0
+        var current = 0
         /// Whether a token has come after the last of them.
         var hasToken = false
         /// The number of bytes of earlier replies, without the one that opens the channel.
@@ -120,30 +123,30 @@ private final class WebChannelStream: Sendable {
         mutating func take(_ bytes: ByteBuffer) -> Bool {
             reply += bytes.readableBytesView
             guard session != nil, !hasToken else { return false }
-            while missing > 0 {
-                guard find(WebChannelStream.current) else { return false }
-                missing -= 1
-            }
-            hasToken = find(WebChannelStream.resumeToken)
-            return hasToken
-        }
-
-        /// Returns whether the rest of the reply contains a word, and passes over it.
-        private mutating func find(_ word: [UInt8]) -> Bool {
-            while scanned + word.count <= reply.count {
-                if reply[scanned] == word[0],
-                    reply[scanned..<(scanned + word.count)].elementsEqual(word)
-                {
-                    scanned += word.count
-                    return true
+            while !hasToken, scanned + Self.longest <= reply.count {
+                let rest = reply[scanned...]
+                if current >= targets {
+                    hasToken = rest.starts(with: WebChannelStream.resumeToken)
+                } else if rest.starts(with: WebChannelStream.currentOfAll) {
+                    current = added
+                } else if rest.starts(with: WebChannelStream.current) {
+                    current += 1
+                } else if rest.starts(with: WebChannelStream.added) {
+                    added += 1
                 }
                 scanned += 1
             }
-            return false
+            return hasToken
         }
+
+        /// The number of bytes that tell which word comes next; more follow each of the words.
+        private static let longest = WebChannelStream.currentOfAll.count
     }
 
+    private static let added = Array("\"ADD\"".utf8)
     private static let current = Array("\"CURRENT\"".utf8)
+    /// The beginning of a message of Keel that names no target.
+    private static let currentOfAll = Array("\"CURRENT\",\"resumeToken\"".utf8)
     private static let resumeToken = Array("\"resumeToken\"".utf8)
 
     // Not the server itself, which would live until the event loop has closed the stream.
@@ -158,7 +161,7 @@ private final class WebChannelStream: Sendable {
         (port, keepsConnections) = (server.port, server.keepsConnections)
         (self.loop, self.messages) = (loop, messages)
         opened = loop.makePromise()
-        state = .makeBoxSendingValue(State(missing: messages.count), eventLoop: loop)
+        state = .makeBoxSendingValue(State(targets: messages.count), eventLoop: loop)
     }
 
     /// Opens the channel and waits until all targets are current, with a token.

@@ -84,11 +84,18 @@ extension ListenSession {
             targets[id]?.isCurrent = true
             askForNames(of: id, at: point.position, &effects)
         }
+        hasNews = false
         // The message that follows has the token of all targets, unless one is incomplete.
         let isComplete = targets.values.allSatisfy(\.isCurrent)
-        let (token, time) = isComplete ? (nil, nil) : (ResumeToken(point.position), point.time)
-        effects += complete.map { Self.change(.current, [$0], token: token, readTime: time) }
-        hasNews = false
+        let (token, time) = (ResumeToken(point.position), point.time)
+        if joinsCurrent, isComplete, !complete.isEmpty {
+            return effects.append(Self.change(.current, [], token: token, readTime: time))
+        }
+        effects += complete.map { id in
+            isComplete
+                ? Self.change(.current, [id])
+                : Self.change(.current, [id], token: token, readTime: time)
+        }
         effects.append(noChange(at: point))
     }
 

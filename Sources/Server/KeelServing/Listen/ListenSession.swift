@@ -6,7 +6,8 @@ internal import KeelStorageFirestore
 ///
 /// A driver passes events, and performs the effects in their order: it reads what the targets need, follows the change
 /// log once for all of them, and sends messages. All targets of a stream are shown at one consistent point: clients show
-/// nothing before a message that changes no target (``ListenResponse/TargetChange/Kind/noChange``) and has a time.
+/// nothing before a message that names no target and has a time. It changes no target
+/// (``ListenResponse/TargetChange/Kind/noChange``), apart from ``joinsCurrent``.
 ///
 /// A target's first read can be newer than the position up to which the stream has followed the log, and older than
 /// pages that arrived while it ran. Such pages are kept and applied afterwards, and nothing is published until the log
@@ -113,14 +114,25 @@ struct ListenSession {
     /// The approximate maximum size of the documents that the targets with a limit keep together, in bytes.
     let mostWindowBytes: Int
 
+    /// Whether one message about all targets, with a time, says that they are complete and makes a client show them.
+    ///
+    /// The protocol allows it. The SDK for web pages and Keel's client, which use WebChannel, look only at the targets and
+    /// the time of a message; clients for servers, which use gRPC, show nothing before one that changes no target.
+    ///
+    /// Source: firebase/firebase-js-sdk, packages/firestore/src/remote/serializer.ts, `versionFromListenResponse`, and
+    /// watch_change.ts, `handleTargetChange`.
+    let joinsCurrent: Bool
+
     /// Creates a session that keeps about so many changes for a read; a slower one is repeated.
     init(
         mostKeptChanges: Int = 10_000,
         mostKeptBytes: Int = .max,
-        mostWindowBytes: Int = 64 << 20
+        mostWindowBytes: Int = 64 << 20,
+        joinsCurrent: Bool = false
     ) {
         kept = KeptPages(mostChanges: mostKeptChanges, mostBytes: mostKeptBytes)
         self.mostWindowBytes = mostWindowBytes
+        self.joinsCurrent = joinsCurrent
     }
 
     // MARK: Events

@@ -38,6 +38,8 @@ extension ListenStream {
         var checkIndexes: (@Sendable (ReadOperation) throws(StorageError) -> Void)?
         /// The principal that listens; nil for an anonymous caller.
         var principal: StoragePrincipal?
+        /// Whether the client takes the messages of ``ListenSession/joinsCurrent``.
+        var joinsCurrent = false
         /// The caller with whose other streams the stream shares; nil if it is unknown.
         var caller: ListenCaller.ID?
         /// Returns whether the principal may listen to a target; nil if it may listen to all.

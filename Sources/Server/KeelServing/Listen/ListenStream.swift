@@ -84,7 +84,8 @@ final class ListenStream: Sendable {
         share = ListenShare(of: hub.enter(as: configuration.caller), in: hub)
         let session = ListenSession(
             mostKeptBytes: max(share.mostBytes, 2 * Self.guaranteedBytes),
-            mostWindowBytes: configuration.mostBytesAtOnce
+            mostWindowBytes: configuration.mostBytesAtOnce,
+            joinsCurrent: configuration.joinsCurrent
         )
         state = Mutex(State(session: session))
         timer = .on(configuration.clock)

@@ -11,6 +11,7 @@ extension StorageServer {
     ///   - call: `listen` or `write`.
     ///   - database: The database; nil if the first request names it.
     ///   - caller: The caller, whose streams share what a stream of Listen takes; nil if it is unknown.
+    ///   - joinsCurrent: Whether the client takes the messages of ``ListenSession/joinsCurrent``.
     ///   - requests: The messages of the client, in the JSON form of the protocol. An error means that the client is
     ///     gone; a ``StreamFailure`` is returned.
     ///   - send: Sends a message to the client; must return if the task is canceled. Its errors end the stream.
@@ -18,13 +19,15 @@ extension StorageServer {
     func stream<Requests: AsyncSequence & Sendable>(
         _ call: FirestoreRoute.Call,
         in database: String? = nil,
-        by caller: ListenCaller.ID?,
+        by caller: ListenCaller.ID? = nil,
+        joinsCurrent: Bool = false,
         _ requests: Requests,
         send: @escaping @Sendable (FirestoreJSON) async throws -> Void
     ) async -> StreamFailure? where Requests.Element == FirestoreJSON {
-        call == .write
-            ? await write(in: database, requests, send: send)
-            : await listen(in: database, by: caller, requests, send: send)
+        guard call != .write else { return await write(in: database, requests, send: send) }
+        var settings = ListenStream.Configuration()
+        (settings.caller, settings.joinsCurrent) = (caller, joinsCurrent)
+        return await listen(in: database, settings, requests, send: send)
     }
 
     private var hasTooManyStreams: StreamFailure {
@@ -58,12 +61,12 @@ extension StorageServer {
 
     private func listen<Requests: AsyncSequence & Sendable>(
         in database: String?,
-        by caller: ListenCaller.ID?,
+        _ settings: ListenStream.Configuration,
         _ requests: Requests,
         send: @escaping @Sendable (FirestoreJSON) async throws -> Void
     ) async -> StreamFailure? where Requests.Element == FirestoreJSON {
         let coding = Mutex(database.map { ListenCoding(database: $0) })
-        var settings = ListenStream.Configuration()
+        var settings = settings
         settings.clock = configuration.clock
         settings.mostBytesAtOnce = configuration.mostBytesAtOnce
         settings.pageBytes = configuration.pageBytes
@@ -71,7 +74,6 @@ extension StorageServer {
         settings.maximumHoldTime = configuration.maximumHoldTime
         settings.readTimeout = configuration.readTimeout
         settings.principal = StorageContext.current.principal
-        settings.caller = caller
         settings.permission = configuration.permission
         settings.checkIndexes = { [configuration] operation throws(StorageError) in
             try configuration.checkIndexes(of: operation)

@@ -97,7 +97,13 @@ final class WebChannelSession: Sendable {
             self.count()
             return request.json
         }
-        let failure = await server.stream(call, in: database, by: caller, requests) { message in
+        let failure = await server.stream(
+            call,
+            in: database,
+            by: caller,
+            joinsCurrent: true,
+            requests
+        ) { message in
             try await self.send(message)
             channels.makeRoom(upTo: server.configuration.maximumBacklogBytes)
         }

@@ -309,19 +309,26 @@ private enum MemoryCursor {
 
     init?(_ cursor: ChangeCursor) {
         let bytes = cursor.bytes
-        guard let mode = bytes.first, bytes.count >= 9 else { return nil }
-        let number = Self.number(bytes[1..<9])
-        switch (mode, bytes.count) {
-        case (0, 10...): self = .copy(after: Array(bytes[9...]), start: number)
-        case (1, 9): self = .log(number)
+        switch bytes.first {
+        case 0? where bytes.count >= 10:
+            self = .copy(after: Array(bytes[9...]), start: Self.number(bytes[1..<9]))
+        case let first? where bytes.count <= 9 && Int(first) == Self.logKind + bytes.count - 1:
+            self = .log(Self.number(bytes[1...]))
         default: return nil
         }
     }
 
+    /// The first byte of a position in the log, to which the number of the others is added: positions are compared by
+    /// their bytes, and clients of a server send them back and forth.
+    private static let logKind = 0x10
+
     var cursor: ChangeCursor {
         switch self {
-        case .copy(let key, let start): ChangeCursor(bytes: [0] + Self.bytes(start) + key)
-        case .log(let sequence): ChangeCursor(bytes: [1] + Self.bytes(sequence))
+        case .copy(let key, let start):
+            return ChangeCursor(bytes: [0] + Self.bytes(start) + key)
+        case .log(let sequence):
+            let digits = Self.bytes(sequence).drop { $0 == 0 }
+            return ChangeCursor(bytes: [UInt8(Self.logKind + digits.count)] + digits)
         }
     }
 

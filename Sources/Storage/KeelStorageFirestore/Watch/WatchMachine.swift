@@ -3,8 +3,8 @@ package import KeelStorageAdapting
 /// The client's side of a stream of Firestore's Listen method, as a state machine without input and output.
 ///
 /// A *target* is a query or a set of documents that the server follows. All targets of a stream are consistent at one
-/// time only where the server says so, by a change of no target with a time: until then, changes are *staged*. A
-/// stream that breaks off is continued on another one with the token of the last such point.
+/// time only where the server says so, by a message that names no target and has a time: until then, changes are
+/// *staged*. A stream that breaks off is continued on another one with the token of the last such point.
 ///
 /// The rules are those of Google's clients: firebase-js-sdk `packages/firestore/src/remote/watch_change.ts`,
 /// nodejs-firestore `dev/src/watch.ts`.
@@ -227,20 +227,16 @@ package struct WatchMachine: Sendable {
                 if let effect = try end(id, change.cause) { effects.append(effect) }
             }
             return effects
-        case .current:
-            for id in named where isActive(id) {
-                targets[id]?.isCurrent = true
-                if !change.token.isEmpty { targets[id]?.token = change.token }
-            }
         case .reset:
             for id in named where isActive(id) {
                 targets[id]?.isCurrent = false
                 targets[id]?.fresh = [:]
                 targets[id]?.staged = [:]
             }
-        case .noChange:
-            for id in named where isActive(id) && !change.token.isEmpty {
-                targets[id]?.token = change.token
+        case .current, .noChange:
+            for id in named where isActive(id) {
+                if change.kind == .current { targets[id]?.isCurrent = true }
+                if !change.token.isEmpty { targets[id]?.token = change.token }
             }
             guard change.targets.isEmpty, let time = change.time else { return [] }
             return named.flatMap { publish($0, at: time) }

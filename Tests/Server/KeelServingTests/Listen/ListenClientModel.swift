@@ -193,12 +193,17 @@ struct ListenClientModel {
             guard removed.remove(id) != nil else { throw Violation("target \(id) was removed") }
             targets[id] = nil
         case .current:
-            for id in change.targets where targets[id]?.pending == 0 {
-                guard targets[id]?.isCurrent == false else { throw Violation("CURRENT twice") }
+            let isOfAll = change.targets.isEmpty
+            for id in isOfAll ? Array(targets.keys) : change.targets
+            where targets[id]?.pending == 0 {
+                guard isOfAll || targets[id]?.isCurrent == false else {
+                    throw Violation("CURRENT twice")
+                }
                 targets[id]?.isCurrent = true
                 // As in the SDKs: a message without a token keeps the last one.
                 if let token = change.token { targets[id]?.token = token }
             }
+            if isOfAll { return try raise(change) }
         case .reset:
             for id in change.targets where targets[id]?.pending == 0 {
                 forget(id)
@@ -207,16 +212,16 @@ struct ListenClientModel {
             }
         case .noChange:
             guard change.targets.isEmpty else { throw Violation("NO_CHANGE of targets") }
-            guard let time = change.readTime else { throw Violation("NO_CHANGE without a time") }
-            if let lastTime, time < lastTime { throw Violation("the time went back") }
-            lastTime = time
-            raise(change.token)
-            return time
+            return try raise(change)
         }
         return nil
     }
 
-    private mutating func raise(_ token: ResumeToken?) {
+    /// Shows the state of a message about all targets.
+    private mutating func raise(_ change: ListenResponse.TargetChange) throws -> Timestamp {
+        guard let time = change.readTime else { throw Violation("a change of all without a time") }
+        if let lastTime, time < lastTime { throw Violation("the time went back") }
+        lastTime = time
         snapshotCount += 1
         for (path, document) in stagedDocuments { documents[path] = document }
         stagedDocuments = [:]
@@ -227,8 +232,9 @@ struct ListenClientModel {
         }
         staged = [:]
         for id in targets.keys where targets[id]?.pending == 0 {
-            if let token { targets[id]?.token = token }
+            if let token = change.token { targets[id]?.token = token }
         }
+        return time
     }
 
     /// Returns the documents that the client shows for a target, by path; nil if it waits for them.

@@ -42,8 +42,13 @@ struct ListenSimulation {
     }
 
     /// Returns a session without room for all changes at first; doubled often enough, it has room for all documents.
+    ///
+    /// Its client is one of WebChannel, or of gRPC.
     private static func session(_ random: inout SeededRandom) -> ListenSession {
-        ListenSession(mostKeptChanges: Int.random(in: 3...12, using: &random))
+        ListenSession(
+            mostKeptChanges: Int.random(in: 3...12, using: &random),
+            joinsCurrent: Bool.random(using: &random)
+        )
     }
 
     // MARK: Running

@@ -26,8 +26,9 @@ struct WebChannelTests {
         "structuredQuery":{"from":[{"collectionId":"notes"}]}}}}
         """#
 
+    /// Whether a message makes the SDK show what it has: `versionFromListenResponse`.
     private static func isSnapshot(_ message: FirestoreJSON) -> Bool {
-        message["targetChange"].map { $0["targetChangeType"] == nil } ?? false
+        message["targetChange"].map { $0["targetIds"] == nil && $0["readTime"] != nil } ?? false
     }
 
     private static func words(_ messages: [FirestoreJSON]) -> [String] {
@@ -55,7 +56,7 @@ struct WebChannelTests {
         #expect(reply.head.status == .ok)
         #expect(reply.head.headerFields[.contentType]?.hasPrefix("text/plain") == true)
         var found = try await client.receive(from: reply, until: Self.isSnapshot)
-        #expect(Self.words(found) == ["ADD", "é😀", "CURRENT", "NO_CHANGE"])
+        #expect(Self.words(found) == ["ADD", "é😀", "CURRENT"])
         try await served.set("notes/2", n: 2)
         found = try await client.receive(from: reply, until: Self.isSnapshot)
         #expect(Self.words(found) == ["2", "NO_CHANGE"])
@@ -73,7 +74,7 @@ struct WebChannelTests {
         try await served.set("notes/1", n: 1)
         let client = Client(served)
         try await client.open(Self.notes)
-        let all = ["ADD", "1", "CURRENT", "NO_CHANGE"]
+        let all = ["ADD", "1", "CURRENT"]
         let lost = try await client.receive(from: await client.wait(), until: Self.isSnapshot)
         #expect(Self.words(lost) == all)
         let again = try await client.receive(
@@ -89,6 +90,35 @@ struct WebChannelTests {
         #expect(words.first == "2")
     }
 
+    @Test("A client that resumes when nothing has changed receives at most 200 bytes")
+    func resumption() async throws {
+        // The time of the last commit has all of its six decimals.
+        let store = InMemoryStorageAdapter { Timestamp(microseconds: 1_795_869_296_123_457) }
+        let served = Served(store)
+        for number in 1...10 { try await served.set("notes/\(number)", n: number) }
+        let first = Client(served)
+        try await first.open(Self.notes)
+        let all = try await first.receive(from: await first.wait(), until: Self.isSnapshot)
+        let token = try #require(all.last?["targetChange"]?["resumeToken"]?.text)
+        let resuming = Self.notes.replacing(
+            #""targetId":2"#,
+            with: #""targetId":2,"resumeToken":"\#(token)","expectedCount":10"#
+        )
+        let second = Client(served)
+        try await second.open(resuming)
+        let found = try await second.receive(from: await second.wait(), until: Self.isSnapshot)
+        #expect(Self.words(found) == ["ADD", "CURRENT"])
+        #expect(found.last?["targetChange"]?["readTime"]?.text?.utf8.count == 27)
+        // As many bytes as if each message arrives by itself.
+        let bytes = found.enumerated().reduce(0) { sum, message in
+            let text = FirestoreJSON.array([
+                .array([.integer(Int64(message.offset + 1)), .array([message.element])])
+            ])
+            return sum + WebChannelState.framed(text.bytes).count
+        }
+        #expect(bytes == 199)
+    }
+
     @Test("A target that cannot be served is removed, and the others go on")
     func badTargets() async throws {
         let client = Client(Served())
@@ -96,7 +126,7 @@ struct WebChannelTests {
             .replacing(#""targetId":2"#, with: #""targetId":4"#)
         try await client.open(bad, Self.notes)
         let found = try await client.receive(from: await client.wait(), until: Self.isSnapshot)
-        #expect(Self.words(found) == ["ADD", "REMOVE", "ADD", "CURRENT", "NO_CHANGE"])
+        #expect(Self.words(found) == ["ADD", "REMOVE", "ADD", "CURRENT"])
         let cause = found[1]["targetChange"]?["cause"]
         #expect(cause?["code"] == .integer(3))
         #expect(cause?["message"]?.text?.contains("reserved") == true)

@@ -98,6 +98,22 @@ struct WatchMachineTests {
         #expect(driven.machine.members(of: 2) == [Self.document("b", 9)])
     }
 
+    @Test("A message that all targets are current is a consistent point if it has a time")
+    func currentOfAll() throws {
+        var driven = try Driven(targets: 2, 4)
+        try driven.take(
+            .document(Self.document("a", 1), targets: [2], removed: []),
+            Self.change(.current)
+        )
+        #expect(driven.published().isEmpty)
+        _ = driven.machine.add(6, [])
+        try driven.take(Self.change(.current, token: [1], time: 5))
+        #expect(driven.published() == [["a"]])
+        #expect(driven.published(4) == [[]])
+        #expect(driven.published(6).isEmpty, "the server has not acknowledged it")
+        #expect(driven.machine.members(of: 6) == nil)
+    }
+
     @Test("After a reset, the difference to what was published is published")
     func resets() throws {
         var driven = try Driven(targets: 2)

@@ -13,6 +13,7 @@ struct ListenChannel {
     struct Message: Decodable {
         struct TargetChange: Decodable {
             let targetChangeType: String?
+            let targetIds: [Int]?
             let resumeToken: String?
         }
 
