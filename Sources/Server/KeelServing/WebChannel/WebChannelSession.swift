@@ -191,17 +191,17 @@ final class WebChannelSession: Sendable {
         from first: Int,
         acknowledging number: Int
     ) -> [UInt8]? {
-        let (ready, status) = state.withLock { state in
+        let status = state.withLock { state -> [UInt8]? in
             state.acknowledge(number)
-            return (state.receive(messages, from: first), state.status)
+            guard let ready = state.receive(messages, from: first) else { return nil }
+            // Under the lock: of two requests at the same time, the messages of the later one could come first.
+            for message in ready {
+                if case .dropped = request.yield(message) { return nil }
+            }
+            return state.status
         }
         count()
-        guard let ready else {
-            request.finish()
-            return nil
-        }
-        for message in ready {
-            guard case .dropped = request.yield(message) else { continue }
+        guard let status else {
             request.finish()
             return nil
         }

@@ -194,6 +194,45 @@ struct WebChannelTests {
         #expect(Self.words(try await found) == ["noop"])
     }
 
+    @Test("Messages in requests that arrive at the same time keep their order")
+    func simultaneousRequests() async throws {
+        let served = Served()
+        let client = Client(served)
+        try await client.open()
+        let id = try #require(client.items.split(separator: "&").first?.dropFirst(4))
+        let session = try #require(served.server.channels[String(id)])
+        let reply = await client.wait()
+        for round in 0..<8 {
+            let numbers = (round * 20)..<(round * 20 + 20)
+            await withTaskGroup(of: Void.self) { group in
+                for number in numbers {
+                    group.addTask {
+                        let message: FirestoreJSON = [
+                            "addTarget": [
+                                "targetId": .integer(Int64(number + 1)),
+                                "documents": ["documents": [.string(Served.name("a/b"))]],
+                            ]
+                        ]
+                        let request = WebChannelState.Request(json: message, size: 100)
+                        _ = session.take([request], from: number, acknowledging: 0)
+                    }
+                }
+            }
+        }
+        let found = try await client.receive(from: reply) { message in
+            let change = message["targetChange"]
+            return change?["targetIds"] == [.integer(160)]
+                && change?["targetChangeType"] == "ADD"
+        }
+        let added = found.compactMap { message -> Int64? in
+            guard let change = message["targetChange"], change["targetChangeType"] == "ADD" else {
+                return nil
+            }
+            return change["targetIds"]?.elements?.first?.wholeNumber
+        }
+        #expect(added == Array(1...160))
+    }
+
     @Test("A client whose messages wait in their thousands loses its session")
     func waitingMessages() {
         let session = WebChannelSession(id: "1")
