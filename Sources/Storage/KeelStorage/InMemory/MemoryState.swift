@@ -200,7 +200,11 @@ struct MemoryState: Sendable {
         after sequence: Int64,
         _ request: ChangeRequest
     ) throws(StorageError) -> ChangePage {
-        guard sequence >= trimmedUpTo, sequence <= lastSequence else {
+        // Before the first change there is only the empty store: other positions are those of a store that is gone.
+        let first = log.first?.sequence ?? 0
+        guard sequence >= trimmedUpTo, sequence <= lastSequence,
+            sequence == 0 || trimmedUpTo > 0 || sequence >= first
+        else {
             throw StorageError(.cursorExpired, "the change log no longer reaches the cursor")
         }
         let start = firstIndex(after: sequence)

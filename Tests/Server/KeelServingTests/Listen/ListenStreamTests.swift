@@ -330,12 +330,12 @@ struct ListenStreamTests {
         #expect(await ended == nil)
     }
 
-    @Test("A token of other data is not used")
-    func foreignToken() async throws {
-        let store = InMemoryStorageAdapter()
-        try await commits(20, to: store)
-        let other = InMemoryStorageAdapter()
-        try await commits(5, to: other)
+    @Test("A token of other data is not used, whether older or newer", arguments: [false, true])
+    func foreignToken(isOlder: Bool) async throws {
+        let (first, second) = (InMemoryStorageAdapter(), InMemoryStorageAdapter())
+        try await commits(20, to: first)
+        try await commits(5, to: second)
+        let (store, other) = isOlder ? (second, first) : (first, second)
         let position = try await other.changes(ChangeRequest()).next
         var target = ListenTarget(id: 2, content: Self.contents[0])
         (target.resumption, target.isResumed) = (ResumeToken(position), true)
