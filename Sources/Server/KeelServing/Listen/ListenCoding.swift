@@ -32,10 +32,13 @@ struct ListenCoding: Sendable {
                 return .reject(id, StreamFailure(error))
             }
         }
-        guard let id = try json.wholeNumber("removeTarget") else {
+        guard let number = try json.wholeNumber("removeTarget") else {
             throw FirestoreDecoding.flaw("a request has “addTarget” or “removeTarget”")
         }
-        return .remove(Int32(truncatingIfNeeded: id))
+        guard let id = Int32(exactly: number) else {
+            throw FirestoreDecoding.flaw("“removeTarget” must be a number of 32 bits")
+        }
+        return .remove(id)
     }
 
     private func target(_ json: FirestoreJSON, _ id: Int32) throws(StorageError) -> ListenTarget {

@@ -27,4 +27,17 @@ struct ListenCodingTests {
             #expect(others < 50, "about one in a hundred")
         }
     }
+
+    @Test("A number of a target that does not fit is malformed, and removes no other target")
+    func numbers() throws {
+        let coding = ListenCoding(database: Served.database)
+        guard case .remove(2) = try coding.request(["removeTarget": .integer(2)]) else {
+            Issue.record("The target is not removed.")
+            return
+        }
+        let error = #expect(throws: StorageError.self) {
+            try coding.request(["removeTarget": .integer(1 << 32 + 2)])
+        }
+        #expect(error?.code == .invalidArgument)
+    }
 }
