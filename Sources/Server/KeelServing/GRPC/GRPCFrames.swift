@@ -49,7 +49,10 @@ struct GRPCFrames {
         guard rest.count >= Self.prefix + length else { return nil }
         let start = taken + Self.prefix
         taken = start + length
-        return bytes[start..<taken]
+        let message = bytes[start..<taken]
+        // A stream may wait for the next message for hours, and keeps no room of this one.
+        if isEmpty { (bytes, taken) = ([], 0) }
+        return message
     }
 
     /// Appends a message in a frame.
