@@ -130,7 +130,7 @@ public final class StorageServer: ServingHandler {
 
     /// Ends all streams and answers later requests with status 503.
     ///
-    /// Requests in progress are completed.
+    /// Requests in progress are completed, and so is a commit of a Write stream.
     public func shutDown() {
         phase.withLock { $0 = .shutDown }
         endStreams()

@@ -50,8 +50,17 @@ extension StorageServer {
     private func server(
         of requests: GRPCRequests
     ) async throws(StreamFailure) -> (server: StorageServer, requests: GRPCRequests) {
-        var messages = requests.makeAsyncIterator()
-        guard hasDatabases, let first = try await messages.next() else { return (self, requests) }
+        guard hasDatabases else { return (self, requests) }
+        // A client that sends nothing takes a place, and does not outlast the server.
+        let message = await untilShutDown { () async -> Result<FirestoreJSON?, StreamFailure> in
+            var messages = requests.makeAsyncIterator()
+            do throws(StreamFailure) {
+                return .success(try await messages.next())
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let first = try message.get() else { return (self, requests) }
         var all = requests
         all.first = first
         // The stream itself refuses a first message without a name.

@@ -1,3 +1,4 @@
+import KeelCore
 import KeelStorage
 internal import KeelStorageAdapting
 import KeelStorageFirestore
@@ -40,22 +41,43 @@ extension StorageServer {
         _ requests: Requests,
         send: @escaping @Sendable (FirestoreJSON) async throws -> Void
     ) async -> StreamFailure? where Requests.Element == FirestoreJSON {
+        let stream = WriteStream(adapter: adapter, configuration: configuration)
+        let result = await untilShutDown(after: stream.commits) {
+            () async -> Result<Void, StreamFailure> in
+            if let failure = await stream.run(in: database, requests, send: send) {
+                return .failure(failure)
+            }
+            return .success(())
+        }
+        if case .failure(let failure) = result { return failure }
+        return nil
+    }
+
+    /// Performs a stream, or a part of one, that counts among the open ones and is canceled when the server shuts down.
+    ///
+    /// - Parameters:
+    ///   - turns: Admits the work that the cancellation must wait for.
+    ///   - work: The stream.
+    /// - Returns: The result of the stream, or the failure of the server.
+    func untilShutDown<Value: Sendable>(
+        after turns: TaskQueue = TaskQueue(),
+        _ work: @escaping @Sendable () async -> Result<Value, StreamFailure>
+    ) async -> Result<Value, StreamFailure> {
         let (end, ending) = AsyncStream.makeStream(of: Never.self)
         guard let id = streams.open(onShutDown: { ending.finish() }) else {
-            return hasTooManyStreams
+            return .failure(hasTooManyStreams)
         }
         defer { streams.close(id) }
-        return await withTaskGroup(of: StreamFailure?.self) { group in
-            group.addTask {
-                await WriteStream(adapter: self.adapter, configuration: self.configuration)
-                    .run(in: database, requests, send: send)
-            }
+        return await withTaskGroup(of: Result<Value, StreamFailure>.self) { group in
+            group.addTask { await work() }
             group.addTask {
                 for await _ in end {}
-                return .shutDown
+                // The place is kept, so that no further work begins.
+                _ = await turns.enter()
+                return .failure(.shutDown)
             }
             defer { group.cancelAll() }
-            return await group.next() ?? nil
+            return await group.next() ?? .failure(.shutDown)
         }
     }
 

@@ -1,3 +1,4 @@
+internal import KeelCore
 internal import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
@@ -12,6 +13,9 @@ internal import KeelStorageFirestore
 struct WriteStream {
     let adapter: any StorageAdapter
     let configuration: StorageServer.Configuration
+    /// Admits one commit at a time, for which the end of the stream waits: without its reply, the client would send the
+    /// batch again.
+    let commits = TaskQueue()
     private let reserved = ReservedNames(allowsOwn: false)
 
     init(adapter: any StorageAdapter, configuration: StorageServer.Configuration) {
@@ -82,6 +86,8 @@ struct WriteStream {
 
     private func commit(_ batch: WriteBatch) async throws -> CommitReceipt {
         try WriteRules.check(batch, reserved, for: adapter.capabilities)
+        guard await commits.enter() else { throw CancellationError() }
+        defer { commits.leave() }
         let limit = configuration.requestTimeout
         let context = StorageContext.current.limited(to: limit, on: configuration.clock)
         let results: [Result<CommitReceipt, StorageError>]

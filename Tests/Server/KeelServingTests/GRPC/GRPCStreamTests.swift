@@ -1,8 +1,10 @@
 import HTTPTypes
 import KeelHTTP
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @testable import KeelServing
@@ -102,6 +104,53 @@ struct GRPCStreamTests {
         _ = try await Self.state(client)
         served.server.shutDown()
         #expect(try await client.status() == 14)
+    }
+
+    @Test("a shutdown ends a stream that has not named its database")
+    func silentShutdown() async throws {
+        for method in [GRPCMethod.listen, .write] {
+            let served = Served(databases: ["b": InMemoryStorageAdapter(clock: TestClock())])
+            let client = await Client(method, of: served)
+            served.server.shutDown()
+            #expect(try await client.status() == 14)
+        }
+    }
+
+    /// A store whose commits wait at a gate.
+    private final class SlowCommits: ForwardingStorageAdapter {
+        let upstream: any StorageAdapter = InMemoryStorageAdapter(clock: TestClock())
+        let gate = Gate()
+
+        func commit(
+            _ batches: [WriteBatch]
+        ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+            do { try await gate.pass() } catch { throw .cancellation }
+            return try await upstream.commit(batches)
+        }
+    }
+
+    @Test("a shutdown waits for a commit, whose reply spares the client to repeat it")
+    func shutdownWhileCommitting() async throws {
+        let store = SlowCommits()
+        let served = Served(store)
+        let listener = await Client(.listen, of: served)
+        try listener.send(Self.target("notes"))
+        _ = try await Self.state(listener)
+        let writer = await Client(.write, of: served)
+        try writer.send(["database": Self.database])
+        let token = try #require(try await writer.next()?["streamToken"])
+        for number in 1...2 {
+            try writer.send(["streamToken": token, "writes": [Self.update("notes/1", number)]])
+        }
+        try await waitUntil { store.gate.begunCount == 1 }
+        served.server.shutDown()
+        // The shutdown has reached the streams.
+        #expect(try await listener.status() == 14)
+        store.gate.open()
+        let reply = try #require(try await writer.next())
+        #expect(reply["writeResults"]?.elements?.count == 1)
+        #expect(try await writer.status() == 14)
+        #expect(store.gate.cancelledCount == 0)
     }
 
     @Test("a stream more than the server has room for is refused, and the others go on")
