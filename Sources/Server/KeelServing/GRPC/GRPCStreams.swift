@@ -3,6 +3,7 @@ import KeelCore
 import KeelHTTP
 import KeelStorage
 import KeelStorageFirestore
+import Synchronization
 
 extension StorageServer {
     /// Answers a request whose messages and replies are streams, which go on at the same time.
@@ -29,14 +30,9 @@ extension StorageServer {
                 try await outbox.send(Self.frame(try GRPCResults.message(json, of: type)))
             }
         }
-        let work = Task {
-            guard let limit else { return outbox.finish(await serve()) }
-            let timer = DeadlineTimer.on(self.configuration.clock)
-            let (failure, wasReached) = await timer.run(until: timer.now + limit, serve)
-            let isLate = StreamFailure(.deadlineExceeded, "the stream took longer than \(limit)")
-            outbox.finish(wasReached ? isLate : failure)
-        }
+        let work = Task { outbox.finish(await serve()) }
         let body = GRPCStreamBody(outbox, work)
+        if let limit { body.end(in: limit, on: .on(configuration.clock)) }
         return .gRPC(
             HTTPByteStream(trailers: { body.outbox.trailers }) { () async throws(TransportError) in
                 try await body.next()
@@ -77,6 +73,8 @@ extension StorageServer {
 private final class GRPCStreamBody: Sendable {
     let outbox: GRPCOutbox
     private let work: Task<Void, Never>
+    /// The watch for the time limit; nil without one, and after the end.
+    private let deadline = Mutex<(timer: DeadlineTimer, entry: DeadlineEntry)?>(nil)
 
     init(_ outbox: GRPCOutbox, _ work: Task<Void, Never>) {
         self.outbox = outbox
@@ -84,6 +82,16 @@ private final class GRPCStreamBody: Sendable {
     }
 
     deinit { end() }
+
+    /// Ends the stream after a while; a task of its own for each of many streams would take memory.
+    func end(in limit: Duration, on timer: DeadlineTimer) {
+        let entry = timer.watch(until: timer.now + limit) { [outbox, work] in
+            let message = "the stream took longer than \(limit)"
+            outbox.finish(StreamFailure(.deadlineExceeded, message))
+            work.cancel()
+        }
+        deadline.withLock { $0 = (timer, entry) }
+    }
 
     func next() async throws(TransportError) -> ArraySlice<UInt8>? {
         do throws(TransportError) {
@@ -97,6 +105,7 @@ private final class GRPCStreamBody: Sendable {
     }
 
     private func end() {
+        if let (timer, entry) = deadline.withLock({ $0.take() }) { timer.end(entry) }
         work.cancel()
         outbox.close()
     }

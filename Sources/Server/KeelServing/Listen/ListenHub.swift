@@ -137,13 +137,18 @@ final class ListenHub: Sendable {
         }
     }
 
-    func open() -> ListenMailbox {
+    /// Adds a stream.
+    ///
+    /// - Parameter onNews: Called when there are pages to take, or the stream has fallen behind; must return at once.
+    /// - Returns: The mailbox of the stream.
+    func open(onNews: @escaping @Sendable () -> Void = {}) -> ListenMailbox {
         state.withLock { state in
             state.nextID += 1
             let mailbox = ListenMailbox(
                 id: state.nextID,
                 in: waiting,
-                mostChanges: mostWaitingChanges
+                mostChanges: mostWaitingChanges,
+                onNews: onNews
             )
             state.streams[mailbox.id] = mailbox
             return mailbox

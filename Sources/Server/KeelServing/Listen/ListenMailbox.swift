@@ -1,4 +1,3 @@
-internal import KeelCore
 internal import KeelStorage
 internal import KeelStorageAdapting
 internal import Synchronization
@@ -23,6 +22,8 @@ final class ListenMailbox: Sendable {
         var coverage: ChangeCursor?
         /// Why the hub has no changes for the stream, which was live; nil unless its reader fails again and again.
         var failure: StorageError?
+        /// Whether the stream has been told of news, and has not asked for pages since.
+        var isTold = false
 
         mutating func clear() {
             (parcels, count, bytes) = ([], 0, 0)
@@ -44,17 +45,26 @@ final class ListenMailbox: Sendable {
 
     let id: UInt64
     private let state = Mutex(State())
-    private let changed = Signal()
+    /// Called when there are pages to take, or the stream has fallen behind; once until the stream asks for pages.
+    ///
+    /// A task for each of many streams that waits for this would take memory.
+    private let onNews: @Sendable () -> Void
     /// The bytes that wait for all streams: the changes of each, and the bodies, which count themselves.
     private let total: ByteCount
 
     /// The maximum number of changes that wait; with more, the stream reads for itself.
     private let mostChanges: Int
 
-    init(id: UInt64, in total: ByteCount = ByteCount(), mostChanges: Int = 10_000) {
+    init(
+        id: UInt64,
+        in total: ByteCount = ByteCount(),
+        mostChanges: Int = 10_000,
+        onNews: @escaping @Sendable () -> Void = {}
+    ) {
         self.id = id
         self.total = total
         self.mostChanges = mostChanges
+        self.onNews = onNews
     }
 
     deinit { total.add(-Self.overhead * state.withLock(\.count)) }
@@ -84,19 +94,11 @@ final class ListenMailbox: Sendable {
 
     // MARK: Stream
 
-    /// Waits until there are pages, the stream has fallen behind, or the task is canceled.
-    func wait() async {
-        while !Task.isCancelled {
-            let generation = changed.generation
-            guard state.withLock({ $0.phase == .live && $0.parcels.isEmpty }) else { return }
-            await changed.wait(since: generation)
-        }
-    }
-
     /// Returns the pages that wait, if the stream is live.
     func take() -> [ChangePage] {
         var pages: [ChangePage] = []
         change { state in
+            state.isTold = false
             guard state.phase == .live else { return }
             pages = state.parcels.map(\.page)
             state.clear()
@@ -111,6 +113,7 @@ final class ListenMailbox: Sendable {
             state.phase = .attending
             state.coverage = coverage
             state.failure = nil
+            state.isTold = false
             state.clear()
         }
     }
@@ -145,7 +148,7 @@ final class ListenMailbox: Sendable {
             state.phase = .behind
             state.clear()
         }
-        changed.raise()
+        tell()
     }
 
     func fallBehind(because error: StorageError? = nil) {
@@ -154,6 +157,16 @@ final class ListenMailbox: Sendable {
             state.phase = .behind
             state.clear()
         }
-        changed.raise()
+        tell()
+    }
+
+    private func tell() {
+        let isNews = state.withLock { state in
+            // A stream that attends takes the pages once it has joined.
+            guard state.phase != .attending, !state.isTold else { return false }
+            state.isTold = true
+            return true
+        }
+        if isNews { onNews() }
     }
 }

@@ -14,6 +14,8 @@ final class ListenStream: Sendable {
         case read(ListenSession.ReadID, ReadOperation)
         case catchUp(ListenSession.ReadID, after: ChangeCursor, ChangeScope)
         case follow(ChangeCursor, UInt64)
+        /// Take the pages of the hub, or go on without it.
+        case pages
         /// Ask again whether the client may listen to a target.
         case review(Int32, UInt64)
         case end(after: Duration)
@@ -31,6 +33,8 @@ final class ListenStream: Sendable {
         var session: ListenSession
         /// Distinguishes the current follower of the log from those before a restart.
         var follower: UInt64 = 0
+        /// Whether that follower reads the log for itself, or is about to.
+        var isReadingLog = false
         var isEager = false
         /// The targets that the hub finds by a condition.
         var indexed: Set<Int32> = []
@@ -89,7 +93,7 @@ final class ListenStream: Sendable {
         )
         state = Mutex(State(session: session))
         timer = .on(configuration.clock)
-        mailbox = hub.open()
+        mailbox = hub.open { [works] in works.yield(.pages) }
         kept = CountedBytes(in: share.caller.held)
     }
 
@@ -111,14 +115,7 @@ final class ListenStream: Sendable {
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.take(requests) }
-                for await work in work {
-                    if case .follow(let cursor, let follower) = work {
-                        // This task lives as long as the stream, and keeps the memory of the calls that it inlines.
-                        group.addTask { await self.follow(cursor, follower) }
-                    } else {
-                        group.addTask { await self.perform(work) }
-                    }
-                }
+                for await work in work { group.addTask { await self.perform(work) } }
                 group.cancelAll()
             }
         } onCancel: {
@@ -165,7 +162,9 @@ final class ListenStream: Sendable {
         _ requests: Requests
     ) async where Requests.Element == ListenRequest {
         do {
-            for try await request in requests { await handle(.request(request)) }
+            for try await request in requests {
+                await inOwnTask { await self.handle(.request(request)) }
+            }
         } catch {
             // Of other errors, the client is gone.
             return end(error as? StreamFailure)
@@ -181,7 +180,7 @@ final class ListenStream: Sendable {
     func handle(_ event: ListenSession.Event?, of follower: UInt64? = nil) async {
         guard await turns.enter() else { return }
         defer { turns.leave() }
-        await inOwnTask { await self.handleNow(event, of: follower) }
+        await handleNow(event, of: follower)
     }
 
     private func handleNow(_ event: ListenSession.Event?, of follower: UInt64?) async {
@@ -271,6 +270,7 @@ final class ListenStream: Sendable {
             case .follow(let cursor):
                 let follower = state.withLock { state in
                     state.follower += 1
+                    state.isReadingLog = true
                     return state.follower
                 }
                 works.yield(.follow(cursor, follower))
@@ -405,6 +405,7 @@ final class ListenStream: Sendable {
             state.withLock { $0.reads -= 1 }
         case .follow(let cursor, let follower):
             await follow(cursor, follower)
+        case .pages: await takePages()
         case .end(let pause):
             try? await configuration.clock.sleep(for: pause)
             works.finish()
@@ -413,27 +414,38 @@ final class ListenStream: Sendable {
 
     /// Follows the log from a position: with reads of the stream's own up to its end, and then by the hub.
     private func follow(_ cursor: ChangeCursor, _ follower: UInt64) async {
-        var cursor: ChangeCursor? = cursor
-        while let start = cursor {
-            cursor = await inOwnTask { await self.reachHub(from: start, follower) }
-            guard cursor != nil else { return }
-            state.withLock { $0.indexed = [] }
-            repeat {
-                await handle(nil, of: follower)
-                await mailbox.wait()
-            } while mailbox.isLive && !Task.isCancelled && isCurrent(follower)
-            // If the store refuses only the hub, the stream would reach it again and again, and receive nothing.
-            if let error = mailbox.failure {
-                return fail(StreamFailure(.unavailable, error.message))
-            }
-            cursor = state.withLock(\.session.position) ?? cursor
+        guard await reachHub(from: cursor, follower) else { return }
+        state.withLock { state in
+            guard state.follower == follower else { return }
+            (state.isReadingLog, state.indexed) = (false, [])
         }
+        await takePages()
+    }
+
+    /// Handles the pages of the hub, and follows the log again if the stream has fallen behind.
+    private func takePages() async {
+        let follower = state.withLock(\.follower)
+        await handle(nil, of: follower)
+        guard !mailbox.isLive else { return }
+        let position = state.withLock { state -> ChangeCursor? in
+            guard state.follower == follower, !state.isReadingLog, !state.isOver,
+                let position = state.session.position
+            else { return nil }
+            state.isReadingLog = true
+            return position
+        }
+        guard let position else { return }
+        // If the store refuses only the hub, the stream would reach it again and again, and receive nothing.
+        if let error = mailbox.failure {
+            return fail(StreamFailure(.unavailable, error.message))
+        }
+        works.yield(.follow(position, follower))
     }
 
     /// Reads the log from a position until the hub has what follows.
     ///
-    /// - Returns: The position at which the hub goes on; nil if the stream no longer follows.
-    private func reachHub(from start: ChangeCursor, _ follower: UInt64) async -> ChangeCursor? {
+    /// - Returns: Whether the hub goes on; false if the stream no longer follows.
+    private func reachHub(from start: ChangeCursor, _ follower: UInt64) async -> Bool {
         var request = ChangeRequest(after: start)
         var generator = SystemRandomNumberGenerator()
         while !Task.isCancelled, isCurrent(follower) {
@@ -447,12 +459,12 @@ final class ListenStream: Sendable {
                 if page.isCaughtUp {
                     guard let time = page.time else { throw Self.lacksTimes }
                     let point = ListenSession.Point(position: page.next, time: time)
-                    if hub.join(mailbox, at: point) { return page.next }
+                    if hub.join(mailbox, at: point) { return true }
                 }
                 // A replica may lag behind the hub, so that an immediate read is useless.
                 request.waitTimeout = hasMoved || !page.isCaughtUp ? nil : .seconds(1)
             } catch {
-                guard !Task.isCancelled else { return nil }
+                guard !Task.isCancelled else { return false }
                 let failures = state.withLock { state in
                     state.failures += 1
                     return state.failures
@@ -462,7 +474,7 @@ final class ListenStream: Sendable {
                     failures < ListenHub.mostFailures
                 else {
                     fail(StreamFailure(listening: error))
-                    return nil
+                    return false
                 }
                 // The position of a new read that has expired, too, is not left at once.
                 if !isExpired || failures > 1 {
@@ -471,11 +483,11 @@ final class ListenStream: Sendable {
                 }
                 if isExpired {
                     await handle(.restarted, of: follower)
-                    return nil
+                    return false
                 }
             }
         }
-        return nil
+        return false
     }
 }
 

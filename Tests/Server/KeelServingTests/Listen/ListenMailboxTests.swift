@@ -1,5 +1,6 @@
 import KeelStorage
 import KeelStorageAdapting
+import Synchronization
 import Testing
 
 @testable import KeelServing
@@ -63,6 +64,38 @@ struct ListenMailboxTests {
             #expect(total.value > 10_000)
         }
         #expect(total.value == 0)
+    }
+
+    @Test("A stream hears of news once until it asks for pages, and not while it reads for itself")
+    func news() {
+        let count = Mutex(0)
+        let mailbox = ListenMailbox(id: 1, onNews: { count.withLock { $0 += 1 } })
+        var news: Int { count.withLock { $0 } }
+        func page(_ number: UInt8) -> ChangePage {
+            ChangePage(changes: [], next: ChangeCursor(bytes: [number]), isCaughtUp: true)
+        }
+        let start = ChangeCursor(bytes: [1])
+        mailbox.attend(from: nil)
+        mailbox.push(page(2), [])
+        #expect(news == 0)
+        #expect(mailbox.join(at: start, start: start))
+        #expect(mailbox.take().count == 1)
+        for number in UInt8(3)...5 { mailbox.push(page(number), []) }
+        #expect(news == 1)
+        #expect(mailbox.take().count == 3)
+        mailbox.push(page(6), [])
+        #expect(news == 2)
+        // Nothing was asked for: the stream learns of this, too, when it does.
+        mailbox.fallBehind()
+        #expect(news == 2)
+        #expect(mailbox.take().isEmpty && !mailbox.isLive)
+        // A stream that begins anew has not heard of anything.
+        mailbox.fallBehind()
+        #expect(news == 3)
+        mailbox.attend(from: nil)
+        #expect(mailbox.join(at: start, start: start))
+        mailbox.push(page(7), [])
+        #expect(news == 4)
     }
 
     private static func push(
