@@ -170,7 +170,7 @@ struct ListenShareTests {
     private final class End: Sendable {
         private let value = Mutex<StreamFailure??>(nil)
 
-        var status: FirestoreStatus? { value.withLock { $0 ?? nil }?.status }
+        var status: FirestoreStatus? { value.withLock { $0.flatMap { $0 } }?.status }
         var hasCome: Bool { value.withLock { $0 != nil } }
 
         func set(_ failure: StreamFailure?) { value.withLock { $0 = .some(failure) } }
