@@ -22,8 +22,8 @@ final class ListenMailbox: Sendable {
         var coverage: ChangeCursor?
         /// Why the hub has no changes for the stream, which was live; nil unless its reader fails again and again.
         var failure: StorageError?
-        /// Whether the stream has been told of news, and has not asked for pages since.
-        var isTold = false
+        /// Whether the stream knows of news, and has not asked for pages since.
+        var knowsNews = false
 
         mutating func clear() {
             (parcels, count, bytes) = ([], 0, 0)
@@ -98,7 +98,7 @@ final class ListenMailbox: Sendable {
     func take() -> [ChangePage] {
         var pages: [ChangePage] = []
         change { state in
-            state.isTold = false
+            state.knowsNews = false
             guard state.phase == .live else { return }
             pages = state.parcels.map(\.page)
             state.clear()
@@ -113,7 +113,7 @@ final class ListenMailbox: Sendable {
             state.phase = .attending
             state.coverage = coverage
             state.failure = nil
-            state.isTold = false
+            state.knowsNews = false
             state.clear()
         }
     }
@@ -148,7 +148,7 @@ final class ListenMailbox: Sendable {
             state.phase = .behind
             state.clear()
         }
-        tell()
+        notify()
     }
 
     func fallBehind(because error: StorageError? = nil) {
@@ -157,14 +157,14 @@ final class ListenMailbox: Sendable {
             state.phase = .behind
             state.clear()
         }
-        tell()
+        notify()
     }
 
-    private func tell() {
+    private func notify() {
         let isNews = state.withLock { state in
             // A stream that attends takes the pages once it has joined.
-            guard state.phase != .attending, !state.isTold else { return false }
-            state.isTold = true
+            guard state.phase != .attending, !state.knowsNews else { return false }
+            state.knowsNews = true
             return true
         }
         if isNews { onNews() }

@@ -163,7 +163,9 @@ final class ListenStream: Sendable {
     ) async where Requests.Element == ListenRequest {
         do {
             for try await request in requests {
-                await inOwnTask { await self.handle(.request(request)) }
+                // A task keeps the memory of its deepest call until it ends, and this one mostly waits.
+                async let handling: Void = handle(.request(request))
+                await handling
             }
         } catch {
             // Of other errors, the client is gone.
@@ -489,15 +491,4 @@ final class ListenStream: Sendable {
         }
         return false
     }
-}
-
-/// Runs work in a task of its own.
-///
-/// A task keeps the memory of its deepest call until it ends. A task of a stream, which mostly waits, makes its deep
-/// calls in this way and stays small.
-private func inOwnTask<Value: Sendable>(
-    _ work: @escaping @Sendable () async -> Value
-) async -> Value {
-    async let value = work()
-    return await value
 }
