@@ -13,8 +13,8 @@ public protocol ServingHandler: Sendable {
     /// Responds to a request.
     ///
     /// - Parameter call: The request. Its target has a path; scheme and authority are set if the server knows them. A
-    ///   server that forwards interim responses sets `onInterimResponse`, which a handler may call until it returns, and
-    ///   one that knows the connection sets `HTTPCallOptions/connection`.
+    ///   server that forwards interim responses sets `onInterimResponse`, which a handler may call until it returns,
+    ///   and one that knows the connection sets `HTTPCallOptions/connection`.
     /// - Returns: The response. Releasing an unread body stops its producer.
     func respond(to call: HTTPCall) async -> HTTPReply
 }

@@ -66,8 +66,8 @@ extension StorageServer {
         ///
         /// All streams of one principal together hold up to half of this size; above it, those that keep or read more
         /// than 1 MiB end with `UNAVAILABLE`. They take up to half of the eight reads of queries at a time, and of the
-        /// four states that the store holds for streams. The streams of anonymous callers share in this way if they have
-        /// one connection: behind a proxy that joins connections, use ``authenticate``.
+        /// four states that the store holds for streams. The streams of anonymous callers share in this way if they
+        /// have one connection: behind a proxy that joins connections, use ``authenticate``.
         public var maximumBacklogBytes = 256 << 20
 
         /// The maximum number of recorded transactions; 10,000 by default.

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// What the streams of one caller take together, so that a caller with many streams leaves room to others.
 ///
-/// Each stream has its ``ListenShare`` besides, so that one whose client takes nothing leaves room to the caller's others.
+/// Each stream has its ``ListenShare`` besides: one whose client takes nothing leaves room to the caller's others.
 final class ListenCaller: Sendable {
     /// A principal, or the connection of an anonymous caller.
     enum ID: Hashable, Sendable {

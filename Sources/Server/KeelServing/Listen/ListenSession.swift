@@ -116,8 +116,8 @@ struct ListenSession {
 
     /// Whether one message about all targets, with a time, says that they are complete and makes a client show them.
     ///
-    /// The protocol allows it. The SDK for web pages and Keel's client, which use WebChannel, look only at the targets and
-    /// the time of a message; clients for servers, which use gRPC, show nothing before one that changes no target.
+    /// The protocol allows it. The SDK for web pages and Keel's client, which use WebChannel, look only at the targets
+    /// and the time of a message; clients for servers, which use gRPC, show nothing before one that changes no target.
     ///
     /// Source: firebase/firebase-js-sdk, packages/firestore/src/remote/serializer.ts, `versionFromListenResponse`, and
     /// watch_change.ts, `handleTargetChange`.
