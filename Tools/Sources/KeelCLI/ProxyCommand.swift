@@ -19,15 +19,15 @@ struct ProxyCommand: AsyncParsableCommand {
         commandName: "proxy",
         abstract: "Puts the HTTP cache (RFC 9111) in front of an origin.",
         discussion: """
-            Listens on the loopback interface only. The first line of output is the address; \
-            SIGTERM and SIGINT end it after what was accepted has been answered.
+            Listens on the loopback interface only. The first line of output is the address. After \
+            SIGTERM or SIGINT, the proxy answers the requests that it has accepted, and ends.
 
-            The cache is one that its users share: a response for one user (Cache-Control: private) \
-            is not stored. CDN-Cache-Control (RFC 9213) takes precedence over Cache-Control.
+            Its users share the cache: a response for one user (Cache-Control: private) is not \
+            stored. CDN-Cache-Control (RFC 9213) takes precedence over Cache-Control.
 
-            A stale response is used only where the origin's response or the request allows it, with \
-            stale-while-revalidate or stale-if-error (RFC 5861), or where --stale-if-error or \
-            --stale-if-offline does. must-revalidate and no-cache are kept in any case.
+            A stale response is used only if the origin's response or the request allows it, with \
+            stale-while-revalidate or stale-if-error (RFC 5861), or if --stale-if-error or \
+            --stale-if-offline allows it. must-revalidate and no-cache are obeyed in any case.
 
                 keel proxy --origin http://127.0.0.1:8000 --port 8001
             """
@@ -36,16 +36,16 @@ struct ProxyCommand: AsyncParsableCommand {
     @Option(help: "The origin, such as http://127.0.0.1:8000.")
     var origin: Origin
 
-    @Option(help: "The port to listen on; 0 takes a free one.")
+    @Option(help: "The port to listen on; 0 selects a free one.")
     var port = 0
 
     @Option(
-        help: "The folder to keep responses in; without one they are kept in memory.",
+        help: "The folder of the responses; without one, they are in memory.",
         completion: .directory
     )
     var folder: String?
 
-    @Option(help: "The most megabytes that responses may take.")
+    @Option(help: "The maximum size of all responses in megabytes.")
     var megabytes = 256
 
     @Flag(
@@ -57,9 +57,9 @@ struct ProxyCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            For how long past its freshness a response may stand in for an origin that cannot be \
-            reached or answers 500, 502, 503 or 504, where nothing else says so: 30s, 15m, 2h, 7d. \
-            Without the option, never.
+            How long a stale response may replace an origin that cannot be reached or answers 500, \
+            502, 503 or 504, if neither the response nor the request has stale-if-error: 30s, 15m, \
+            2h, 7d. Without the option, never.
             """,
             valueName: "age"
         )
@@ -74,7 +74,7 @@ struct ProxyCommand: AsyncParsableCommand {
     )
     var staleIfOffline: Staleness?
 
-    @Flag(help: "Leaves the Cache-Status field (RFC 9211) of answers alone.")
+    @Flag(help: "Does not add the Cache-Status field (RFC 9211) to responses.")
     var noStatus = false
 
     func validate() throws {

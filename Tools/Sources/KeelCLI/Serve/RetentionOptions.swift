@@ -6,7 +6,7 @@ import KeelTelemetryTools
 struct RetentionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How long every change is kept for those that follow: 12h, 7d; 30d if it is not given.",
+            "How long every change is kept for clients that follow them: 12h, 7d; 30d if not given.",
             valueName: "age"
         )
     )
@@ -15,8 +15,7 @@ struct RetentionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The most megabytes that every change is kept in; a million changes take about 64, which \
-            is the default.
+            The maximum size of these changes in megabytes; the default, 64, holds about a million.
             """,
             valueName: "megabytes"
         )
@@ -26,8 +25,8 @@ struct RetentionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How long the last change of each document is kept, removals included: a client that was \
-            away for longer begins anew, with all documents. 180d if it is not given.
+            How long the last change of each document is kept, removals included; 180d if not given. \
+            A client that was away for longer reads all documents again.
             """,
             valueName: "age"
         )
@@ -36,7 +35,7 @@ struct RetentionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The most megabytes that the last changes of documents are kept in; 256 if not given.",
+            "The maximum size of the last changes of documents in megabytes; 256 if not given.",
             valueName: "megabytes"
         )
     )

@@ -18,17 +18,17 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serves a document store over Firestore's protocol and Keel Sync.",
         discussion: """
-            The first line of output is the address. Any project names the same documents, and so \
-            does any database, unless --storage is a PostgreSQL database: see --database. SIGTERM and \
-            SIGINT end the server after what was accepted has been answered.
+            The first line of output is the address. All project names refer to the same documents, \
+            and so do all database names, unless --storage is a PostgreSQL database: see --database. \
+            After SIGTERM or SIGINT, the server answers the requests that it has accepted, and ends.
 
-            One port answers gRPC, REST, and web pages over WebChannel. Google's clients find it if \
-            the variable FIRESTORE_EMULATOR_HOST has the address, such as 127.0.0.1:8080.
+            One port serves gRPC, REST and WebChannel, which web pages use. Google's clients connect \
+            to the address in the variable FIRESTORE_EMULATOR_HOST, such as 127.0.0.1:8080.
 
-            With --tokens, requests need a token of the file, except for /health. Without it, whoever \
-            can connect can read and write everything, so the server refuses any address but those \
-            of the loopback interface. Web pages can use it if they come from this machine, or from \
-            an origin that --allow-origin names.
+            With --tokens, all requests except /health need a token of the file. Without it, everyone \
+            who can connect can read and write everything, so the server listens only on addresses \
+            of the loopback interface. Web pages can use it if they were loaded from this machine, or \
+            from an origin that --allow-origin names.
 
                 keel serve --storage notes.sqlite --port 8080
                 keel serve --storage notes.sqlite --tokens tokens.txt
@@ -38,9 +38,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Where documents are kept: an SQLite file such as notes.sqlite, sqlite:PATH, \
+            The store of the documents: an SQLite file such as notes.sqlite, sqlite:PATH, \
             postgres://USER@HOST/DATABASE, or memory, which ends with the server. Any number of \
-            servers can share a database.
+            servers can share a PostgreSQL database.
             """,
             valueName: "place"
         ),
@@ -52,8 +52,8 @@ struct ServeCommand: AsyncParsableCommand {
         name: .customLong("database"),
         help: ArgumentHelp(
             """
-            A Firestore database besides (default), kept in the store of its name in --storage \
-            postgres://…; can be repeated. Others do not exist.
+            A Firestore database besides (default), with --storage postgres://…: the store of this \
+            name; can be repeated. Requests for any other database fail.
             """,
             valueName: "name"
         )
@@ -63,8 +63,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            How far back documents can be read as they were: 15m, 2h, 7d; none removes what a file \
-            keeps of it. Without the option, a file goes on as it is.
+            How far back past states can be read: 15m, 2h, 7d; none removes the history of a store. \
+            Without the option, a store keeps its setting.
             """,
             valueName: "age"
         )
@@ -76,8 +76,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            What an answered commit survives: power, a power failure; process, the end of the server, \
-            but not always a power failure, and commits wait for no disk.
+            The failures that an acknowledged commit survives: with power, power failures and the end \
+            of the server; with process, only the end of the server, and commits do not wait for the \
+            disk.
             """
     )
     var durability = ServedDurability.power
@@ -86,7 +87,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            The most reads of a PostgreSQL database at a time, each with a connection of its own.
+            The maximum number of concurrent reads of a PostgreSQL database, each on its own connection.
             """
     )
     var databaseReaders = 8
@@ -94,9 +95,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            The callers that may use the server: a file of lines with a name and the SHA-256 of a \
-            token in hexadecimal. Requests bear the token: Authorization: Bearer TOKEN. It is read \
-            once.
+            The callers that may use the server: a file whose lines have a name and the SHA-256 of a \
+            token in hexadecimal. Requests have the field Authorization: Bearer TOKEN. The file is \
+            read once.
             """,
             valueName: "file"
         ),
@@ -107,12 +108,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The address to listen on; without --tokens, a loopback address.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port to listen on; 0 takes a free one.")
+    @Option(help: "The port to listen on; 0 selects a free one.")
     var port = 8080
 
     @Option(
         help: ArgumentHelp(
-            "A PEM file with the server's certificate, and those that lead to its authority; connections then need TLS.",
+            "A PEM file with the server's certificate and its intermediate certificates; connections then need TLS.",
             valueName: "file"
         ),
         completion: .file()
@@ -136,7 +137,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The name of this server among those of a database, with which a proxy finds the sessions of web pages.",
+            "The name of this server among those of a database; the ids of its WebChannel sessions begin with it.",
             valueName: "name"
         )
     )
@@ -171,36 +172,37 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var indexMode = IndexMode.none
 
-    @Option(help: "The most megabytes that the body of a request, or a message of gRPC, may have.")
+    @Option(help: "The maximum size of a request's body, or of a gRPC message, in megabytes.")
     var maxBody = 16
 
-    @Option(help: "The seconds that one request may take, streams of changes aside.")
+    @Option(help: "The time limit of one request in seconds; change streams have none.")
     var requestTimeout = 600
 
-    @Option(help: "The most listeners at a time.")
+    @Option(help: "The maximum number of listeners.")
     var maxListeners = 10_000
 
-    @Option(help: "The most connections at a time; more wait. Listeners have one each.")
+    @Option(help: "The maximum number of connections; further ones wait.")
     var maxConnections = 12_000
 
-    @Option(help: "The collection of logs that come to /v1/logs (OTLP); none takes none.")
+    @Option(help: "The collection for logs that are sent to /v1/logs (OTLP); none refuses them.")
     var logs = "logs"
 
-    @Option(help: "The collection of analytics that come to /v1/analytics/batch; none takes none.")
+    @Option(help: "The collection for analytics that are sent to /v1/analytics/batch; none refuses them.")
     var analytics = "analytics"
 
     @Option(
         help: """
-            The seconds for which the server still answers once it is to end, while /health reports \
-            503 and its listeners leave one after the other; useful behind a load balancer.
+            The seconds for which the server still answers after SIGTERM or SIGINT, while /health \
+            reports 503 and listeners are disconnected one after the other; for servers behind a load \
+            balancer.
             """
     )
     var drain = 0
 
-    @Option(help: "The seconds that accepted requests have to finish after --drain.")
+    @Option(help: "The time limit for accepted requests after --drain, in seconds.")
     var grace = 30
 
-    @Option(help: "The least important messages to log, to standard error.")
+    @Option(help: "The lowest level of messages that are logged to standard error.")
     var logLevel = LogThreshold.info
 
     func validate() throws {
