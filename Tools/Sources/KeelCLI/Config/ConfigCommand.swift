@@ -16,9 +16,9 @@ struct ConfigShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Lists every setting with its value and where that comes from.",
         discussion: """
-            An option of the command line goes before a variable, which goes before the file, which \
-            goes before the default. With a command line, such as keel config show serve --port 0, \
-            it shows what would hold for that. Secrets are not shown.
+            The command line has precedence over variables, variables over the file, and the file over \
+            the defaults. With a command line, such as keel config show serve --port 0, it shows the \
+            settings of that command. Secrets are not shown.
             """
     )
 

@@ -12,9 +12,8 @@ struct CopyCommand: AsyncParsableCommand {
         discussion: """
             Copies everything, or the collections named after the stores. Times and revisions are \
             kept if the target can store them. The exit code is 2 if the comparison finds a \
-            difference, which a source that is written to at the same time can cause, or if documents \
-            cannot be read; they are named, and all others are copied. An interrupted copy goes on \
-            with --resume.
+            difference, which concurrent writes to the source can cause, or if documents cannot be \
+            read; they are named, and all others are copied. --resume continues an interrupted copy.
 
                 keel documents copy notes.sqlite postgres://keel@127.0.0.1/keel notes
             """,
@@ -36,11 +35,11 @@ struct CopyCommand: AsyncParsableCommand {
     @Argument(help: "The collections to copy; all if none is named.")
     var collections: [String] = []
 
-    @Flag(help: "Goes on where an interrupted copy stopped.")
+    @Flag(help: "Continues an interrupted copy.")
     var resume = false
 
     @Option(
-        help: "The checkpoint's file; without one, in the folder that you are in.",
+        help: "The checkpoint's file; if not given, one in the current folder.",
         completion: .file()
     )
     var checkpoint: String?

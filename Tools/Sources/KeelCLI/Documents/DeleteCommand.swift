@@ -9,19 +9,19 @@ struct DeleteCommand: AsyncParsableCommand {
         commandName: "delete",
         abstract: "Deletes a document or a collection.",
         discussion: """
-            Collections below a deleted document stay, unless --recursive says otherwise. A \
-            collection goes page by page. Before it deletes more than one document, the command \
-            asks. The exit code is 2 where there was nothing to delete.
+            Collections below a deleted document stay, unless --recursive is given. A collection is \
+            deleted page by page. The command asks before it deletes more than one document. The \
+            exit code is 2 if there was nothing to delete.
             """,
         aliases: ["rm"]
     )
 
-    @Argument(help: "The document, COLLECTION/ID, or a collection: all its documents.")
+    @Argument(help: "A document, COLLECTION/ID, or a collection with all its documents.")
     var path: String
 
     @OptionGroup var store: StoreOptions
 
-    @Flag(name: .shortAndLong, help: "Deletes the collections below too.")
+    @Flag(name: .shortAndLong, help: "Deletes the collections below, too.")
     var recursive = false
 
     @Flag(name: .shortAndLong, help: "Deletes without asking.")

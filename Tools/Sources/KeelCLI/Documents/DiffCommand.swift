@@ -32,7 +32,7 @@ struct DiffCommand: AsyncParsableCommand {
     @Argument(help: "The collections to compare; all if none is named.")
     var collections: [String] = []
 
-    @Flag(help: "Takes every collection of these names, at any depth.")
+    @Flag(help: "Includes every collection of these names, at any depth.")
     var group = false
 
     @OptionGroup var database: DatabaseOptions

@@ -10,11 +10,11 @@ struct ExportCommand: AsyncParsableCommand {
         commandName: "export",
         abstract: "Writes the documents of a collection as lines of JSON.",
         discussion: """
-            Lines are documents in Firestore's typed form, from which import makes the same \
-            documents again; --plain writes ordinary JSON, which loses the types that JSON does \
-            not have. A file appears when it is complete, and holds the state of the store at one \
-            point in time where the store has a change log. Documents that cannot be read are named \
-            at the end, with the exit code 2; all others are written.
+            Lines are documents in Firestore's typed form, which import reads without loss; --plain \
+            writes ordinary JSON, which loses the types that JSON does not have. A file appears when \
+            it is complete. If the store has a change log, the file is the state of the store at one \
+            point in time. Documents that cannot be read are named at the end, and the exit code is \
+            2; all others are written.
             """
     )
 
@@ -25,7 +25,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     @OptionGroup var past: PastOptions
 
-    @Flag(help: "Takes every collection of this name, at any depth.")
+    @Flag(help: "Includes every collection of this name, at any depth.")
     var group = false
 
     @Flag(help: "Writes ordinary JSON.")
@@ -34,7 +34,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("id"),
         help: ArgumentHelp(
-            "With --plain, the field that gets the document's id.",
+            "With --plain, the field for the document's id.",
             valueName: "field"
         )
     )

@@ -8,7 +8,7 @@ struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Shows a document.",
-        discussion: "A document that is not there is a failure: the exit code is 1."
+        discussion: "The exit code is 1 if the document does not exist."
     )
 
     @Argument(help: "The document: COLLECTION/ID.")

@@ -13,12 +13,13 @@ struct ImportCommand: AsyncParsableCommand {
         abstract: "Imports documents from a file of JSON.",
         discussion: """
             Takes one array of objects, one object per line, or documents in Firestore's typed form \
-            as export writes them. Only these have names, so all others need a collection. A bad \
-            line is reported with its number and left out; the exit code is then 2.
+            as export writes them. Only typed documents have names: other files need a collection. A \
+            bad line is reported with its number and left out; the exit code is then 2.
 
-            A checkpoint beside the file (FILE.keel-import) is kept until the import is done; with \
-            --resume, an import that was interrupted goes on from there, and no line is stored \
-            twice. Standard input cannot be resumed; its temporary copy is removed at the end.
+            The checkpoint FILE.keel-import beside the file records the progress until the import is \
+            complete. --resume continues an interrupted import from there, and no line is stored \
+            twice. An import of standard input cannot be resumed; its temporary copy is removed at \
+            the end.
 
                 keel documents import notes.jsonl notes --storage notes.sqlite --id id
             """
@@ -27,7 +28,7 @@ struct ImportCommand: AsyncParsableCommand {
     @Argument(help: "The file; - is standard input.", completion: .file())
     var file: String
 
-    @Argument(help: "The collection; typed documents go where their names say without one.")
+    @Argument(help: "The collection; typed documents do not need one, because they have names.")
     var collection: String?
 
     @OptionGroup var store: StoreOptions
@@ -35,7 +36,7 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("id"),
         help: ArgumentHelp(
-            "The field with the id; ids are derived without one.",
+            "The field with the id; without it, ids are derived from the lines.",
             valueName: "field"
         )
     )
@@ -47,17 +48,17 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(help: "How many documents are committed at once, 1 to 500.")
     var batch = 500
 
-    @Flag(help: "Goes on where an interrupted import stopped.")
+    @Flag(help: "Continues an interrupted import.")
     var resume = false
 
     @Flag(help: "Keeps the times and revisions of typed documents.")
     var exact = false
 
-    @Option(help: "A file that gets the bad lines as they are.", completion: .file())
+    @Option(help: "A file for the bad lines, unchanged.", completion: .file())
     var badLines: String?
 
     @Option(
-        help: "The checkpoint's file, where the folder of FILE cannot be written to.",
+        help: "The checkpoint's file, for a FILE in a read-only folder.",
         completion: .file()
     )
     var checkpoint: String?
@@ -112,7 +113,7 @@ struct ImportCommand: AsyncParsableCommand {
         let hasCheckpoint = FileManager.default.fileExists(atPath: settings.checkpointFile.path)
         try await store.run(for: .creating, isQuiet: quiet) { adapter, output in
             if hasCheckpoint, !resume {
-                output.message("An earlier import did not finish; this one begins anew.")
+                output.message("An earlier import did not finish; this one starts from the beginning.")
             }
             let line = output.progressLine(unit: .bytes)
             defer { line.finish() }

@@ -24,9 +24,8 @@ struct IndexesCommand: AsyncParsableCommand {
             commandName: "import",
             abstract: "Builds the indexes of a firestore.indexes.json, or writes their Swift code.",
             discussion: """
-                With --storage the store gets the indexes; with --swift the StorageSchema that \
-                declares them is written. What has no counterpart is named, and the exit code is \
-                then 2.
+                --storage builds the indexes in the store; --swift writes the StorageSchema that \
+                declares them. Entries without an equivalent are named, and the exit code is then 2.
                 """
         )
 
@@ -38,7 +37,7 @@ struct IndexesCommand: AsyncParsableCommand {
 
         @Option(
             help: ArgumentHelp(
-                "The store that gets the indexes, as for the other commands.",
+                "The store in which to build the indexes, as for the other commands.",
                 valueName: "place"
             ),
             completion: .file()
@@ -146,7 +145,7 @@ struct IndexesCommand: AsyncParsableCommand {
             abstract: "Deletes indexes of a file or database.",
             discussion: """
                 The names are those of "list". No document is changed. A program that declares a \
-                deleted index builds it anew when it runs next.
+                deleted index rebuilds it when it runs next.
                 """,
             aliases: ["rm"]
         )

@@ -15,10 +15,10 @@ struct QueryCommand: AsyncParsableCommand {
             (timestamp:2026-01-01T00:00:00Z, reference:users/ada, bytes:aGk=, \
             geopoint:40.8,-73.9, integer:1, double:1, string:12), or is a bare word, which is a \
             string. __name__ is the document's id. Documents that cannot be read are named at the \
-            end, with the exit code 2.
+            end, and the exit code is then 2.
 
-            --watch shows the result until Control-C: drawn anew with each change at a terminal, \
-            elsewhere as a line of JSON for each change.
+            --watch keeps the result up to date until Control-C: at a terminal as a table, elsewhere \
+            with a line of JSON for each change.
             """
     )
 
@@ -65,16 +65,16 @@ struct QueryCommand: AsyncParsableCommand {
     @Flag(help: "Looks in every collection of this name, at any depth.")
     var group = false
 
-    @Flag(help: "Tells only how many documents there are.")
+    @Flag(help: "Shows only the number of documents.")
     var count = false
 
-    @Flag(help: "Tells how the store answered.")
+    @Flag(help: "Shows how the store answered the query.")
     var explain = false
 
     @Flag(help: "Writes ordinary JSON, one document per line.")
     var plain = false
 
-    @Flag(help: "Goes on, and shows the result of each change.")
+    @Flag(help: "Follows the result, and shows each change.")
     var watch = false
 
     @OptionGroup var table: TableOptions

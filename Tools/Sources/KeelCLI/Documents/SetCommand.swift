@@ -11,7 +11,7 @@ struct SetCommand: AsyncParsableCommand {
         abstract: "Writes a document.",
         discussion: """
             Replaces the document, or creates it. The fields are one JSON object; with --typed, \
-            every value is of Firestore's typed form, such as \
+            every value has Firestore's typed form, such as \
             {"born": {"timestampValue": "1815-12-10T00:00:00Z"}}.
             """
     )
@@ -24,7 +24,7 @@ struct SetCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOptions
 
-    @Flag(help: "Leaves the fields that are not named as they are.")
+    @Flag(help: "Keeps the fields that are not named.")
     var merge = false
 
     @Flag(help: "Takes values of Firestore's typed form.")

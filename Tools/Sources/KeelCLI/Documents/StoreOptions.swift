@@ -12,7 +12,7 @@ struct DatabaseOptions: ParsableArguments {
     @Flag(
         help: """
             Connects to a PostgreSQL server on another machine that does not prove its name with a \
-            certificate; whoever is on the way can then read and change everything.
+            certificate; an attacker on the network can then read and change everything.
             """
     )
     var unverifiedDatabase = false

@@ -4,7 +4,7 @@ import KeelTerminal
 
 /// The option of commands that write tables.
 struct TableOptions: ParsableArguments {
-    @Flag(help: "Cuts nothing off, however wide the terminal is.")
+    @Flag(help: "Shows values in full, also beyond the width of the terminal.")
     var wide = false
 
     /// The most columns of a line; nil where everything is shown.

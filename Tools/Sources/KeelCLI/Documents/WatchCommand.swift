@@ -8,8 +8,8 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Shows a document or a collection, and each change of it, as it happens.",
         discussion: """
-            Writes one line a change; a document that cannot be read is one, with the reason. \
-            Control-C ends it with the exit code 0.
+            Writes one line for each change, and one with the reason for a document that cannot be \
+            read. Control-C ends it with exit code 0.
             """
     )
 

@@ -11,11 +11,11 @@ import KeelToolSupport
 struct FilesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "files",
-        abstract: "Copies, lists and deletes files in buckets of S3, and of servers like it.",
+        abstract: "Copies, lists and deletes files in buckets of S3 and of compatible servers.",
         discussion: """
-            A bucket's file is s3://BUCKET/KEY, or s3:BUCKET/KEY. The keys to sign with are those \
-            that AWS's tools would use: of the environment, a profile in ~/.aws, single sign-on, a \
-            web identity, the container or the instance.
+            A bucket's file is s3://BUCKET/KEY, or s3:BUCKET/KEY. Credentials come from where AWS's \
+            tools look for them: the environment, a profile in ~/.aws, single sign-on, a web \
+            identity, the container or the instance.
 
                 keel files put photo.jpg s3://photos/2026/
                 pg_dump shop | keel files put - s3://backups/shop.sql
@@ -93,7 +93,7 @@ struct BucketOptions: ParsableArguments {
     )
     var awsProfile: String?
 
-    @Flag(help: "The bucket's name stands in the path; that is so anyway with an endpoint.")
+    @Flag(help: "Puts the bucket's name into the path; the default with an endpoint.")
     var pathStyle = false
 
     @Option(help: ArgumentHelp("The megabytes of a part, 5 to 5120.", valueName: "MiB"))
@@ -299,11 +299,11 @@ extension CopiedRecord {
 struct FilesPutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "put",
-        abstract: "Puts a file of the machine, or a folder, into a bucket.",
+        abstract: "Puts a file or a folder of this machine into a bucket.",
         discussion: """
-            A file is there whole or not at all. One that was interrupted goes on where it was when \
-            the command is run again. With --recursive, links are left out, and the exit code is 2. \
-            What is read from standard input is sent in parts as it comes.
+            A file appears in the bucket when it is complete. Run the command again to continue an \
+            interrupted upload. With --recursive, links are left out, and the exit code is then 2. \
+            Standard input is sent in parts while it is read.
             """
     )
 
@@ -313,7 +313,7 @@ struct FilesPutCommand: AsyncParsableCommand {
     @Argument(help: "Where to: s3://BUCKET/KEY, or s3://BUCKET/FOLDER/ to keep the name.")
     var target: FilePlace
 
-    @Flag(name: .shortAndLong, help: "Puts all files of a folder and of the folders inside of it.")
+    @Flag(name: .shortAndLong, help: "Puts all files of a folder and its subfolders.")
     var recursive = false
 
     @Option(
@@ -386,10 +386,10 @@ struct FilesPutCommand: AsyncParsableCommand {
 struct FilesGetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "Gets a file, or a folder, out of a bucket.",
+        abstract: "Gets a file or a folder from a bucket.",
         discussion: """
-            A file appears under its name when all of it has come and has the right checksum, in \
-            place of what was there.
+            A file appears under its name, and replaces an existing one, when it is complete and its \
+            checksum is right.
             """
     )
 
@@ -427,7 +427,7 @@ struct FilesCopyCommand: AsyncParsableCommand {
         commandName: "copy",
         abstract:
             "Copies a file, or a folder, within a bucket, between buckets or with the machine.",
-        discussion: "Within a bucket the server copies, and no byte passes this machine.",
+        discussion: "Within a bucket, the server copies, and no data passes through this machine.",
         aliases: ["cp"]
     )
 

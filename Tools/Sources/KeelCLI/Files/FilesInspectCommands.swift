@@ -10,7 +10,7 @@ struct FilesCatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
         abstract: "Writes files of buckets to standard output.",
-        discussion: "The checksum is known at the end: the exit code is 1 if it is wrong."
+        discussion: "The checksum is verified at the end: the exit code is 1 if it is wrong."
     )
 
     @Argument(help: "The files: s3://BUCKET/KEY.")
@@ -184,7 +184,7 @@ struct FilesMoveCommand: AsyncParsableCommand {
             "Moves a file, or a folder, within a bucket, between buckets or with the machine.",
         discussion: """
             A file is removed once its copy is complete. If the command is interrupted in between, \
-            both exist, and running it again ends the move.
+            both exist; run it again to complete the move.
             """,
         aliases: ["mv"]
     )
@@ -238,20 +238,20 @@ struct FilesMoveCommand: AsyncParsableCommand {
 struct FilesPresignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "presign",
-        abstract: "Makes a URL with which anyone reads or writes one file for some time.",
+        abstract: "Makes a URL with which anyone can read or write one file for a limited time.",
         discussion: """
-            No request is sent. The URL is a secret while it is valid. It ends no later than the \
-            credentials that sign it.
+            No request is sent. Keep the URL secret while it is valid. It expires with the \
+            credentials that signed it, if they expire earlier.
             """
     )
 
     @Argument(help: "The file: s3://BUCKET/KEY.")
     var place: FilePlace
 
-    @Flag(help: "The URL writes the file, with PUT; without this it reads it, with GET.")
+    @Flag(help: "Makes a URL for writing the file with PUT, not for reading it with GET.")
     var put = false
 
-    @Option(help: ArgumentHelp("How long: 90s, 15m, 1h or 7d.", valueName: "time"))
+    @Option(help: ArgumentHelp("How long the URL is valid: 90s, 15m, 1h or 7d.", valueName: "time"))
     var expires = "1h"
 
     @OptionGroup var bucket: BucketOptions

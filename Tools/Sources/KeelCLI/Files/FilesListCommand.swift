@@ -17,7 +17,7 @@ struct FilesListCommand: AsyncParsableCommand {
     @Argument(help: "s3://BUCKET, s3://BUCKET/FOLDER or s3://BUCKET/KEY.")
     var place: FilePlace
 
-    @Flag(name: .shortAndLong, help: "Lists the files of the folders inside of it too.")
+    @Flag(name: .shortAndLong, help: "Lists the files of subfolders, too.")
     var recursive = false
 
     @OptionGroup var bucket: BucketOptions
@@ -96,8 +96,8 @@ struct FilesDeleteCommand: AsyncParsableCommand {
         commandName: "delete",
         abstract: "Deletes a file of a bucket, or all files of a folder.",
         discussion: """
-            Before it deletes a folder, the command asks. The exit code is 2 where there was \
-            nothing to delete.
+            The command asks before it deletes a folder. The exit code is 2 if there was nothing to \
+            delete.
             """,
         aliases: ["rm"]
     )
@@ -162,8 +162,8 @@ struct FilesDeleteCommand: AsyncParsableCommand {
 struct FilesUploadsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "uploads",
-        abstract: "Lists uploads that were begun and not ended, and ends old ones.",
-        discussion: "Their parts take room in the bucket, and are paid for."
+        abstract: "Lists incomplete uploads, and aborts old ones.",
+        discussion: "Their parts take up space in the bucket, and are billed."
     )
 
     @Argument(help: "s3://BUCKET.")

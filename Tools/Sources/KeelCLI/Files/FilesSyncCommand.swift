@@ -7,11 +7,11 @@ import KeelToolSupport
 struct FilesSyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Makes the files of a folder those of another, and copies only what differs.",
+        abstract: "Makes a folder like another one, and copies only files that differ.",
         discussion: """
             A file is copied if the target lacks it, if the sizes differ, or if the source is newer. \
-            A sync that was interrupted continues when it is run again. Files of the target that the \
-            source lacks stay, unless --delete is given.
+            Run the command again to continue an interrupted one. Files of the target that the source \
+            lacks stay, unless --delete is given.
 
             In patterns, ? and * stand for characters of a name, and ** for folders too. *.jpg is a \
             file in any folder, /*.jpg one at the top, and cache/ all files of folders of that name.

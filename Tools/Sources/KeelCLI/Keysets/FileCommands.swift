@@ -148,8 +148,8 @@ struct EncryptCommand: AsyncParsableCommand {
             For people and machines with a private key (-r, several times), under a passphrase \
             (-p), or with a keyset (--keyset), whose files Tink's streaming AEAD reads.
 
-            A file appears when it is complete, as FILE.keel or where --output says, and never in \
-            the place of another one. Standard input goes to standard output.
+            The new file, FILE.keel or that of --output, appears when it is complete; an existing file \
+            is never replaced. Standard input is encrypted to standard output.
 
                 pg_dump app | keel encrypt -r keelpub1… > app.keel
             """
@@ -171,7 +171,7 @@ struct EncryptCommand: AsyncParsableCommand {
     )
     var recipientsFile: [String] = []
 
-    @Flag(name: .shortAndLong, help: "A passphrase opens the file, and nothing else.")
+    @Flag(name: .shortAndLong, help: "Encrypts under a passphrase instead of for recipients.")
     var passphrase = false
 
     @OptionGroup var passphraseOptions: PassphraseOptions
@@ -268,14 +268,14 @@ struct EncryptCommand: AsyncParsableCommand {
 struct DecryptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt",
-        abstract: "Decrypts what `keel encrypt` or Tink has written.",
+        abstract: "Decrypts files of `keel encrypt` or of Tink's streaming AEAD.",
         discussion: """
-            A file appears when all of it was authenticated, and not before. Standard output \
-            receives authenticated bytes only; exit code 1 means that the end is missing.
+            A file appears when all of it has been authenticated. Standard output receives only \
+            authenticated bytes; exit code 1 means that the end is missing.
 
-            A file that was encrypted under a passphrase asks for it; for one that was encrypted \
-            for recipients, give the private key with -i. A key that is sealed under a passphrase \
-            asks for it, too.
+            The command asks for the passphrase of a file that was encrypted under one, and of a \
+            private key that is sealed under one. A file that was encrypted for recipients needs a \
+            private key: -i.
 
                 keel decrypt app.keel -i ~/.config/keel/key
                 keel decrypt -i ~/.config/keel/key < app.keel | psql app
@@ -348,10 +348,10 @@ struct DecryptCommand: AsyncParsableCommand {
 struct KeysetReencryptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reencrypt",
-        abstract: "Writes encrypted files anew with the primary key, each in its own place.",
+        abstract: "Encrypts files again, in place, with the primary key.",
         discussion: """
-            After a rotation, so that older keys can be disabled. A file that no enabled key opens \
-            stays as it is; the exit code is 2 then.
+            Run it after a rotation, so that older keys can be disabled. A file that no enabled key \
+            opens stays unchanged, and the exit code is then 2.
             """
     )
 

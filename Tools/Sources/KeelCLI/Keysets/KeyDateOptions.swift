@@ -4,13 +4,13 @@ import KeelSecurity
 
 /// The dates of a new key.
 struct KeyDateOptions: ParsableArguments {
-    @Option(help: "From when on it encrypts, so that every reader can have it before: RFC 3339.")
+    @Option(help: "The time from which the key encrypts, so that all readers have it by then: RFC 3339.")
     var notBefore: String?
 
-    @Option(help: "From when on it only decrypts.")
+    @Option(help: "The time from which the key only decrypts.")
     var expires: String?
 
-    @Option(help: "From when on it is destroyed, once another key is the primary one.")
+    @Option(help: "The time from which the key is destroyed, once another key is the primary one.")
     var destroyAfter: String?
 
     func validate() throws { _ = try dates() }

@@ -9,7 +9,7 @@ struct KeysetCommand: AsyncParsableCommand {
         commandName: "keyset",
         abstract: "Makes and changes keys: keysets, private keys and signatures.",
         discussion: """
-            A keyset is a file of keys, encrypted under another key. It is Tink's: the libraries of \
+            A keyset is a file of keys, encrypted under another key, in Tink's format: the libraries of \
             Tink in other languages read it with the same key.
 
                 keel keyset create keys.json --key-file key
@@ -38,7 +38,7 @@ struct KeysetCreateCommand: AsyncParsableCommand {
 
     @OptionGroup var keyset: KeysetOptions
 
-    @Option(help: "What the keys are for: HKDF for files, DHKEM for recipients, else values.")
+    @Option(help: "The algorithm: HKDF for files, DHKEM for recipients, the others for values.")
     var algorithm = KeyAlgorithmName.aes256GCMHKDF64KB
 
     func run() async throws {
@@ -71,13 +71,13 @@ struct KeysetListCommand: AsyncParsableCommand {
 struct KeysetRotateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Adds a key, which encrypts from now on; the others go on decrypting."
+        abstract: "Adds a key that encrypts from now on; the others still decrypt."
     )
 
     @OptionGroup var keyset: KeysetOptions
     @OptionGroup var dates: KeyDateOptions
 
-    @Option(help: "What the new key is for, if it is to be another algorithm.")
+    @Option(help: "The algorithm of the new key; that of the primary key if not given.")
     var algorithm: KeyAlgorithmName?
 
     func run() async throws {
@@ -96,7 +96,7 @@ struct KeysetRotateCommand: AsyncParsableCommand {
 struct KeysetEnableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable",
-        abstract: "Lets a key decrypt again."
+        abstract: "Enables a key, which then decrypts again."
     )
 
     @OptionGroup var keyset: KeysetOptions
@@ -110,7 +110,7 @@ struct KeysetEnableCommand: AsyncParsableCommand {
 struct KeysetDisableCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
-        abstract: "Forbids a key to decrypt, until it is enabled again."
+        abstract: "Disables a key, which then does not decrypt until it is enabled."
     )
 
     @OptionGroup var keyset: KeysetOptions
@@ -124,7 +124,7 @@ struct KeysetDisableCommand: AsyncParsableCommand {
 struct KeysetDestroyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "destroy",
-        abstract: "Gives up the bytes of a key: what it encrypted cannot be read any more."
+        abstract: "Destroys the bytes of a key: data that it encrypted can no longer be read."
     )
 
     @OptionGroup var keyset: KeysetOptions

@@ -9,8 +9,8 @@ struct KeysetRewrapCommand: AsyncParsableCommand {
         commandName: "rewrap",
         abstract: "Encrypts a keyset under another key; the keys in it stay as they are.",
         discussion: """
-            Let programs that use the keyset know both keys before. Who has the old key and a copy \
-            of the old file has the keys in it: after a leak, rotate too.
+            First give both keys to all programs that use the keyset. An attacker with the old key \
+            and a copy of the old file has its keys: after a leak, rotate the keyset, too.
             """
     )
 

@@ -7,10 +7,10 @@ import KeelToolSupport
 struct SecretsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "secrets",
-        abstract: "Keeps and reads secrets: in the desktop's store, or in an encrypted file.",
+        abstract: "Stores and reads secrets, in the platform's store or in an encrypted file.",
         discussion: """
-            No secret is ever taken from the command line, which others on the machine can see: \
-            `set` reads standard input, or asks without echo.
+            Secrets are never on the command line, which other users of the machine can see: `set` \
+            reads standard input, or asks without echo.
 
                 keel secrets set api-token --service com.example.notes
                 keel secrets exec --service com.example.notes -- ./deploy
@@ -26,7 +26,7 @@ struct SecretsCommand: AsyncParsableCommand {
 struct SecretsSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Keeps a secret, in place of what was there."
+        abstract: "Stores a secret, and replaces an existing one."
     )
 
     @Argument(help: "The key of the secret, such as api-token.")
@@ -55,7 +55,7 @@ struct SecretsGetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Writes a secret to standard output, byte for byte.",
-        discussion: "At a terminal a line end follows it."
+        discussion: "At a terminal, a line end follows."
     )
 
     @Argument(help: "The key of the secret, such as api-token.")
@@ -106,7 +106,7 @@ struct SecretsListCommand: AsyncParsableCommand {
 struct SecretsDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Deletes a secret; where there is none, the exit code is 2.",
+        abstract: "Deletes a secret; the exit code is 2 if there is none.",
         aliases: ["rm"]
     )
 

@@ -9,8 +9,8 @@ struct SecretsMigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Moves a service's secrets to another store: copies, verifies, then deletes.",
         discussion: """
-            It can be repeated after an interruption. A key that is there already with another \
-            secret stays in both stores; the exit code is 2 then.
+            It can be repeated after an interruption. If the target has another secret under a key, \
+            both stores keep theirs, and the exit code is 2.
             """
     )
 
@@ -22,7 +22,7 @@ struct SecretsMigrateCommand: AsyncParsableCommand {
     )
     var to: SecretPlace
 
-    @Option(help: "The service there, if it is another.")
+    @Option(help: "The service in the target, if it has another name.")
     var toService: String?
 
     @Option(

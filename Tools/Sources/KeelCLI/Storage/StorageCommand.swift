@@ -6,7 +6,7 @@ import KeelToolSupport
 struct StorageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storage",
-        abstract: "Examines, migrates and verifies what stores are kept in.",
+        abstract: "Examines, migrates and verifies PostgreSQL databases and SQLite files.",
         discussion: """
             A store is the path of an SQLite file, sqlite:PATH, or postgres://USER@HOST/DATABASE. \
             If none is named, it is that of --storage, of the variable KEEL_STORAGE, or of storage \

@@ -15,8 +15,8 @@ struct StorageStatementsCommand: AsyncParsableCommand {
         commandName: "statements",
         abstract: "Prints the SQL that keel sends to a database, as a script.",
         discussion: """
-            For those who want to know whether another server that speaks PostgreSQL's protocol, such \
-            as CockroachDB, YugabyteDB or Citus, understands it:
+            Use it to find out whether another server that speaks PostgreSQL's protocol, such as \
+            CockroachDB, YugabyteDB or Citus, accepts these statements:
 
                 keel storage statements postgresql | psql postgres://USER@HOST/EMPTY-DATABASE
 
