@@ -92,7 +92,7 @@ enum ServerGroup {
             return times.median
         }
         return Measure(
-            name: "a commit told to 1,000 listeners / to one",
+            name: "a commit sent to 1,000 listeners / to one",
             unit: "µs",
             target: .atMost(20),
             keel: { try await time(crowd, "crowd") },
