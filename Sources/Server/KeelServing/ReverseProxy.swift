@@ -5,7 +5,7 @@ public import KeelHTTP
 ///
 /// The transport determines the behavior in between: with a caching transport, the proxy is a cache for any origin.
 /// Connection-specific header fields are not forwarded in either direction (RFC 9110 section 7.6.1), and `Host` names
-/// the origin. `Via` tells the origin of the proxy (section 7.6.3). A transport error is answered with status 502, and
+/// the origin. `Via` names the proxy (section 7.6.3). A transport error is answered with status 502, and
 /// a timeout with 504 (RFC 9110 sections 15.6.3 and 15.6.5). Interim responses of the origin, such as 103 (RFC 8297),
 /// are forwarded immediately if the transport reports them.
 ///

@@ -45,8 +45,8 @@ extension StorageServer {
         /// The maximum number of document names held in memory to divide a collection group.
         package var mostNames = 100_000
 
-        /// The maximum number of concurrent change streams and waiting page requests, and of streams of Firestore's Listen
-        /// and Write methods; 10,000 each by default.
+        /// The maximum number of concurrent change streams and waiting page requests, and of streams of Firestore's
+        /// Listen and Write methods; 10,000 each by default.
         public var maximumListeners = 10_000
 
         /// The approximate maximum size of the backlog of changes of all streams together, in bytes; 256 MiB by
@@ -57,8 +57,8 @@ extension StorageServer {
         /// the limit applies to the changes that wait, or are kept until a query has been read, to the documents of
         /// queries and the changes of resumed targets that are being sent, and to the messages of WebChannel sessions.
         /// Above it, documents are read in small pages, and a stream that keeps more than 1 MiB of changes, or reads
-        /// more than 1 MiB at once, ends with `UNAVAILABLE`. A query with a limit, which is read at once, may find up to
-        /// half this size of documents, but always 8 MiB and never more than 64 MiB.
+        /// more than 1 MiB at once, ends with `UNAVAILABLE`. A query with a limit, which is read at once, may find up
+        /// to half this size of documents, but always 8 MiB and never more than 64 MiB.
         ///
         /// One stream of Firestore's Listen method holds up to an eighth of this size for its client, besides one larger
         /// result, and up to an eighth of changes that it keeps. Further targets of a slow client are read when it has
@@ -107,9 +107,9 @@ extension StorageServer {
         /// Returns the principal of a request by its head; nil, the default, makes every caller anonymous.
         ///
         /// The closure is called before the body of a request is read. For a stream it is called once, at its start,
-        /// and the stream goes on when the caller's credentials have expired. The closure returns nil for an anonymous
-        /// caller, whose request is served. **Adapters cannot tell such a caller from the app itself:** if one of them
-        /// has access rules, return a principal for anonymous callers, too.
+        /// and the stream continues when the caller's credentials have expired. The closure returns nil for an
+        /// anonymous caller, whose request is served. **Adapters cannot distinguish such a caller from the app
+        /// itself:** if one of them has access rules, return a principal for anonymous callers, too.
         ///
         /// To refuse a request, the closure throws `StorageError/Code/unauthenticated`: the client receives status 401,
         /// or `UNAUTHENTICATED` over gRPC, with the message of the error. Other codes have the status of an error of
@@ -122,8 +122,8 @@ extension StorageServer {
         /// All requests of a WebChannel session must have the id of the principal that opened it; others are refused
         /// with status 403. Web pages send `Authorization` only in the body of the first request. The server reads such
         /// a body first, up to 1 MiB of it, and calls the closure with this field for each request of the session that
-        /// has no `Authorization` of its own. Whoever knows the id of such a session can use it: keep the id, `SID` in
-        /// the URLs, out of logs.
+        /// has no `Authorization` of its own. An attacker who knows the id of such a session can use it: keep the id,
+        /// `SID` in the URLs, out of logs.
         ///
         /// Adapters find the principal in `StorageContext/current` while they serve the request, streams included. The
         /// changes that all streams share, and the server's own records, are read without a principal: rules of an
@@ -134,8 +134,8 @@ extension StorageServer {
 
         /// The maximum duration of a call of ``authenticate``; 30 seconds by default.
         ///
-        /// After this time the call is canceled, and the request fails with `UNAVAILABLE`, so that clients try again. A
-        /// call that ignores its cancellation goes on, but does not keep the request.
+        /// After this time the call is canceled, and the request fails with `UNAVAILABLE`, so that clients try again.
+        /// The request does not wait for a call that ignores its cancellation.
         public var authenticationTimeout: Duration = .seconds(30)
 
         /// Returns whether a principal may listen to a target of a Listen stream; nil, the default, allows all.
@@ -147,12 +147,12 @@ extension StorageServer {
 
         /// The name of this server among those of a store, of letters and digits; empty, the default, for none.
         ///
-        /// A session of a web page over WebChannel is of several requests, which must all reach the server that opened
-        /// it. Its id begins with the name and a hyphen, so that a load balancer can tell.
+        /// All requests of a WebChannel session of a web page must reach the server that opened it. The id of the
+        /// session begins with the name and a hyphen, so that a load balancer can find that server.
         public var serverName = ""
 
-        /// Whether clients may delete all documents with `DELETE /emulator/v1/projects/…/databases/…/documents`, as tests
-        /// do with Google's emulator; false by default.
+        /// Whether clients may delete all documents with `DELETE /emulator/v1/projects/…/databases/…/documents`, as
+        /// tests do with Google's emulator; false by default.
         public var allowsClearing = false
 
         /// The declared indexes, if queries are refused without one as on Google's server; nil, the default, refuses

@@ -21,7 +21,7 @@ internal import Foundation
 /// `Documentation/Protocols/FirestoreExtensions.md` describes the extensions of Keel's server, such as a change log and
 /// idempotent batches; the table in the module's article compares the servers.
 ///
-/// The adapter retries a request only after its token was refused. The `effect` of an error tells whether a commit may
+/// The adapter retries a request only after its token was refused. The `effect` of an error says whether a commit may
 /// have been applied, so that `retrying(_:)` never applies it twice.
 public struct FirestoreStorageAdapter: StorageAdapter {
     /// The ways in which an adapter learns of changes.
@@ -108,7 +108,8 @@ public struct FirestoreStorageAdapter: StorageAdapter {
     }
 }
 
-/// The change log of `keel serve`, read as pages and streams of Keel Sync, and the changes of queries on Google's servers.
+/// The change log of `keel serve`, read as pages and streams of Keel Sync, and the changes of queries on Google's
+/// servers.
 extension FirestoreStorageAdapter {
     public func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         if request.query != nil {

@@ -139,7 +139,7 @@ extension PostgreSQLStorageAdapter {
         var result = try snapshot.answer(request, past: past) { try snapshot.indexes(tail) }
         if request.needsPosition { result.position = position }
         if request.needsTime {
-            // The present is settled only up to the last change.
+            // Later times may still get changes.
             result.time = request.asOf.map { min($0, tail.time) } ?? tail.time
         }
         return result

@@ -101,7 +101,7 @@ extension SQLiteStorageAdapter {
         }
         if request.needsPosition { result.position = position }
         if request.needsTime {
-            // The present is settled only up to the last change.
+            // Later times may still get changes.
             result.time = request.asOf.map { min($0, state.time) } ?? state.time
         }
         return result

@@ -22,7 +22,7 @@ extension FirestoreExchange {
         let after = try name.map { name throws(StorageError) in try decoding.path(of: name) }
         let group = try group(of: try body.object("structuredQuery"), under: parent)
             .withCompleteOrders.select()
-        // One more point tells whether there is a next page.
+        // One more point shows whether there is a next page.
         let points = try await points(of: group, upTo: most, behind: after, size + 1, asOf: time)
         let page = points.prefix(size)
         let cursors = page.map { path -> FirestoreJSON in

@@ -132,7 +132,7 @@ struct TransactionTable: Sendable {
 
     /// Records the outcome of a commit, so that it can be repeated.
     ///
-    /// The outcome stands also if it cannot be recorded: the transaction then ends when it expires.
+    /// If the outcome cannot be recorded, it is still the outcome, and the transaction ends when it expires.
     func endCommit(of token: TransactionToken, in phase: OpenTransaction.Phase) async {
         try? await records.change(token.id) { $0.enter(phase) }
     }

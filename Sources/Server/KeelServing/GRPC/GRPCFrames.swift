@@ -3,8 +3,8 @@ import KeelStorage
 import KeelStorageFirestore
 import Synchronization
 
-/// The messages in the bytes of a gRPC body: one byte that tells whether the message is compressed, four bytes with its
-/// length, and the message.
+/// The messages in the bytes of a gRPC body: for each, a byte that is 1 if it is compressed, its length in four bytes,
+/// and its bytes.
 struct GRPCFrames {
     private static let prefix = 5
 

@@ -12,7 +12,7 @@ final class GRPCOutbox: Sendable {
     private struct State {
         var frames: [UInt8] = []
         var trailers: HTTPFields?
-        /// Whether nobody will take further messages.
+        /// Whether the reader has ended, so that further messages are dropped.
         var isClosed = false
         var reader: CheckedContinuation<Void, Never>?
         var senders: [CheckedContinuation<Void, Never>] = []

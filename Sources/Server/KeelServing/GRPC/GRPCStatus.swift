@@ -4,7 +4,7 @@ import KeelHTTP
 import KeelStorage
 import KeelStorageFirestore
 
-/// The status of a gRPC call, which its trailers tell.
+/// The status of a gRPC call, sent in its trailers.
 struct GRPCStatus: Sendable {
     /// The maximum size of a message and of the details, in bytes; clients accept 8 KiB of fields.
     private static let mostBytes = 2_000
@@ -81,7 +81,7 @@ extension String {
 }
 
 extension HTTPReply {
-    /// Returns a reply of gRPC to be continued by a body, whose trailers tell the status.
+    /// Returns a gRPC reply with a body whose trailers have the status.
     static func gRPC(_ body: HTTPByteStream) -> HTTPReply {
         var head = HTTPResponse(status: .ok)
         head.headerFields[.contentType] = "application/grpc+proto"

@@ -294,7 +294,7 @@ extension ListenHub.State {
 
     /// Resets the reader and returns its task, which the caller must cancel.
     ///
-    /// The next reader may start behind changes by which documents come to targets, or leave them.
+    /// The next reader may start after changes by which documents enter or leave targets.
     fileprivate mutating func stop() -> Task<Void, Never>? {
         for stream in scopes.keys { unindex(stream) }
         generation += 1
@@ -384,11 +384,11 @@ extension ListenHub: ChangeReading {
     ///
     /// - Parameters:
     ///   - reader: The reader to stop.
-    ///   - error: The error with which live streams end instead; nil if they go on.
+    ///   - error: The error with which live streams end instead; nil if they continue.
     private func giveUp(_ reader: UInt64, because error: StorageError? = nil) {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard state.generation == reader else { return nil }
-            // Streams that come back try the store anew.
+            // Clients that reconnect try the store again.
             if error != nil { state.failures = 0 }
             for mailbox in state.streams.values { mailbox.fallBehind(because: error) }
             return state.stop()

@@ -103,10 +103,10 @@ struct StreamFailure: Error {
 
     /// Creates the failure of a target that cannot be read, or of its stream if the status is `UNAVAILABLE`.
     ///
-    /// Only what concerns the query fails a target for good. The state of the store does not: it may be damaged, or
-    /// refuse its server; clients then come back with their tokens. PostgreSQL's `.invalidArgument` is of this kind,
-    /// because queries have been validated. Nor does a snapshot that the store has lost twice: the client is slow, and
-    /// may be faster later.
+    /// Only an error of the query itself ends a target, which SDKs do not retry. If the store is damaged or refuses its
+    /// server, the stream ends, and clients reconnect with their tokens. This includes PostgreSQL's `.invalidArgument`,
+    /// because queries have been validated. It also includes a snapshot that the store has lost twice: the client is
+    /// slow, and may be faster later.
     init(listening error: StorageError) {
         switch error.code {
         case .unsupported, .indexRequired: self.init(error)

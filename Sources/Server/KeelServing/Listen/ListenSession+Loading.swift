@@ -2,7 +2,7 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
 
-/// What the reads of targets find.
+/// The results of the reads of targets.
 extension ListenSession {
     /// Starts a read again that the kept pages do not continue.
     ///
@@ -11,8 +11,8 @@ extension ListenSession {
         targets[id]?.repetitions += 1
         guard let target = targets[id] else { return }
         guard kept.drops <= KeptPages.mostDrops || target.repetitions < 2 else {
-            // As in `fail(_:_:_:)`: the SDKs would end the listener of a target that is removed, for good. After the end
-            // of the stream, which follows a pause, they come back, and other targets continue from their tokens.
+            // As in `fail(_:_:_:)`: the SDKs would end the listener of a removed target, and not retry it. After the
+            // end of the stream, which follows a pause, they reconnect, and other targets continue from their tokens.
             let message =
                 "a collection changes faster than it can be read; listen to a smaller part of it"
             return effects.append(.end(StreamFailure(.unavailable, message)))
@@ -177,9 +177,9 @@ extension ListenSession {
             return read(id, &effects)
         }
         let failure = StreamFailure(listening: error)
-        // A target that is removed with a cause ends its listener in the SDKs for the web, iOS and Android, whatever the
-        // status: even a transient one is not retried. A stream that ends with `UNAVAILABLE` is opened again after a short
-        // pause by all of them, and by the server SDKs; its other targets continue from their tokens.
+        // A target that is removed with a cause ends its listener in the SDKs for the web, iOS and Android, whatever
+        // the status: even a transient one is not retried. A stream that ends with `UNAVAILABLE` is opened again after
+        // a short pause by all of them, and by the server SDKs; its other targets continue from their tokens.
         // `RESOURCE_EXHAUSTED` would mean their longest pause, a minute.
         //
         // Source: firebase/firebase-js-sdk, packages/firestore/src/remote/remote_store.ts, `onWatchStreamChange`,

@@ -4,7 +4,7 @@ internal import KeelStorageAdapting
 extension ListenSession {
     /// How far the names of a resumed target's documents are known.
     ///
-    /// Without them, every change of a document that does not match would be told to the client, and the hub could not
+    /// Without them, the client would receive every change of a document that does not match, and the hub could not
     /// find the target by its condition.
     enum Naming {
         /// The store is asked, for a client that shows a position.

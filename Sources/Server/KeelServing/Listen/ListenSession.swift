@@ -23,7 +23,8 @@ struct ListenSession {
         case request(ListenRequest)
         /// A complete read, in a snapshot at a position, and the documents that exist and cannot be read.
         case loaded(ReadID, [Document], unreadable: [DocumentPath] = [], at: Point)
-        /// Documents of a complete read, in the snapshot of the ``loaded(_:_:unreadable:at:)`` that follows with the last.
+        /// Documents of a complete read, in the snapshot of the ``loaded(_:_:unreadable:at:)`` that follows with the
+        /// last.
         ///
         /// Only the documents of a ``ReadOperation/queryInParts`` arrive in parts.
         case part(ReadID, [Document], at: Point)
@@ -77,7 +78,7 @@ struct ListenSession {
         var phase: Phase
         /// Whether the client must forget the documents of an earlier stream.
         var needsReset = false
-        /// Whether the client has been told that the target is complete.
+        /// Whether the client has received that the target is complete.
         var isCurrent = false
         /// Whether the client has a part of the target's documents.
         var isPartial = false

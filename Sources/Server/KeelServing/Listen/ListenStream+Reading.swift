@@ -220,10 +220,10 @@ extension ListenStream {
         var request = ReadRequest(operation)
         (request.needsPosition, request.needsTime) = (true, true)
         request.reportsUnreadable = true
-        // While there is no room, the reads that are admitted together find as much as one of them otherwise.
+        // While there is no room, all admitted reads together may find as much as a single read otherwise.
         let least = configuration.mostBytesAtOnce / ListenHub.mostReads
-        // A larger result ends its target. If the limit were all of the room, whatever waits for others would make its
-        // client come back instead, again and again.
+        // A larger result ends its target. If the limit were all of the room, the data of other streams would make its
+        // client reconnect instead, again and again.
         let most = min(configuration.mostBytesAtOnce, max(least, hub.mostWaitingBytes / 2))
         let limit = min(most, max(least, hub.room))
         request.maximumBytes = limit

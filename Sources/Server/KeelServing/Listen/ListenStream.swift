@@ -444,7 +444,7 @@ final class ListenStream: Sendable {
         works.yield(.follow(position, follower))
     }
 
-    /// Reads the log from a position until the hub has what follows.
+    /// Reads the log from a position up to the changes that the hub has.
     ///
     /// - Returns: Whether the hub goes on; false if the stream no longer follows.
     private func reachHub(from start: ChangeCursor, _ follower: UInt64) async -> Bool {

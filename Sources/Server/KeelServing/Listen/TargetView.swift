@@ -3,11 +3,11 @@ internal import KeelStorageAdapting
 
 /// The documents of a target that its client has, as far as later changes need them.
 ///
-/// - Single documents need nothing.
-/// - A query without a limit needs the paths of its documents, to tell a document that leaves the result from one that
-///   was never in it. After a resumption they are unknown, and any document may have been in the result, until the
-///   store has told their names.
-/// - A query with a limit or an offset needs the documents within it and some behind them (`QueryView`).
+/// - For single documents, nothing is kept.
+/// - For a query without a limit, the paths of its documents are kept, to distinguish a document that leaves the result
+///   from one that was never in it. After a resumption they are unknown, and any document may have been in the result,
+///   until the store has returned their names.
+/// - For a query with a limit or an offset, the documents within it and some after them are kept (`QueryView`).
 struct TargetView {
     /// A change of the client's documents.
     enum Step: Sendable {
@@ -32,7 +32,7 @@ struct TargetView {
     /// The documents that the client has; if that is not known, those that it certainly does not have.
     private var paths: Set<DocumentPath> = []
     private var isKnown = true
-    /// The documents that have come to the result since the store was asked for names; nil if it was not asked.
+    /// The documents that have entered the result since the store was asked for names; nil if it was not asked.
     private var arrived: Set<DocumentPath>?
     /// The read whose documents arrive in parts, while it lasts.
     private var loading: Loading?
@@ -105,7 +105,7 @@ struct TargetView {
     /// Continues with a client that has an unknown former result.
     mutating func resume() { isKnown = false }
 
-    /// Remembers the documents that come to the result, until ``learn(_:)``.
+    /// Remembers the documents that enter the result, until ``learn(_:)``.
     mutating func awaitNames() { arrived = [] }
 
     /// Learns the names of the client's documents, at a consistent point behind the read that found them.
@@ -205,7 +205,7 @@ struct TargetView {
 
     /// Notes that the client does not have a document from now on, and returns whether it may have had it.
     private mutating func noteAbsence(of path: DocumentPath) -> Bool {
-        // Clients ignore to be told again that a document is gone.
+        // Clients ignore a repeated removal.
         if paths.count >= Self.mostNames { paths = [] }
         return paths.insert(path).inserted
     }

@@ -35,7 +35,7 @@ extension ChangeHub {
         }
     }
 
-    /// Returns the documents of a scope's queries; nil if the store does not tell where it has read them.
+    /// Returns the documents of a scope's queries; nil if the store does not report the position of its reads.
     private func documents(in scope: ChangeScope) async throws(StorageError) -> Found? {
         var all: Found?
         for selection in scope.selections {
@@ -217,7 +217,7 @@ extension ChangeHub.State {
         return told
     }
 
-    /// Returns the change to tell a channel of; nil if the change does not concern it.
+    /// Returns the change to send to a channel; nil if the change does not concern it.
     private mutating func tell(
         _ change: ChangePage.Change,
         to channel: Int,

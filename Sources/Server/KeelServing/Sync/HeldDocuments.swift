@@ -17,7 +17,7 @@ struct HeldDocuments {
         /// The result has been read up to this position, which the pages of the log have not reached.
         case read(upTo: ChangeCursor)
         case known
-        /// There are too many documents, or the store does not tell them.
+        /// There are too many documents, or the store cannot list them.
         case refused
     }
 
@@ -46,7 +46,7 @@ struct HeldDocuments {
         return true
     }
 
-    /// Begins to collect documents, before the result is read; returns false if nobody has asked for them.
+    /// Begins to collect documents, before the result is read; returns false if they have not been requested.
     mutating func begin(from position: ChangeCursor) -> Bool {
         guard case .requested = phase else { return false }
         phase = .reading(from: position)
@@ -75,7 +75,7 @@ struct HeldDocuments {
     /// Takes note of a change that concerns a query.
     ///
     /// - Parameters:
-    ///   - change: The change, as `ScopeFilter` tells it.
+    ///   - change: The change, as `ScopeFilter` reports it.
     ///   - mayHaveMatched: Whether the document may have matched in a state that no page has shown.
     /// - Returns: Whether a reader receives the change.
     mutating func tells(_ change: ChangePage.Change, mayHaveMatched: Bool) -> Bool {

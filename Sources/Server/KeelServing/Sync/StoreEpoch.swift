@@ -24,7 +24,7 @@ final class StoreEpoch: Sendable {
     /// Returns the epoch, created and stored if necessary.
     func value() async throws(StorageError) -> String {
         if let known = state.withLock({ $0 }) { return known }
-        // The epoch is the server's own, whoever asks for it first.
+        // The server creates the epoch for itself, also if a caller's request is the first to need it.
         let epoch = try await StorageContext().run { () async throws(StorageError) -> String in
             if let found = try await self.stored() { return found }
             return try await self.created()

@@ -164,7 +164,7 @@ final class WebChannelSession: Sendable {
         }
     }
 
-    /// Sends an empty message to a client that waits, and gives up if no client has waited for two intervals.
+    /// Sends an empty message to a waiting client; ends the session if no client has waited for two intervals.
     private func look(on timer: DeadlineTimer, silent: Int) {
         let isPresent = state.withLock { state in
             guard state.response != 0 else { return false }

@@ -12,9 +12,9 @@ extension StorageClient {
     /// Documents, queries, aggregations, collection names and typed collections all read that one moment. The time
     /// refers to the store's commit times: it is a `CommitReceipt/commitTime`, the result of ``currentTime()``, or
     /// any moment between. Commit times follow the system clock and never go back: after the clock has been years
-    /// ahead and is corrected, the times of documents are right again, but commit times stay ahead. A moment after
-    /// the store's last change is not settled until the next change, because a commit in progress may still get an
-    /// earlier time.
+    /// ahead and is corrected, the times of documents are right again, but commit times stay ahead. The state at a
+    /// moment after the store's last change can still change until the next one, because a commit in progress may get
+    /// an earlier time.
     ///
     /// Reads throw `StorageError/Code/snapshotTooOld` for a time that the store's history does not reach, and
     /// `StorageError/Code/invalidArgument` for a time in the future. Writes and transactions throw

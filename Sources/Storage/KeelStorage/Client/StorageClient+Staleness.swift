@@ -8,7 +8,7 @@ extension StorageClient {
     /// let top = try await recent.queryDocuments(query)
     /// ```
     ///
-    /// A store with replicas can then answer from one of them, which relieves the primary, and goes on to answer while
+    /// A store with replicas can then answer from one of them, which relieves the primary, and still answer while
     /// the primary is down, for at most the duration: `PostgreSQLStorageAdapter` does if its URL names standbys. Other
     /// adapters answer from the current state.
     ///

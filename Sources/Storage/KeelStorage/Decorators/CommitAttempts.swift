@@ -9,7 +9,7 @@ struct CommitAttempts {
     private let batches: [WriteBatch]
     private let isIdempotent: Bool
     private var answers: [Answer]
-    /// The batches that are not settled, in order.
+    /// The batches without a final result, in order.
     private var open: [Int]
     /// The batches that may have been applied by a call whose reply was lost.
     private var uncertain: Set<Int> = []
@@ -46,7 +46,7 @@ struct CommitAttempts {
 
     /// Records a call's results.
     ///
-    /// - Returns: The first error that requires a retry, or nil when all batches are settled.
+    /// - Returns: The first error that requires a retry, or nil when all batches have a final result.
     /// - Throws: An error if the number of results is wrong.
     mutating func take(
         _ results: [Result<CommitReceipt, StorageError>]

@@ -26,7 +26,7 @@ extension MemoryState {
         }
         if request.needsPosition { result.position = position }
         if request.needsTime {
-            // The present is settled only up to the last change.
+            // Later times may still get changes.
             let last = latestSequence.map { Timestamp(microseconds: $0) } ?? time
             result.time = request.asOf.map { min($0, last) } ?? last
         }

@@ -13,7 +13,7 @@ public struct ChangeRequest: Sendable, Hashable {
     /// The query whose result is followed; nil to follow ``scope``.
     ///
     /// Needs `StorageCapabilities/queryChanges`; an adapter with it and without a change log accepts, besides queries,
-    /// only scopes of single documents. The pages tell what is in the result now and what left it:
+    /// only scopes of single documents. The pages contain the documents that are in the result and those that left it:
     ///
     /// - Starting from nil, the pages contain the whole result, with the query's limit, offset and bounds applied.
     /// - After a cursor, they contain the documents that have entered the result or changed in it, as

@@ -45,7 +45,7 @@ package final class CommitLine: Sendable {
 
     /// Waits for a turn to write, or for the outcome of another caller's transaction.
     ///
-    /// A caller that is told to write must call ``leave()`` afterwards; if `isAlone` is true, no other caller writes
+    /// A caller whose turn is to write must call ``leave()`` afterwards; if `isAlone` is true, no other caller writes
     /// its batches. A task that is canceled while waiting leaves the queue.
     package func turn(for batches: [WriteBatch], isAlone: Bool = false) async -> Turn {
         let own = state.withLock { state -> UInt64? in

@@ -1,10 +1,10 @@
 internal import KeelCore
 
-/// The result of sealing the contents of a store anew.
+/// The result of resealing the contents of a store.
 ///
 /// Documents, their past states and the receipts of batches count as one item each.
 public struct ResealReport: Hashable, Sendable {
-    /// The number of items that were sealed anew; the others were under the present key already.
+    /// The number of items that were resealed; the others were under the current key already.
     public package(set) var resealed = 0
     /// The number of items that no key opens; they are left as they are.
     public package(set) var unreadable = 0

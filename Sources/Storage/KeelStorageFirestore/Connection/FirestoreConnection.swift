@@ -9,7 +9,7 @@ final class FirestoreConnection: Sendable {
     /// The header field that requests Keel's extensions, and in which the server confirms them.
     static let extensionField = HTTPField.Name("Keel-Protocol")
 
-    /// The number of seconds that the caller still waits, so that the server stops work that nobody needs.
+    /// The number of seconds that the caller still waits; the server then stops its work.
     ///
     /// https://cloud.google.com/apis/docs/system-parameters
     private static let timeoutField = HTTPField.Name("X-Server-Timeout")

@@ -10,7 +10,7 @@ internal import Crypto
 package struct ExistenceFilter: Sendable {
     package var target: Int32
     package var count: Int
-    /// The names of the documents; nil if the server does not tell.
+    /// The names of the documents; nil if the server does not send them.
     package var names: BloomFilter?
 
     package init(target: Int32, count: Int, names: BloomFilter? = nil) {

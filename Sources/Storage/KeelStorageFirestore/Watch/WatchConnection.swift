@@ -8,14 +8,14 @@ internal import Synchronization
 /// A channel that breaks off is replaced, with pauses after failures, and every target continues where it was
 /// published last. Readers wait meanwhile; those that wait while an attempt fails receive its error.
 ///
-/// A channel belongs to one user. When a reader asks for another one, all targets end, and readers begin anew.
+/// A channel belongs to one user. When another user reads, all targets end, and readers start over.
 package actor WatchConnection {
     package struct Configuration: Sendable {
         package var channel: WebChannel.Configuration
         package var clock: any Clock<Duration> = ContinuousClock()
         /// The time for the first publication of a target.
         package var timeout = Duration.seconds(60)
-        /// The time after which a target that nobody asks for is removed, and the channel with the last one.
+        /// The time after which a target without readers is removed, and the channel with the last target.
         package var grace = Duration.seconds(30)
         /// The age at which a channel with a token is replaced by one with a new token; tokens last an hour.
         package var tokenLifetime = Duration.seconds(55 * 60)
@@ -226,7 +226,7 @@ package actor WatchConnection {
         sweepLater()
     }
 
-    /// Removes the targets that nobody asks for, after a while.
+    /// Removes the targets without readers, after ``Configuration/grace``.
     private func sweepLater() {
         guard !isSweeping else { return }
         isSweeping = true
@@ -252,7 +252,7 @@ package actor WatchConnection {
         follower.signal.raise()
     }
 
-    /// Ends a target with an error for its readers; the next reader begins anew.
+    /// Ends a target with an error for its readers; the next reader starts over.
     private func fail(_ id: WatchMachine.TargetID, _ error: StorageError) {
         guard let follower = followers[id] else { return }
         if ids[follower.subject] == id { ids[follower.subject] = nil }
@@ -375,7 +375,8 @@ package actor WatchConnection {
         try? await timeline.sleep(until: timeline.now + delay)
     }
 
-    /// Whether another attempt may succeed although the server broke the protocol, as a proxy's page in the stream does.
+    /// Whether another attempt may succeed although the server broke the protocol, as a proxy's page in the stream
+    /// does.
     private static func isPassing(_ error: StorageError, _ failures: Int) -> Bool {
         error.code == .invalidReply && failures < 3
     }

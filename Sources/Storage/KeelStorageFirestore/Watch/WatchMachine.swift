@@ -2,8 +2,8 @@ package import KeelStorageAdapting
 
 /// The client's side of a stream of Firestore's Listen method, as a state machine without input and output.
 ///
-/// A *target* is a query or a set of documents that the server follows. All targets of a stream are consistent at one
-/// time only where the server says so, by a message that names no target and has a time: until then, changes are
+/// A *target* is a query or a set of documents that the server follows. The server marks the points at which all
+/// targets of a stream are consistent, by a target change with a time and without targets; until then, changes are
 /// *staged*. A stream that breaks off is continued on another one with the token of the last such point.
 ///
 /// The rules are those of Google's clients: firebase-js-sdk `packages/firestore/src/remote/watch_change.ts`,
@@ -59,7 +59,7 @@ package struct WatchMachine: Sendable {
         var isCurrent = false
         /// The published result; nil if it is not known, after a resumption from an earlier process.
         var members: Changes?
-        /// The result since the server began anew; nil if it has not.
+        /// The result since the server started over; nil if it has not.
         var fresh: Changes?
         /// The changes since the last publication.
         var staged: Changes = [:]

@@ -93,7 +93,7 @@ package final class WebChannel: Sendable {
         perform(state.withLock { $0.machine.handle(.send(messages)) })
     }
 
-    /// Ends the channel and tells the server.
+    /// Ends the channel and notifies the server.
     func close() { perform(state.withLock { $0.machine.handle(.close) }) }
 
     private func handle(_ event: WebChannelMachine.Event) async {

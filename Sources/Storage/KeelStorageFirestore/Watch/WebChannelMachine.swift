@@ -6,7 +6,7 @@ package import KeelStorageAdapting
 /// WebChannel carries two ordered streams of messages over plain HTTP: the *forward channel* is a series of POST
 /// requests, of which one is open at a time; the *back channel* is the streamed reply to a GET request. Each side
 /// numbers what it sends, so that nothing is lost or repeated when a request breaks off: the client repeats a POST with
-/// the same number (`RID`), and tells with each request the last array that it has received (`AID`).
+/// the same number (`RID`), and each request has the number of the last array that it has received (`AID`).
 ///
 /// Sources: closure-library `goog/labs/net/webchannel/`, and exchanges with Google's Firestore emulator.
 package struct WebChannelMachine: Sendable {
@@ -42,7 +42,7 @@ package struct WebChannelMachine: Sendable {
         /// Open the back channel, in place of one that may be open.
         case get(Request)
         case deliver(FirestoreJSON)
-        /// Tell the server that the channel has ended; nobody waits for its reply.
+        /// Notify the server of the end of the channel, without waiting for its reply.
         case terminate(Request)
         case end(End)
     }
@@ -86,7 +86,7 @@ package struct WebChannelMachine: Sendable {
     ///
     /// - Parameters:
     ///   - database: The name of the database.
-    ///   - firstRequest: The number of the first request; random, so that nobody takes it for an earlier one.
+    ///   - firstRequest: The number of the first request; random, so that it is not taken for an earlier one.
     ///   - limit: The maximum length of the server's chunks.
     package init(database: String, firstRequest: Int, limit: Int) {
         self.database = database

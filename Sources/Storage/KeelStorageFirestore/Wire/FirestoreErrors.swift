@@ -43,7 +43,7 @@ extension FirestoreDecoding {
     /// - Parameters:
     ///   - httpStatus: The HTTP status of the reply.
     ///   - json: The body of the reply; nil if it is not JSON, as from a proxy.
-    ///   - isWrite: Whether the request may have changed the store if the reply does not tell.
+    ///   - isWrite: Whether the request may have changed the store, unless the reply says otherwise.
     /// - Returns: The error, with Keel's error code if the server sent it.
     package static func error(
         httpStatus: Int,

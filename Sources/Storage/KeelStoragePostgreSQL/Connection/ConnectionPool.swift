@@ -17,7 +17,7 @@ final class ConnectionPool: Sendable {
 
     /// The number of connections that queries leave to quick work, if there are as many.
     private static let reserve = 2
-    /// How long the pool goes on with fewer connections than it may have.
+    /// How long the pool works with fewer connections than it may have, after the server refused one.
     private static let recoveryPause = Duration.seconds(30)
 
     let settings: ConnectionSettings

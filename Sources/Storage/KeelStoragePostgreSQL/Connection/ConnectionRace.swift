@@ -120,7 +120,7 @@ struct ConnectionRace {
 
     // MARK: Beginning
 
-    /// When the race goes on even if no server answers.
+    /// The time at which the race continues even if no server answers.
     private var nextEvent: ContinuousClock.Instant {
         let hasUntried = !untried.isEmpty || !hosts.isEmpty
         let start: ContinuousClock.Instant? =

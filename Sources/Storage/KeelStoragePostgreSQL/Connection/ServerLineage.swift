@@ -2,14 +2,14 @@
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// Tells an adapter's connections which of the servers they reach share one history of the data.
+/// Determines for an adapter's connections which of the servers that they reach share one history of the data.
 ///
 /// After a failover, the new primary may lack the last commits of the old one, and give their numbers to other
 /// collections and indexes. So a catalog is shared only by connections that see the same history, and a server that was
 /// left behind by a promotion is not used any more, also over connections that are still open.
 ///
-/// Timelines are compared only within a cluster, which `initdb` or `pg_upgrade` creates and standbys copy: another one,
-/// under the same address, begins anew.
+/// Timelines are compared only within a cluster, which `initdb` or `pg_upgrade` creates and standbys copy. Another
+/// cluster at the same address has a lineage of its own.
 final class ServerLineage: Sendable {
     private struct State {
         /// The identifier of the cluster.

@@ -108,7 +108,7 @@ final class StandbyPool: Sendable {
                 } catch let failure as DatabaseFailure
                     where !wasOpen && failure.isConnectionLost
                 {
-                    // Noted before the next read has its turn. A pool with too many connections goes on with fewer.
+                    // Noted before the next read has its turn. A pool with too many connections continues with fewer.
                     if !failure.isLackOfConnections { noteAbsence() }
                     throw failure
                 }

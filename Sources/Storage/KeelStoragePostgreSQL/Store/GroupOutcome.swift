@@ -15,8 +15,8 @@ struct GroupOutcome {
 
     /// Returns the statement that records a group as the last one of its adapter.
     ///
-    /// A group without changes does not advance the sequence, so the row has the time of the clock if that is later:
-    /// by it, trimming tells the rows of adapters that are gone.
+    /// A group without changes does not advance the sequence, so the row has the time of the clock if that is later.
+    /// Trimming finds the rows of adapters that are gone by this time.
     static func record(
         of group: Int64,
         at tail: StoreTail,

@@ -79,7 +79,7 @@ final class PointReads: Sendable {
             for waiter in waiters { callers[waiter.id]?.group = number }
         }
 
-        /// Removes a canceled read, and returns its caller, and the task of its group if nobody waits for it any more.
+        /// Removes a canceled read, and returns its caller, and the task of its group if it has no other caller.
         mutating func cancel(_ id: UInt64) -> (Caller?, Task<Void, Never>?) {
             guard let caller = callers.removeValue(forKey: id) else { return (nil, nil) }
             guard let number = caller.group else { return (caller, nil) }

@@ -1,7 +1,7 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// The place of a pass that seals the contents of a store anew: the row at which the next step begins.
+/// The place of a pass that reseals the contents of a store: the row at which the next step begins.
 ///
 /// The steps hold the store's tail, so that no commit comes in between.
 enum ResealPlace: Sendable {
@@ -9,7 +9,7 @@ enum ResealPlace: Sendable {
     case history(collection: Int64, id: [UInt8], after: Int64)
     case receipts(from: [UInt8])
 
-    /// Writes the proof of the store's key anew.
+    /// Replaces the proof of the store's key by one under the current key.
     static func renewProof(in snapshot: TableSnapshot) throws {
         let (store, sealing) = (snapshot.store.number, snapshot.sealing)
         let rows = try snapshot.run("SELECT proof FROM keel.stores WHERE store = $1")
@@ -21,7 +21,7 @@ enum ResealPlace: Sendable {
         try snapshot.connection.run(OpenStore.proving(store, with: renewed))
     }
 
-    /// Seals the next rows anew.
+    /// Reseals the next rows.
     ///
     /// - Returns: The place of the next step; nil after the last one.
     func step(in snapshot: TableSnapshot, _ report: inout ResealReport) throws -> ResealPlace? {

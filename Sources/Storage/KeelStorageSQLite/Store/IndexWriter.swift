@@ -14,7 +14,7 @@ struct IndexWriter {
     /// Whether the body before could be opened.
     var isReadable = true
 
-    /// Whether the body before can be decoded, so that it tells which entries the document has.
+    /// Whether the body before can be decoded, so that the entries of the document are known.
     lazy var isKnown: Bool = {
         // A sealed body that can be opened is unchanged since it was written.
         isReadable && (sealing.sealing != nil || before?.isSound ?? true)

@@ -12,10 +12,10 @@ extension Database {
         sqlite3_progress_handler(sqliteConnection, 10_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
     }
 
-    /// A number that each commit to the file changes, of this connection or of another; nil if SQLite does not tell.
+    /// A number that each commit to the file changes, of this connection or of another; nil if SQLite has none.
     ///
-    /// It belongs to the current transaction, or to the last one. https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html,
-    /// `SQLITE_FCNTL_DATA_VERSION`.
+    /// It belongs to the current transaction, or to the last one.
+    /// https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, `SQLITE_FCNTL_DATA_VERSION`.
     var dataVersion: UInt32? {
         var version: UInt32 = 0
         let code = sqlite3_file_control(

@@ -20,7 +20,7 @@ enum Resealing: CaseIterable {
 
     private var content: String { self == .receipts ? "receipt" : "body" }
 
-    /// Seals the next rows anew; call it in a write transaction.
+    /// Reseals the next rows; call it in a write transaction.
     ///
     /// - Parameters:
     ///   - start: The number of the last row of the step before.

@@ -45,7 +45,7 @@ struct StoreProof {
         return false
     }
 
-    /// Writes the proof anew if it is not under the key that seals now, so that its former key can be destroyed.
+    /// Replaces the proof if it is not under the key that seals now, so that its former key can be destroyed.
     ///
     /// - Throws: `StorageError/Code/permissionDenied` if the key is not available, and errors of the file.
     func renew() throws {

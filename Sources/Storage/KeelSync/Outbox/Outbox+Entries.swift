@@ -11,7 +11,7 @@ extension Outbox {
 
     /// Returns the writes of a user that the server has not accepted yet.
     ///
-    /// - Parameter owner: The user, as in ``OutboxWrite/owner``; nil for the writes that belong to nobody.
+    /// - Parameter owner: The user, as in ``OutboxWrite/owner``; nil for the writes without an owner.
     /// - Returns: The writes, in the order in which they were enqueued.
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
@@ -150,10 +150,10 @@ extension Outbox {
 
     /// Drops all entries of a user, for example when the user signs out.
     ///
-    /// Entries whose owner cannot be read, because they are damaged, count as those of nobody. An attempt in progress
-    /// is not canceled.
+    /// Damaged entries, whose owner cannot be read, count as entries without an owner. An attempt in progress is not
+    /// canceled.
     ///
-    /// - Parameter owner: The user, as in ``OutboxWrite/owner``; nil for the writes that belong to nobody.
+    /// - Parameter owner: The user, as in ``OutboxWrite/owner``; nil for the writes without an owner.
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
     public func discardAll(of owner: String?) async throws(OutboxError) {

@@ -81,7 +81,7 @@ extension OutboxCore {
         return ids
     }
 
-    /// Returns the ids of the entries of a user, or of nobody.
+    /// Returns the ids of the entries of a user, or of those without an owner.
     func allIDs(of owner: String?) async throws(StorageError) -> Set<String> {
         var ids: Set<String> = []
         try await visitAll { items in

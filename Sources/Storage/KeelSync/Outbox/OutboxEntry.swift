@@ -51,7 +51,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     let owner: String?
     /// The end of the lease, in the reader's time of day; nil if there is none.
     private(set) var claimEnd: Timestamp?
-    /// Whether the end of the lease was determined by the time since the machine's start, which nobody can set.
+    /// Whether the end of the lease was determined by the time since the machine's start, which cannot be set.
     let isClaimCertain: Bool
     /// The end of the retry delay; nil if it is over.
     let notBefore: Timestamp?

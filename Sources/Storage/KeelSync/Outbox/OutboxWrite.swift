@@ -30,11 +30,11 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     /// The contents.
     public var body: [UInt8]
 
-    /// The name of the user to whom the write belongs, such as the identity of an `AuthSession`; nil for anyone's.
+    /// The name of the user to whom the write belongs, such as the identity of an `AuthSession`; nil for none.
     ///
-    /// A sender that signs requests sends the write only as this user, and leaves it in the outbox while nobody or
-    /// another user is signed in. Give the writes of different users different keys: a write that waits for its user
-    /// holds the later writes of its key.
+    /// A sender that signs requests sends the write only as this user, and leaves it in the outbox while no user or
+    /// another user is signed in. It sends a write without an owner as the signed-in user. Give the writes of different
+    /// users different keys: a write that waits for its user holds the later writes of its key.
     public var owner: String?
 
     /// Creates a write.

@@ -10,7 +10,7 @@ internal import Musl
 internal import Bionic
 #endif
 
-/// The time since the machine started, which all of its processes share and nobody can set.
+/// The time since the machine started, which all of its processes share and which cannot be set.
 package struct Uptime: Sendable {
     /// The identifier of this start of the machine.
     package let boot: String
