@@ -21,7 +21,7 @@ public protocol ByteSealing: Sendable {
     /// Returns a keyed hash of `plain`, 32 bytes long, for lookups by equality.
     func fingerprint(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8]
 
-    /// Returns sealed bytes anew, under the key that seals now; nil if they are under it already.
+    /// Returns the bytes sealed again, under the key that seals now; nil if they are under it already.
     ///
     /// Stores call it to leave a former key, so that it can be destroyed. The default opens and seals, whatever the key
     /// of the bytes is: implement it if there are several keys.

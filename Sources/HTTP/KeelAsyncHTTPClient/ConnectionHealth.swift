@@ -5,7 +5,7 @@ import Synchronization
 
 /// The events of an HTTP/2 connection that explain the end of its streams.
 ///
-/// AsyncHTTPClient tells a request only that its stream or connection was closed.
+/// AsyncHTTPClient reports to a request only that its stream or connection was closed.
 final class ConnectionHealth: Sendable {
     private struct State {
         var lastStream: Int?

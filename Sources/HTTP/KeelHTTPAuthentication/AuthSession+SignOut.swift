@@ -90,9 +90,9 @@ extension AuthSession {
     ///
     /// - Parameters:
     ///   - name: The name of the clean-up.
-    ///   - work: The work to do; it receives the reason for the sign-out and the ``identity`` of the user, which is
-    ///     that of all callers without a user if nobody was signed in. Nil if it is unknown: other users may then have
-    ///     data that has to stay.
+    ///   - work: The work to do; it receives the reason for the sign-out and the ``identity`` of the user, or
+    ///     the one of all callers without a user if no user was signed in. It is nil if the user is unknown: other
+    ///     users may then have data that has to stay.
     public func onSignOut(
         _ name: String,
         _ work: @escaping @Sendable (_ reason: SignOutReason, _ user: String?) async throws -> Void

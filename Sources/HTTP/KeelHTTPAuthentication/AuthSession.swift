@@ -104,7 +104,7 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         }
         let (credentials, name, isKept) = await named(stored)
         let next = credentials == nil ? Successor.nobody : .user(name)
-        // A name made up for this launch does not tell whether the user is still the one of the last launch.
+        // A name that was created for this launch does not show whether the user is still that of the last launch.
         if isKept {
             _ = await runCleanUps(credentials == nil ? .requested : .replaced, of: nil, next: next)
         }

@@ -12,15 +12,15 @@ public protocol IdentityServer<Credentials>: Sendable {
 
     /// Returns credentials that replace `credentials`.
     ///
-    /// - Throws: `AuthenticationError` with the code `denied` if the server refuses for good, which ends the session.
-    ///   A `NetworkError` ends it too if its body is an OAuth 2 error that revokes the grant, such as `invalid_grant`
-    ///   (RFC 6749 section 5.2). Any other error leaves the session unchanged, whatever its status:
+    /// - Throws: `AuthenticationError` with the code `denied` if the server refuses permanently, which ends the
+    ///   session. A `NetworkError` ends it too if its body is an OAuth 2 error that revokes the grant, such as
+    ///   `invalid_grant` (RFC 6749 section 5.2). Any other error leaves the session unchanged, whatever its status:
     ///   gateways, captive portals and misconfigured servers also answer 400 and 401.
     func refresh(_ credentials: Credentials) async throws -> Credentials
 }
 
 extension AuthenticationError {
-    /// Creates the error of a failed refresh: denied for good, or a failure that may pass.
+    /// Creates the error of a failed refresh: a permanent denial, or a failure after which the session continues.
     init(refreshing error: any Error) {
         if let known = error as? AuthenticationError, known.code == .denied {
             self = known

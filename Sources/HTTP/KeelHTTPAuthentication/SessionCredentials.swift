@@ -27,8 +27,8 @@ public protocol SessionCredentials: Sendable {
     /// account that ``AuthSession/signIn(as:_:)`` names. HTTP caches, repositories and outboxes use it to keep users
     /// apart. If your own type has this property and encodes it with the rest, a user's cached responses are found
     /// again after a restart. The default implementation does not store the identifier, which then ends with the
-    /// session object: ``AuthSession/restore()`` cannot tell users apart, and does not make up for a clean-up that did
-    /// not run before another user signed in.
+    /// session object: ``AuthSession/restore()`` then cannot distinguish users, and does not run a clean-up that
+    /// was missed before another user signed in.
     var sessionID: String? { get set }
 }
 

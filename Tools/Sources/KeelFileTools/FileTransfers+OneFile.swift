@@ -110,7 +110,7 @@ extension FileTransfers {
     }
 }
 
-/// The size and the date of a local file, which tell whether it was changed.
+/// The size and the date of a local file, which show whether it was changed.
 private struct LocalFileState: Equatable {
     private let byteCount: Int?
     private let modified: Date?

@@ -9,7 +9,7 @@ import NIOSSL
 /// Sets up connections of HTTP/1.1, or of HTTP/2 if the client begins with its preface, with limits and with work that
 /// is canceled when the client disconnects.
 struct ConnectionChannel: ServerChildChannel {
-    /// A connection, once its first bytes have told the protocol.
+    /// A connection, once its first bytes have shown the protocol.
     enum Connection: Sendable {
         case http1(HTTP1Channel, HTTP1Channel.Value)
         case http2(HTTP2Channel, HTTP2Channel.Value)
@@ -104,7 +104,8 @@ struct ConnectionChannel: ServerChildChannel {
         let number = UInt64.random(in: .min ... .max)
         let setup = HTTP2Channel(
             responder: { request, writer, stream in
-                // The stream closes when the client resets it or disconnects; its end of the request alone says nothing.
+                // The stream closes when the client resets it or disconnects; its end of the request alone says
+                // nothing.
                 let presence = ClientPresence()
                 stream.closeFuture.whenComplete { _ in presence.end() }
                 presence.beginWork()

@@ -101,8 +101,8 @@ struct HandlerResponder: Sendable {
 
     /// Calls the handler in a separate task.
     ///
-    /// Until a task ends, it keeps the memory that its deepest calls needed, about 25 KiB for a response of a store. The
-    /// task of a connection would keep that for as long as its client stays.
+    /// Until a task ends, it keeps the memory that its deepest calls needed, about 25 KiB for a response of a store.
+    /// The task of a connection would keep that for as long as its client stays.
     @inline(never)
     private func reply(to call: HTTPCall) async -> HTTPReply {
         async let reply = handler.respond(to: call)
@@ -138,7 +138,7 @@ struct HandlerResponder: Sendable {
         request.headers[.transferEncoding] != nil || (length(of: request) ?? 0) > 0
     }
 
-    /// Whether a request of HTTP/2 may have a body: it need not tell (RFC 9113, section 8.1.1).
+    /// Whether a request of HTTP/2 may have a body: no field has to announce it (RFC 9113, section 8.1.1).
     private static func mayHaveBody(_ request: Request) -> Bool {
         if let length = length(of: request) { return length > 0 }
         return ![.get, .head, .delete, .options, .trace].contains(request.method)

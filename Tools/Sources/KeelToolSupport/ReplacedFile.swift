@@ -12,7 +12,7 @@ package struct ReplacedFile {
     ///
     /// - Parameters:
     ///   - target: The name that the file gets.
-    ///   - suffix: What tells the unfinished file from others.
+    ///   - suffix: The suffix of the unfinished file.
     ///   - isPrivate: Whether only its owner may read it.
     /// - Throws: ``ToolError`` where it cannot be written, or is a pipe or a device.
     package init(_ target: URL, suffix: String = "part", isPrivate: Bool = false) throws {

@@ -42,7 +42,7 @@ extension AuthSession {
                 try await outbox.discardAll(of: nil)
             }
         }
-        // The names tell processes apart, so that none marks the clean-up of another one as done.
+        // The names distinguish processes, so that none marks the clean-up of another one as done.
         if let caches {
             onSignOut("keel.caches.\(process)") { _ in try await caches.removeAll() }
         }
@@ -65,7 +65,7 @@ extension AuthSession {
 }
 
 extension BackgroundWork {
-    /// Adds the observation of a session, which tells other parts that a user has signed in or out.
+    /// Adds the observation of a session, which notifies other parts when a user has signed in or out.
     ///
     /// - Parameters:
     ///   - session: The session.

@@ -59,7 +59,7 @@ final class DiskStore: Sendable {
     /// Removes files; the next opening removes any that remain.
     ///
     /// A power failure may undo one removal of a file and not the next. The segments removed before
-    /// one with removals must therefore be gone for good first, or they could return without it.
+    /// one with removals must therefore be durably gone first, or they could return without it.
     func remove(_ dropped: DiskIndex.Dropped) {
         for segment in dropped.segments {
             if segment.hasRemovals { try? files.syncFolder(names.folder) }

@@ -30,7 +30,7 @@ struct MemorySlot<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var value: Value?
     /// Whether the entry has neither an end of freshness nor a detail.
     @usableFromInline let isPlain: Bool
-    /// Whether the policy has yet to be told of a use.
+    /// Whether a use has not been reported to the policy yet.
     @usableFromInline var isNoted = false
 
     @inlinable

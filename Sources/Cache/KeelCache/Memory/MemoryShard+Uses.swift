@@ -1,5 +1,5 @@
 extension MemoryShard {
-    /// Notes a use, to be told to the policy in a batch.
+    /// Notes a use, which is reported to the policy in a batch.
     ///
     /// Telling it at once would touch memory all over the table under the lock. An entry used again
     /// before the batch is noted once. After a long run of hits alone the policy has nothing to

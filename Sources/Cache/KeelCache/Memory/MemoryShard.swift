@@ -29,10 +29,10 @@ struct MemoryShard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
     /// Values under way, by the hash of their keys.
     @usableFromInline var marks: [UInt64: MemoryMark] = [:]
     @usableFromInline var lastGeneration: UInt64 = 0
-    /// Slots whose use the policy has not been told of.
+    /// Slots whose use has not been reported to the policy.
     @usableFromInline let notes: UnsafeMutablePointer<UInt32>
     @usableFromInline var noteCount = 0
-    /// Uses noted since the last write and told to the policy.
+    /// Uses noted since the last write and reported to the policy.
     @usableFromInline var quietUses = 0
     @usableFromInline var random: UInt64
     @usableFromInline var policy: EvictionPolicy

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The removed tags, by which a read can tell whether its entry was removed.
+/// The removed tags, by which a read determines whether its entry was removed.
 ///
 /// A removal takes constant time, and reads of entries without tags cost nothing. Each removal
 /// begins an epoch. An entry carries a stamp, the epoch in which making its value began, and is

@@ -99,7 +99,7 @@ final class TierQueue: Sendable {
 
     /// Waits until the tier has taken a change, and returns the failure, if any.
     ///
-    /// `isOwn` tells whether the caller added the change and receives its failure.
+    /// `isOwn` says whether the caller added the change and receives its failure.
     @discardableResult
     func finish(_ id: UInt64, isOwn: Bool = true) async -> CacheError? {
         let starts = state.withLock { state in

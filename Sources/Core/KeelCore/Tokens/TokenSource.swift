@@ -8,7 +8,7 @@
 /// - concurrent callers cause one renewal and share its outcome;
 /// - transient errors are marked by ``KeelError/isTransient``.
 public protocol TokenSource: Sendable {
-    /// The identity of the current user, as a name that is not secret; nil if the source cannot tell.
+    /// The identity of the current user, as a name that is not secret; nil if the source does not know it.
     ///
     /// Layers that share responses use the name to distinguish the users of one client, and do not share the calls of a
     /// source without one. A name must never be reused for another user. It should be the same after a restart, and
@@ -20,7 +20,7 @@ public protocol TokenSource: Sendable {
 
     /// Returns the token to use after a server has refused `refused`.
     ///
-    /// A source without a better token returns the refused one; the caller then gives up.
+    /// A source without a better token returns the refused one; the caller then does not retry.
     func token(after refused: AccessToken) async throws -> AccessToken
 }
 

@@ -7,7 +7,7 @@
 /// A name is not empty, `.` or `..`, contains no `/` and no zero byte, and has at most ``maximumNameByteCount`` bytes
 /// of UTF-8; a path has at most ``maximumByteCount``. Therefore no path leads out of a store, whatever its origin. An
 /// interpolated value stays within one name: if it contains a `/`, the path is invalid. ``FileStore`` refuses invalid
-/// paths with `invalidPath`. Paths are compared by their bytes; the capabilities of a store tell whether its volume
+/// paths with `invalidPath`. Paths are compared by their bytes; the capabilities of a store say whether its volume
 /// does the same.
 public struct FileStorePath: Hashable, Sendable {
     /// The maximum size of a path in bytes of UTF-8, the limit of S3's keys.

@@ -30,7 +30,7 @@ public protocol AWSCredentialsProvider: Sendable {
     /// Returns the credentials to sign with.
     ///
     /// - Returns: The credentials.
-    /// - Throws: The reason that there are none; a `KeelError` tells whether it is transient.
+    /// - Throws: The reason why there are none; a `KeelError` says whether it is transient.
     func credentials() async throws -> AWSCredentials
 
     /// Returns the credentials to sign with after the server has reported that others have expired.

@@ -44,12 +44,12 @@ extension HTTPCallOptions {
     /// The only user for whom the call may be sent, as the signing layer's ``HTTPAuthorizing/identity``; nil means the
     /// user who is signed in at the first attempt.
     ///
-    /// Set it for a call that is made later than it was asked for, such as one from an outbox. For another user, and
-    /// if nobody is signed in, the call fails with ``TransportError/Code/credentialsUnavailable`` before it is sent.
+    /// Set it for a call that is sent later than it was made, such as one from an outbox. If another user or no user is
+    /// signed in, the call fails with ``TransportError/Code/credentialsUnavailable`` before it is sent.
     /// The same applies to a source of tokens without a `TokenSource.identity`. A client whose calls are signed with a
     /// constant token or a password has a hash of it as the identity.
     ///
-    /// `BearerAuthorization` and `BasicAuthorization` keep to it; a client without them ignores it.
+    /// `BearerAuthorization` and `BasicAuthorization` enforce it; a client without them ignores it.
     public var owner: String? {
         get { self[OwnerKey.self] }
         set { self[OwnerKey.self] = newValue }

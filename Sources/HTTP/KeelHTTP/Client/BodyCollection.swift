@@ -59,7 +59,7 @@ package struct BodyCollection: Sendable, Hashable {
 extension HTTPReply {
     /// Reads and discards a body of up to 8 KiB, for at most 250 ms, so that the connection can serve the next request.
     ///
-    /// A longer or slower body is dropped, which ends the exchange. The caller must let go of the reply afterward: the
+    /// A longer or slower body is dropped, which ends the exchange. The caller must release the reply afterward: the
     /// reply holds the exchange's place under a concurrency limit.
     func drain(on timer: DeadlineTimer) async {
         guard (0...8192).contains(announcedLength ?? 0) else { return }

@@ -14,12 +14,12 @@ public protocol HTTPMiddleware: Sendable {
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply
 
-    /// Whether the layer waits for nothing but `next`; the default implementation returns false.
+    /// Whether the layer waits only for `next`; the default implementation returns false.
     ///
-    /// Calls through layers that wait for something else, such as a token or a lock, need a child task to be canceled
-    /// at the end of their total time. That takes an eighth of the time of a small request. Return true for a layer
-    /// that, for example, adds a field or looks at the reply, and that never replaces a request body in memory with one
-    /// that is produced while it is sent. The total time does not end other waits of such a layer.
+    /// A call through a layer that waits for something else, such as a token or a lock, runs in a child task, which is
+    /// canceled at the end of the call's total time. That costs an eighth of the time of a small request. Return true
+    /// for a layer that, for example, adds a field or inspects the reply, and that never replaces a request body in
+    /// memory with one that is produced while it is sent. The total time does not end other waits of such a layer.
     var waitsOnlyForNext: Bool { get }
 }
 

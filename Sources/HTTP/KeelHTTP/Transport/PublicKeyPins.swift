@@ -23,7 +23,7 @@ public struct PublicKeyPins: Sendable {
     public enum Mode: Sendable, Hashable {
         /// The call fails with ``TransportError/Code/tlsPinMismatch`` and nothing is sent.
         case enforce
-        /// The call goes on; the mismatch is only reported.
+        /// The call continues; the mismatch is only reported.
         case audit
     }
 
@@ -41,7 +41,7 @@ public struct PublicKeyPins: Sendable {
         }
     }
 
-    /// The pins of each host; `*.example.org` stands for every host directly below `example.org`.
+    /// The pins of each host; `*.example.org` matches every host directly below `example.org`.
     ///
     /// Hosts without pins are not checked.
     public var hosts: [String: Set<Pin>]
@@ -74,7 +74,7 @@ public struct PublicKeyPins: Sendable {
         return hosts["*" + host[dot...]]
     }
 
-    /// Returns whether the call may go on with a server's key, given the SHA-256 digest of the key; called by
+    /// Returns whether the call may continue with a server's key, given the SHA-256 digest of the key; called by
     /// transports.
     ///
     /// A connection without a key has the digest nil.

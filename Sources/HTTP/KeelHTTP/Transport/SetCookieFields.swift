@@ -4,8 +4,8 @@ package enum SetCookieFields {
     ///
     /// URLSession joins fields of the same name. Unlike other fields, a `Set-Cookie` field may contain commas, above
     /// all in dates (RFC 9110 section 5.3), so a field begins only after a comma that a name and an equals sign follow.
-    /// Foundation's `HTTPCookie` uses the same rule. It cannot tell a value such as `1, b=2` from two fields, and a
-    /// field with only a value stays part of the previous one.
+    /// Foundation's `HTTPCookie` uses the same rule. It cannot distinguish a value such as `1, b=2` from two fields,
+    /// and a field with only a value stays part of the previous one.
     package static func fields(inJoined text: String) -> [String] {
         let bytes = text.utf8
         var fields: [String] = []

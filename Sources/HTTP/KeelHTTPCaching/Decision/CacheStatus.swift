@@ -2,7 +2,7 @@
 struct CacheStatus: Hashable, Sendable {
     /// The reason a request was forwarded to the origin.
     enum Forward: String, Hashable, Sendable {
-        /// The cache was told not to handle the request.
+        /// The request or the configuration bypassed the cache.
         case bypass
         /// Requests with this method are forwarded.
         case method

@@ -8,7 +8,7 @@ struct CacheOwner: Sendable {
     /// The source of the decision; nil in a cache that does not separate users.
     private let partition: HTTPCachePartition?
     private let signer: String?
-    /// Whether credentials added by a lower layer belong to this user, whoever that is.
+    /// Whether credentials added by a lower layer belong to the signed-in user.
     let coversAuthorization: Bool
 
     /// Determines the owner of a call; nil if it cannot be determined.
@@ -35,7 +35,7 @@ struct CacheOwner: Sendable {
     /// Returns whether a call was sent in this user's name.
     ///
     /// Lower layers sign a call after its owner was determined, and another user may have signed in
-    /// by then. A signer gives no name to two users: the same name before and after is one user.
+    /// by then. A signer never gives one name to two users, so the same name before and after is the same user.
     func owns(_ reply: HTTPReply, to call: HTTPCall) async -> Bool {
         guard let partition else { return true }
         let isAnnounced =

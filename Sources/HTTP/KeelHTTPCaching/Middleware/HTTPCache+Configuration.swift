@@ -21,8 +21,8 @@ extension HTTPCache {
         /// How long after its freshness a response may be served while the origin is unreachable;
         /// nil, the default, for never.
         ///
-        /// With a value, a call may return old data as an ordinary result: only the reply tells,
-        /// see ``HTTPCacheResult/stale(_:)``. A single call opts in with
+        /// With a value, a call may return old data as an ordinary result; the reply's
+        /// ``HTTPCacheResult/stale(_:)`` says so. A single call opts in with
         /// ``HTTPCachePolicy/staleWhenOffline``. RFC 9111 section 4.2.4 allows this to a
         /// disconnected cache. `must-revalidate` and `no-cache` are always obeyed, and
         /// `stale-if-error` from an origin is always used.

@@ -24,7 +24,7 @@ extension DownloadFile {
 
     /// Moves a complete file to the place of the part.
     ///
-    /// `isLocked` tells whether a run of this process holds the lock.
+    /// `isLocked` says whether a run of this process holds the lock.
     func adopt(
         _ location: URL,
         _ record: DownloadRecord,

@@ -13,7 +13,7 @@ internal import Bionic
 /// A key file on disk, checked while it is open: the file that was checked is the file that is read, even if its name
 /// is reused meanwhile.
 enum PrivateFile {
-    /// Reads a file that belongs to this user or root and that nobody else may access.
+    /// Reads a file that belongs to this user or root and that no other user may access.
     ///
     /// Links are followed, because deployments put secrets behind them; the checks apply to the target. Pipes and
     /// devices are refused.

@@ -144,8 +144,8 @@ public struct KeysetFile: Sendable {
     /// ring reserves messages in the file before it encrypts them, so the counts in the file cover all rings.
     ///
     /// While the file cannot be read, the ring continues with its reservation. If the file is gone or no longer has the
-    /// ring's primary key, the ring refuses to encrypt with `keyStoreFailed`, because nobody could decrypt the result
-    /// later. If that change of the file was intended, call ``KeyRing/replace(with:)``.
+    /// ring's primary key, the ring refuses to encrypt with `keyStoreFailed`, because the result could not be
+    /// decrypted later. If that change of the file was intended, call ``KeyRing/replace(with:)``.
     ///
     /// - Parameters:
     ///   - algorithm: The algorithm of the keys if the file does not exist yet; nil creates no file.

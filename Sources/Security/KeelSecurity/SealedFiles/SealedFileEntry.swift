@@ -56,7 +56,7 @@ enum SealedFileEntry: Sendable {
             }
         }
         let passphrases = entries.count { if case .passphrase = $0 { true } else { false } }
-        // A passphrase beside recipients would not tell the reader anything about the writer.
+        // A passphrase beside recipients would not authenticate the writer.
         guard !entries.isEmpty, passphrases == 0 || entries.count == 1 else {
             throw SealedFileHeader.refusal
         }

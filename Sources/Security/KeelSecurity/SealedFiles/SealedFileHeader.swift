@@ -18,8 +18,8 @@ public import Foundation
 /// ```
 ///
 /// A sealed file is the header and a stream of ``StreamingEncryption`` under a key of its own, so both directions need
-/// bounded memory. Any one recipient opens a file for several. A passphrase is the only way to open its file: whoever
-/// opens a file with a passphrase knows that the writer had the passphrase. Recipients do not authenticate the writer.
+/// bounded memory. Each of a file's recipients can open it. A file under a passphrase has no recipients, so opening it
+/// proves that the writer had the passphrase. Recipients do not authenticate the writer.
 ///
 /// Reading takes two steps: ``init(beginning:)`` finds the header, and `decryptor(…)` opens the stream behind it. The
 /// file format is described in `Documentation/Protocols/SealedFile.md`.
@@ -177,8 +177,8 @@ public struct SealedFileHeader: Sendable {
     ///   - context: The context that was given when the file was sealed.
     /// - Returns: The decryptor of everything behind ``bytes``.
     /// - Throws: `keyNotFound` if the file was sealed for recipients; `decryptionFailed` for another passphrase or a
-    ///   damaged header, and if the header asks for more than 1 GiB of memory or for memory times passes above 16 GiB. A
-    ///   different context is noticed by the decryptor.
+    ///   damaged header, and if the header asks for more than 1 GiB of memory or for memory times passes above 16 GiB.
+    ///   A different context is noticed by the decryptor.
     @concurrent
     public func decryptor(
         passphrase: String,

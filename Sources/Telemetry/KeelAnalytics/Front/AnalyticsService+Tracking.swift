@@ -131,8 +131,8 @@ extension AnalyticsService {
     /// both. Setting the current id again has no effect.
     ///
     /// The id is sent unchanged, because it identifies the user.
-    /// ``AnalyticsStatus/hasPersonalUserID`` tells whether it looks like personal data, such as a
-    /// mail address or a telephone number.
+    /// ``AnalyticsStatus/hasPersonalUserID`` says whether it looks like personal data, such as an
+    /// e-mail address or a telephone number.
     ///
     /// - Parameter userID: An id in the app's own terms, not an address or a name.
     public func setUserID(_ userID: String) {

@@ -186,7 +186,7 @@ public struct AnalyticsService: Sendable {
 
     /// Returns the fate of every event, per destination, counted on disk.
     ///
-    /// Scans all pending records. ``AnalyticsLedger/isBalanced`` tells whether the records on disk
+    /// Scans all pending records. ``AnalyticsLedger/isBalanced`` says whether the records on disk
     /// agree with the counters. There are none while another service delivers. In a folder that
     /// several services track into, the accepted events are the sum of the others.
     ///

@@ -11,7 +11,7 @@ public import Foundation
 
 /// Sends events to Google Analytics 4 over its Measurement Protocol, for a web or an app stream.
 ///
-/// **At most once.** Google offers no field for deduplication and no response that tells whether an
+/// **At most once.** Google offers no field for deduplication and no response that says whether an
 /// event was accepted: a batch with a lost response is not sent again, and an invalid event would
 /// be dropped silently. All rules are therefore checked before sending, and an invalid record is
 /// refused with a reason.

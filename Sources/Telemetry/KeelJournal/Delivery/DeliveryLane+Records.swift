@@ -70,9 +70,9 @@ extension DeliveryLane {
         state.hasOldDoubts = false
     }
 
-    /// Settles all records that match, read or not.
+    /// Gives all records that match a final outcome, also those that have not been read.
     ///
-    /// Those in the current request are settled once it has ended, unless they arrive.
+    /// Those in the current request get this outcome once it has ended, unless they arrive.
     package func discard(
         as fate: DeliveryFate,
         where matches: (JournalRecord) -> Bool

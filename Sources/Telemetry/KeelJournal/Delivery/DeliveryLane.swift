@@ -35,7 +35,7 @@ package final class DeliveryLane<Receiver: DeliveryReceiver>: Sendable {
         var doomed: [JournalPosition: DeliveryFate] = [:]
         /// Whether the note may contain records that the previous process left in doubt.
         var hasOldDoubts = true
-        /// Whether unsettled records have to be read again.
+        /// Whether records without a final outcome have to be read again.
         var needsRewind = false
         var refusals = RefusalPace()
         /// When the next attempt is due, unless forced.

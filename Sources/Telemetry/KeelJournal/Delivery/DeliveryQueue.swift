@@ -1,4 +1,4 @@
-/// The items that a lane has read and not yet settled, and the search for those that are refused.
+/// The items that a lane has read and that have no final outcome yet, and the search for those that are refused.
 ///
 /// An item that is refused alone is a suspect, as the receiver may be refusing everything. It is
 /// sent once more after the receiver has accepted another item, and given up if refused again.
@@ -65,7 +65,7 @@ struct DeliveryQueue<Item: Sendable>: Sendable {
 
     /// Removes the items that must no longer be sent.
     ///
-    /// - Returns: The fates of those that are settled.
+    /// - Returns: The final outcomes of the removed items that are not held.
     mutating func review(
         _ decide: (Entry) -> DeliveryDecision<Item>?
     ) -> [JournalPosition: DeliveryFate] {

@@ -37,7 +37,7 @@ extension DeliveryReceiver {
     package func show(_ status: DeliveryStatus) {}
 }
 
-/// What happens to a record.
+/// The decision about a record before it is sent.
 package enum DeliveryDecision<Item: Sendable>: Sendable {
     /// It is sent.
     case send(Item, size: Int)
@@ -47,7 +47,7 @@ package enum DeliveryDecision<Item: Sendable>: Sendable {
     case settle(DeliveryFate)
 }
 
-/// The fate of a record that no longer waits.
+/// The final outcome of a record.
 package enum DeliveryFate: Sendable, Hashable {
     case delivered
     case purged
@@ -91,13 +91,13 @@ package struct DeliveryStatus: Sendable {
         case idle, delivering, waiting, misconfigured
     }
 
-    /// The settled records.
+    /// The counts of records with a final outcome.
     package internal(set) var note: DeliveryNote
     /// The records lost to the journal's bounds and to damage, as last counted.
     package internal(set) var losses: ConsumerCounts
     /// The number of records for the receiver when the lane was opened; nil until counted.
     package internal(set) var base: Int?
-    /// The number of records settled at that time.
+    /// The number of records with a final outcome at that time.
     package let firstSum: Int
     /// The number of records appended since.
     package internal(set) var appended = 0

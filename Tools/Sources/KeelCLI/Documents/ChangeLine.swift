@@ -7,7 +7,7 @@ struct ChangeLine {
     let output: CommandOutput
     /// Whether lines are JSON.
     let isJSON: Bool
-    /// How documents stand in them.
+    /// The form of documents in them.
     let document: ExportLine
 
     /// Writes the changes from one result to the next, and the documents that cannot be read now.
@@ -79,7 +79,7 @@ struct OutageNote {
 
     init(_ output: CommandOutput) { self.output = output }
 
-    /// Reports the beginning or the end of an outage, if the listener tells of one.
+    /// Reports the beginning or the end of an outage, if the listener reports one.
     mutating func show(_ isAway: Bool) {
         guard isAway != self.isAway else { return }
         self.isAway = isAway

@@ -30,7 +30,7 @@ extension PostgreSQLStorageAdapter {
 }
 
 extension PostgreSQLStorageAdapter {
-    /// Creates or completes the tables of a database, or tells how.
+    /// Creates or completes the tables of a database, or describes how.
     ///
     /// - Throws: `ToolError`, which says what to do.
     package static func migrated(

@@ -17,11 +17,11 @@ package struct Setting: Hashable, Sendable {
     package let kind: Kind
     /// The commands below that take it; empty for all that have the option.
     package let subcommands: [String]
-    /// The options that stand in its place: if the command line names one, this one is not added.
+    /// The alternative options: if the command line names one of them, this one is not added.
     package let alternatives: Set<String>
-    /// The option without which it means nothing.
+    /// The option without which this one has no effect.
     package let companion: String?
-    /// Whether the option's name alone does not say what it is for, such as the store of secrets.
+    /// Whether the option belongs to this command alone, such as the store of secrets.
     ///
     /// Such a setting has a variable of its own, and is in the command's table only.
     package let isOwn: Bool

@@ -99,7 +99,7 @@ package struct Settings: Sendable {
                 rank: .flag
             )
         }
-        // Of options that stand in each other's place, those of the highest precedence hold.
+        // Of alternative options, those with the highest precedence apply.
         let holding = found.filter { one in
             one.rank == .flag
                 || !one.setting.alternatives.contains { given[$0] != nil }

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A layer that adds an `Idempotency-Key` to calls, so that a server can tell a repetition from a new request.
+/// A layer that adds an `Idempotency-Key` to calls, so that a server can distinguish a repetition from a new request.
 ///
 /// The key is the same for all attempts and redirects of a call and makes the call repeatable: use it only with servers
 /// that honor the field (draft-ietf-httpapi-idempotency-key-header). An endpoint's own key is kept.
