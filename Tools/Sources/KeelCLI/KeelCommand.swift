@@ -11,7 +11,7 @@ struct KeelCommand: AsyncParsableCommand {
         discussion: """
             Options that a command line does not name come from variables such as KEEL_STORAGE, then \
             from keel.toml in this folder or one above it, or from ~/.config/keel/config.toml. keel \
-            config show tells where each value comes from.
+            config show lists each value with its origin.
             """,
         version: BuildVersion.text,
         subcommands: [

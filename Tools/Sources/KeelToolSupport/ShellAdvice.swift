@@ -14,9 +14,9 @@ package enum ShellAdvice {
 
     /// The advice for codes that mean the same in every area.
     private static let common = [
-        "cancelled": "Nothing to do; run it again if it was not meant to end.",
+        "cancelled": "Nothing to do; run it again if you did not mean to end it.",
         "encodingFailed": "Change the value as the message says.",
-        "fileFailed": "Check the folder and the disk; what was stored before is intact.",
+        "fileFailed": "Check the folder and the disk; the stored data is intact.",
         "invalidArgument": "Change what the message names, and run it again.",
         "unknown": "Report the message: keel does not know this failure.",
     ]
@@ -29,7 +29,7 @@ package enum ShellAdvice {
     ]
 
     private static let storage = [
-        "documentNotFound": "Check the path: keel documents query COLLECTION shows what there is.",
+        "documentNotFound": "Check the path: keel documents query COLLECTION lists the documents.",
         "alreadyExists": "Choose another id.",
         "unsupported": "Use a store of another kind, or leave out the option that asks for it.",
         "indexRequired": "Create the index that the message names: keel documents indexes import.",
@@ -44,16 +44,16 @@ package enum ShellAdvice {
     ]
 
     private static let files = [
-        "fileNotFound": "Check the name: keel files list shows what there is.",
+        "fileNotFound": "Check the name: keel files list lists the files.",
         "conditionFailed": "It was changed meanwhile: run it again.",
         "tooLarge": "Send it in larger parts with --part-size, or split it.",
         "rangeNotSatisfiable": "It was changed meanwhile: run it again.",
         "invalidPath": "Correct the name as the message says.",
         "unsupported": "Check --provider and --endpoint: the server cannot do it.",
         "contentConsumed": "Run it again: standard input can be read once only.",
-        "sourceFailed": "Check that the file can be read; what was there before is intact.",
+        "sourceFailed": "Check that the source can be read; the target is unchanged.",
         "readFailed": "Check that the file can be read, and the disk.",
-        "writeFailed": "Check that the folder can be written to; what was there before is intact.",
+        "writeFailed": "Check that the folder can be written to; its files are unchanged.",
         "unavailable": "Try again later; after a change, see with keel files stat if it happened.",
         "credentialsMissing":
             "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or add --aws-profile.",
@@ -64,8 +64,8 @@ package enum ShellAdvice {
         "saveFailed": "Check the store: it has the old secret or the new one, complete.",
         "loadFailed": "Check that the store can be read, and that no other program locks it.",
         "deleteFailed": "Run it again: the secret may still be there.",
-        "keyNotFound": "Check the key: keel secrets list shows those that there are.",
-        "invalidData": "Write the secret anew: keel secrets set.",
+        "keyNotFound": "Check the key: keel secrets list lists the keys.",
+        "invalidData": "Store the secret again: keel secrets set.",
         "tooLarge": "Keep it in an encrypted file: keel encrypt.",
         "readOnly": "Add --store platform or --store file:FOLDER.",
         "locked": "Unlock the store, for example by logging in, and run it again.",
@@ -121,7 +121,7 @@ package enum ShellAdvice {
         "hostNotFound": "Check the spelling of the host.",
         "poolTimeout": "Try again, with less at a time.",
         "tlsHostnameMismatch": "Check the host; someone may be answering in its place.",
-        "tlsClientCertificate": "Ask who runs the server: it wants another certificate.",
+        "tlsClientCertificate": "Give a certificate that the server accepts; its operator knows which.",
         "proxyUnauthorized": "Give a user name and a password that the proxy accepts.",
         "circuitOpen": "Try again after a while.",
         "throttled": "Try again, with less at a time.",

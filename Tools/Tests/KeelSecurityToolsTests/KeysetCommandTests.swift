@@ -138,7 +138,7 @@ struct KeysetCommandTests {
             ["keyset", "reencrypt", sealed, foreign, "--keyset", keyset.path] + key
         )
         #expect(result.code == 2)
-        #expect(result.output == "1 file encrypted anew, 1 unreadable\n")
+        #expect(result.output == "1 file encrypted again, 1 unreadable\n")
         #expect(try Data(contentsOf: URL(filePath: foreign)) == Data("no stream".utf8))
         try change("destroy", ["--id", String(old), "--yes"])
         let copy = scratch.file("copy")

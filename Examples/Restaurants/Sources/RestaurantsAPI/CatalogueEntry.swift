@@ -62,7 +62,7 @@ extension LineFlaw {
             let place = context.codingPath.map(\.stringValue).joined(separator: ".")
             self.init(
                 place.isEmpty
-                    ? "this is no JSON object" : "“\(place)”: \(context.debugDescription)"
+                    ? "this is not a JSON object" : "“\(place)”: \(context.debugDescription)"
             )
         default:
             self.init("this is not JSON")

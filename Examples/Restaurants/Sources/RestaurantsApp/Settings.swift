@@ -69,7 +69,7 @@ struct Settings {
             url.host() != nil
         else {
             throw UsageError(
-                "“\(text)” is no address of a service.",
+                "“\(text)” is not the address of a service.",
                 suggestion: "Write for example --api http://127.0.0.1:8080."
             )
         }

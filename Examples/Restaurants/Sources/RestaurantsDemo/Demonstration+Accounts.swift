@@ -48,7 +48,7 @@ extension Demonstration {
         )
         try expect(
             outcome.errors.filter { $0.hasSuffix("session: credentials renewed") }.count == 1,
-            "the log tells of one renewal"
+            "the log has one renewal"
         )
     }
 

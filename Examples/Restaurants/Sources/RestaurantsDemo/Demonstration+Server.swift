@@ -90,18 +90,18 @@ extension Demonstration {
         let url = "postgres://keel@127.0.0.1:\(port)/postgres"
         note("a PostgreSQL server of its own, process \(database.identifier): \(url)")
         store = setting.store
-        note("1. The app, on its file, has a mirror, which lacks what is older")
+        note("1. The app, on its file, gets a mirror, which lacks the older documents")
         try await app(.a, "rate", chosen.id, "1", "--mirror", url)
-        note("2. keel documents copy adds that, while the app writes")
+        note("2. keel documents copy adds them, while the app writes")
         let copy = try start("keel", ["documents", "copy", store, url, "--quiet"])
         try await app(.a, "rate", chosen.id, "2", "--mirror", url)
         // Its comparison may find what the app has just written, so the next step decides.
         for line in try await copy.outcome(within: .seconds(300)).output { note(line) }
-        note("3. The mirror does what the file does")
+        note("3. The mirror gets each change of the file")
         let mirrored = try await app(.a, "rate", chosen.id, "3", "--mirror", url)
         try expect(mirrored.errors.isEmpty, "no event of the mirror")
         let own = try await app(.a, "favourites", "--mirror", url)
-        try expect(own.errors.isEmpty, "no difference in what is read")
+        try expect(own.errors.isEmpty, "no difference in the results of reads")
         let diff = try await start("keel", ["documents", "diff", store, url])
             .outcome(within: .seconds(300))
         for line in diff.output + diff.errors { note("keel documents diff: \(line)") }

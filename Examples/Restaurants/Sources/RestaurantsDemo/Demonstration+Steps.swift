@@ -9,19 +9,19 @@ extension Demonstration {
         return [
             ("The service starts", startService),
             ("A signs in by e-mail", signIn),
-            ("A’s tokens are sealed: no file of the app tells them", checkSecrets),
+            ("A’s tokens are sealed: no file of the app contains them", checkSecrets),
             ("A wrong password is refused, and nothing changes", refuseSignIn),
-            ("A withdrawn token is renewed, and nobody notices", renew),
+            ("A withdrawn token is renewed, unnoticed by the user", renew),
             ("B asks for a restaurant twice at once: one exchange, repeated", showTwice),
-            ("A loads all restaurants, page by page, though the service is busy", refresh),
+            ("A loads all restaurants, page by page, although the service is busy", refresh),
             ("A lists", list),
             ("B searches", search),
-            ("A finds what is near", near),
+            ("A finds restaurants nearby", near),
             ("B watches what A does: a favourite", favourite),
             ("B watches what A does: a rating", rate),
             ("Favourites belong to one user", checkUsers),
             ("Loading again loses no favourite and no rating", refreshAgain),
-            ("What A chose is at the service, once, though answers were lost", checkArrival),
+            ("A’s choices are at the service, once, although responses were lost", checkArrival),
             ("The service goes away", stopService),
             ("A lists and B searches without it", readOffline),
             ("Loading without it fails, and says why", refreshOffline),
@@ -29,15 +29,15 @@ extension Demonstration {
             ("Favourites and ratings wait for it", chooseOffline),
             ("A is killed while they wait, and none is lost", killWaiting),
             ("The service comes back, with fewer restaurants", restartService),
-            ("A signs in again: what waited arrives, each once", arrive),
-            ("What the service refuses is shown, and dropped", dropRefused),
+            ("A signs in again: each waiting change arrives once", arrive),
+            ("A refused change is shown, and dropped", dropRefused),
             ("A signs out", signOut),
             ("keel serve starts: the same app, its documents on a server", startServer),
             ("A signs in, and loads all restaurants into it", refreshOnServer),
             ("B, on the same server, watches what A does", watchOnServer),
             ("The server is killed, and the app says so", killServer),
             ("It starts again: nothing is lost, and B still watches", restartServer),
-            ("What A does is noted here, and nothing leaves without consent", noteUsage),
+            ("A’s actions are recorded here, and no event is sent without consent", noteUsage),
             ("With consent all of it arrives, once, also after a kill", sendUsage),
             ("The server ends when it is asked to", endServer),
         ] + last
@@ -78,7 +78,7 @@ extension Demonstration {
             outcome.errors.contains {
                 $0.contains("GET /restaurants?… retried after") && $0.hasSuffix("status 503")
             },
-            "the log tells of a repetition"
+            "the log has a retry"
         )
         let others = setting.restaurants.count - 1
         try expect(report.added == others, "all restaurants but the one that B asked for are new")
@@ -138,7 +138,7 @@ extension Demonstration {
         let line = try await watcher.line(within: .seconds(30), "the change", where: isWanted)
         show([line], from: .b)
         let time = Summary.text(start.duration(to: .now))
-        note("B told it, in a process of its own, \(time) after A’s command had ended")
+        note("B, another process, showed it \(time) after A’s command had ended")
     }
 
     // MARK: Users
@@ -193,7 +193,7 @@ extension Demonstration {
         try await expectLive { $0.contains("★★★★☆ ada rates") && $0.contains("(\(chosen.id))") }
         guard let watcher else { throw DemoFailure("nobody watches") }
         let outcome = try await watcher.outcome(within: .seconds(30))
-        try expect(outcome.status == 0, "B ends after three changes, as it was told")
-        try expect(outcome.output.count == 4, "B told three changes and nothing else")
+        try expect(outcome.status == 0, "B ends after three changes, as requested")
+        try expect(outcome.output.count == 4, "B showed three changes and nothing else")
     }
 }

@@ -58,7 +58,7 @@ extension Demonstration {
         try expect(Output.ids(pending) == waiting, "all of it still waits")
         try expect(
             api?.said.contains { $0.hasPrefix("ada: ") } == false,
-            "the service takes nothing in the name of nobody"
+            "the service accepts no write without a user"
         )
     }
 

@@ -76,7 +76,7 @@ extension DomainError: LocalizedError {
         case .emptySearch: "There is nothing to search for."
         case .invalidPlace(let text): "“\(text)” is not a place on the globe."
         case .locationRefused: "This app may not know where the device is."
-        case .locationUnknown: "The device could not tell where it is."
+        case .locationUnknown: "The device could not determine its location."
         case .sourceUnreachable: "The restaurant service could not be reached."
         case .sourceRefused: "The restaurant service refused the request."
         case .sourceNotUnderstood: "The restaurant service sent an invalid response."

@@ -77,7 +77,7 @@ public struct Baseline: Sendable, Hashable {
 
     private static let head = [
         "# Findings that are known and tolerated: rule, file, symbol.",
-        "# Written by keel-lint --write-baseline; --prune-baseline removes what is fixed.",
+        "# Written by keel-lint --write-baseline; --prune-baseline removes fixed findings.",
     ]
 
     /// The content of the baseline's file.

@@ -4,7 +4,7 @@ extension BuiltInRules {
         RuleDescription(
             "allow-reason",
             "An allowed finding has a reason.",
-            reason: "The next reader cannot tell an exception from a mistake without a reason.",
+            reason: "Without a reason, the next reader cannot distinguish an exception from a mistake.",
             violation: "import Alamofire  // keel:allow(vendor-modules)",
             correction:
                 """
@@ -30,7 +30,7 @@ extension BuiltInRules {
             "stale-baseline",
             "Every finding in the baseline still exists.",
             reason: "A line without a finding would hide the same fault when it returns.",
-            violation: "layers Sources/A.swift import B   # nobody imports B any more",
+            violation: "layers Sources/A.swift import B   # A no longer imports B",
             correction: "# the line is gone",
             help: "Run `keel-lint --prune-baseline`.",
             limits: "It compares rule, file and symbol.",

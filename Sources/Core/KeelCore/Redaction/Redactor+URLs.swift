@@ -15,7 +15,7 @@ extension Redactor {
             let authority = target[start...].prefix { $0 != UInt8(ascii: "/") }
             let sign = authority.lastIndex(of: UInt8(ascii: "@"))
             result += target[..<start]
-            // The host tells where a request went, so it is kept even if it is an IP address.
+            // The host shows where a request went, so it is kept even if it is an IP address.
             result += sign.map { authority[($0 + 1)...] } ?? authority
             pathStart = authority.endIndex
         }

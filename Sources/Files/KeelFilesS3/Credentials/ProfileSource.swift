@@ -107,7 +107,7 @@ struct ProfileSource: CredentialSource {
         guard values["mfa_serial"] == nil else {
             throw FileStoreError(
                 .unsupported,
-                "The profile “\(name)” needs a code of a second factor, which nobody can be asked for."
+                "The profile “\(name)” needs a code of a second factor, for which there is no prompt."
             )
         }
         let service = TokenService(

@@ -125,7 +125,7 @@ extension AuthenticationError.Code {
     public static let wrongCredentials = Self(
         name: "wrongCredentials",
         summary: "The name, the password or the token is wrong.",
-        advice: "Ask the user to check them; servers often do not tell which one is wrong."
+        advice: "Ask the user to check them; servers often do not say which one is wrong."
     )
 
     /// There is an account with this name already.

@@ -304,7 +304,7 @@ extension ListenStream {
     }
 
     static var lacksTimes: StorageError {
-        StorageError(.unsupported, "listening needs a store that tells the times of its states")
+        StorageError(.unsupported, "listening needs a store that reports the times of its states")
     }
 
     /// The error of a read whose result would exceed the server's limit; the client resumes the stream, perhaps on

@@ -55,7 +55,7 @@ extension BodySealing {
             guard (try? open(bytes, as: context)) == nil, try opensProof() else {
                 throw StorageError(
                     .permissionDenied,
-                    "the contents of the store cannot be sealed anew with the store’s key",
+                    "the contents of the store cannot be resealed with the store’s key",
                     cause: error
                 )
             }

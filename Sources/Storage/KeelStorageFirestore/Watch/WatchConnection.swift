@@ -140,7 +140,7 @@ package actor WatchConnection {
     }
 
     private static var silence: StorageError {
-        StorageError(.timeout, "the server has not told the result in time")
+        StorageError(.timeout, "the server has not sent the result in time")
     }
 
     /// Returns a page for a reader; nil if it must wait.

@@ -128,8 +128,8 @@ extension FirestoreDecoding {
         guard let text else { throw Self.flaw("the path of a field is missing") }
         guard Self.isWellFormed(text) else {
             throw Self.flaw(
-                "“\(text)” is not a valid field path: names of other characters than letters, digits "
-                    + "and underscores, or with a digit first, stand in back-ticks"
+                "“\(text)” is not a valid field path: enclose names with other characters than letters, "
+                    + "digits and underscores, or with a digit first, in backticks"
             )
         }
         let field = FieldPath(text)

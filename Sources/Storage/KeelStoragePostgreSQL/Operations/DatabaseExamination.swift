@@ -269,7 +269,7 @@ struct DatabaseExamination {
                 "connections",
                 text,
                 advice: "Raise max_connections, put a pooler in front, or lower readerCount: an "
-                    + "adapter goes on with fewer, but slower."
+                    + "adapter works with fewer, but more slowly."
             )
         ]
     }
@@ -344,7 +344,7 @@ struct DatabaseExamination {
                 advice: "While it is held, the server cannot clean up, and commits become slower. "
                     + (isSlot
                         ? "End long queries on the slot’s standby and set hot_standby_feedback = "
-                            + "off there; if nobody uses the slot, drop it: "
+                            + "off there; if the slot is not used, drop it: "
                             + "SELECT pg_drop_replication_slot('\(row.text(2))');"
                         : "End long queries on the standby, or set hot_standby_feedback = off there.")
             )
@@ -367,7 +367,7 @@ struct DatabaseExamination {
                 state: isLost ? .problem : .warning,
                 detail: isLost
                     ? "Its standby cannot catch up any more."
-                    : "Nobody uses it, and it keeps \(Shown.bytes(row.integer(2))) of the write-ahead log.",
+                    : "It is not used, and it keeps \(Shown.bytes(row.integer(2))) of the write-ahead log.",
                 advice: isLost
                     ? "Rebuild the standby with pg_basebackup."
                     : "Start its standby, or drop it before the disk is full: "

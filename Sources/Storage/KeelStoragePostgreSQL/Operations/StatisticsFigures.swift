@@ -114,7 +114,7 @@ extension PostgreSQLStorageAdapter.Statistics {
             ),
         ]
         if let feedLag {
-            let help = "The age of the oldest change that listeners have not been told of."
+            let help = "The age of the oldest change that listeners have not received."
             figures.append(gauge("feed_lag_seconds", help, seconds(feedLag)))
         }
         for standby in standbys {

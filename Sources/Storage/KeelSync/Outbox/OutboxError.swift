@@ -77,7 +77,7 @@ extension OutboxError.Code {
     public static let storage = Self(
         name: "storage",
         summary: "The store of the outbox failed.",
-        advice: "See the cause; what was put into the outbox before is still there."
+        advice: "See the cause; earlier writes are still in the outbox."
     )
 
     /// The store is temporarily unavailable; see the cause.

@@ -71,7 +71,7 @@ public struct LogFileConfiguration: Sendable {
         guard permissions & 0o600 == 0o600, permissions & ~0o664 == 0 else {
             let octal = String(permissions, radix: 8)
             throw Self.invalid(
-                "permissions must let the owner read and write, nobody execute and not all write: "
+                "permissions must let the owner read and write, no user execute, and not everyone write: "
                     + "0o600 to 0o664, but are 0o\(octal)"
             )
         }

@@ -105,7 +105,7 @@ struct CopyCommand: AsyncParsableCommand {
         let progress = output.progressLine(unit: .items("documents"))
         defer { progress.finish() }
         return try await Interruption.value(
-            advice: "Run it again with --resume to go on where it stopped."
+            advice: "Run it again with --resume to continue."
         ) {
             let total = progress.isDrawn ? try? await copy.documentCount : nil
             return try await copy.run(

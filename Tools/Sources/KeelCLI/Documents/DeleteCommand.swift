@@ -52,7 +52,7 @@ struct DeleteCommand: AsyncParsableCommand {
             let line = output.progressLine(unit: .items("documents"))
             defer { line.finish() }
             let count = try await Interruption.value(
-                advice: "What is deleted stays deleted; run it again to delete the rest."
+                advice: "Run it again to delete the rest."
             ) {
                 let (deletion, client) = (DocumentDeletion(in: adapter), StorageClient(adapter))
                 switch target {

@@ -107,10 +107,10 @@ struct ExportCommand: AsyncParsableCommand {
         switch report.consistency {
         case .snapshot: nil
         case .mixed:
-            "\(report.changed.counted("document")) changed during the export; what was written is "
-                + "not one state of the store. With --output it is."
+            "\(report.changed.counted("document")) changed during the export, so it is not one state "
+                + "of the store. With --output it is."
         case .unknown:
-            "The store cannot tell whether documents changed while they were read."
+            "The store does not report whether documents changed while they were read."
         }
     }
 

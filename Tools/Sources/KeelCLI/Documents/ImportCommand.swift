@@ -138,8 +138,8 @@ struct ImportCommand: AsyncParsableCommand {
 
     private var interruptionAdvice: String {
         file == "-"
-            ? "What is stored stays; import all of it again to add the rest."
-            : "Run it again with --resume to go on where it stopped."
+            ? "The documents imported so far stay; import all of it again to add the rest."
+            : "Run it again with --resume to continue."
     }
 
     private func write(_ report: ImportProgress, to output: CommandOutput) throws {

@@ -98,7 +98,7 @@ struct FilesStatCommand: AsyncParsableCommand {
             guard let file = try await files.metadataIfPresent(of: FileStorePath(key)) else {
                 throw ToolError(
                     "“\(shown)” does not exist",
-                    advice: "Check the key; keel files list s3://\(name) shows what there is."
+                    advice: "Check the key; keel files list s3://\(name) lists the files."
                 )
             }
             let record = Record(file)

@@ -138,7 +138,7 @@ struct FilesDeleteCommand: AsyncParsableCommand {
             }
         }
         try await bucket.run(
-            advice: "What is deleted stays deleted; run it again to delete the rest."
+            advice: "Run it again to delete the rest."
         ) { transfers, output in
             let count: Int
             if isRecursive {

@@ -159,7 +159,7 @@ enum Confirmation {
         advice: String
     ) throws {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
-            throw ToolError("\(declined): there is no terminal to ask at", advice: advice)
+            throw ToolError("\(declined): there is no terminal for the question", advice: advice)
         }
         let shown = CommandOutput.harmless("\(question) [y/N] ")
         try FileHandle.standardError.write(contentsOf: Array(shown.utf8))

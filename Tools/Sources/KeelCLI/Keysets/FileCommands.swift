@@ -362,7 +362,7 @@ struct KeysetReencryptCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard keys.keyset != nil else { throw ValidationError("Name the keyset with --keyset.") }
-        for file in files { try Parsed.requireFile(file, "A file that is written anew") }
+        for file in files { try Parsed.requireFile(file, "A file to encrypt again") }
     }
 
     func run() async throws {
@@ -391,7 +391,7 @@ struct KeysetReencryptCommand: AsyncParsableCommand {
                 try keys.output.record(["reencrypted": written, "unreadable": refused])
             } else {
                 try keys.output.line(
-                    "\(written.counted("file")) encrypted anew, \(refused) unreadable"
+                    "\(written.counted("file")) encrypted again, \(refused) unreadable"
                 )
             }
             return refused == 0 ? .done : .findings

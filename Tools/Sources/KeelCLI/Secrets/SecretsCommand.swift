@@ -124,7 +124,7 @@ struct SecretsDeleteCommand: AsyncParsableCommand {
                 secrets.output.failure(
                     ToolError(
                         "there was no secret “\(key)”",
-                        advice: "Check the key; keel secrets list shows those that there are."
+                        advice: "Check the key; keel secrets list lists the keys."
                     )
                 )
                 return .findings

@@ -64,7 +64,7 @@ enum DomainTemplates {
                 case .noteNotFound: "Take the id from the list."
                 case .noteDamaged: "See the cause, which names the note and its field."
                 case .unavailable: "Try again in a while."
-                case .storageFailed: "See the cause; nothing was changed by half."
+                case .storageFailed: "See the cause; no note was partially changed."
                 case .cancelled: nil
                 }
             }

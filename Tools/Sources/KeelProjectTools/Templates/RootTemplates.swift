@@ -86,12 +86,12 @@ enum RootTemplates {
         swift run __program__ watch            # follows every change, also those of other processes
         ```
 
-        | target | what it is | knows |
+        | target | contents | imports |
         |---|---|---|
         | `__App__Domain` | entities, use cases, protocols of repositories, `DomainError` | nothing |
-        | `__App__Presentation` | what people see | the domain |
+        | `__App__Presentation` | the command line | the domain |
         | `__App__Data` | repositories, DTOs, the mapping of errors | the domain and Keel |
-        | `__App__` | the composition root: puts them together | all |
+        | `__App__` | the composition root, which puts them together | all |
 
         The backend is one line in `Composition.swift`: an SQLite file in the app's own folder, and with `__VARIABLE___SERVER` a server:
 
@@ -100,7 +100,7 @@ enum RootTemplates {
         __VARIABLE___SERVER=http://127.0.0.1:8080 swift run __program__ list
         ```
 
-        `keel-lint.yml` says what the layers may import; `keel lint` holds the app to it.
+        `keel-lint.yml` says what the layers may import; `keel lint` checks it.
 
         """#
     )
@@ -108,8 +108,8 @@ enum RootTemplates {
     private static let lint = AppTemplate(
         "keel-lint.yml",
         #"""
-        # The layers of the app: Presentation → Domain ← Data → Keel. `keel lint` holds the app to them; a rule's
-        # reason: keel lint --explain RULE.
+        # The layers of the app: Presentation → Domain ← Data → Keel. `keel lint` checks them; the reason of a rule:
+        # keel lint --explain RULE.
         version: 1
 
         profiles: [clean-architecture, data-layer, services]
@@ -136,7 +136,7 @@ enum RootTemplates {
             type: protected
             modules: [Keel, "KeelStorage?*", "KeelAsyncHTTPClient"]
             only-from: [App]
-            because: Which backend there is, one place decides.
+            because: One place decides which backend the app uses.
           - name: no-circles
             type: acyclic
             between: layers

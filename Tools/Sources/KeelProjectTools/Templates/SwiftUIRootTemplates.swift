@@ -84,21 +84,21 @@ enum SwiftUIRootTemplates {
         swift run __program__       # the app, on macOS
         ```
 
-        | target | what it is | knows |
+        | target | contents | imports |
         |---|---|---|
         | `__App__Domain` | entities, use cases, protocols of repositories, `DomainError` | nothing |
-        | `__App__UI` | what the screens know: observable models, tested without a screen | the domain |
-        | `__App__Views` | how SwiftUI shows it | the models and the domain |
+        | `__App__UI` | observable models of the screens, tested without a screen | the domain |
+        | `__App__Views` | SwiftUI views | the models and the domain |
         | `__App__Data` | repositories, DTOs, the mapping of errors | the domain and Keel |
-        | `__App__Composition` | the composition root: puts them together | all |
+        | `__App__Composition` | the composition root, which puts them together | all |
         | `__App__` | the app on macOS | the composition, the models and the views |
 
-        For iOS, make an app's target in Xcode, add the product `__App__Screens` of this package, and give the target the lines of
-        `Sources/__App__/__App__App.swift`.
+        For iOS, create an app target in Xcode, add the product `__App__Screens` of this package, and copy the lines of
+        `Sources/__App__/__App__App.swift` to the target.
 
         The backend is one line in `Composition.swift`: an SQLite file in the app's own folder, and with `__VARIABLE___SERVER` a server.
 
-        `keel-lint.yml` says what the layers may import; `keel lint` holds the app to it.
+        `keel-lint.yml` says what the layers may import; `keel lint` checks it.
 
         """#
     )
@@ -106,8 +106,8 @@ enum SwiftUIRootTemplates {
     private static let lint = AppTemplate(
         "keel-lint.yml",
         #"""
-        # The layers of the app: Views → UI → Domain ← Data → Keel. `keel lint` holds the app to them; a rule's
-        # reason: keel lint --explain RULE.
+        # The layers of the app: Views → UI → Domain ← Data → Keel. `keel lint` checks them; the reason of a
+        # rule: keel lint --explain RULE.
         version: 1
 
         profiles: [clean-architecture, data-layer, services]
@@ -138,7 +138,7 @@ enum SwiftUIRootTemplates {
             type: protected
             modules: [Keel, "KeelStorage?*", "KeelAsyncHTTPClient"]
             only-from: [App]
-            because: Which backend there is, one place decides.
+            because: One place decides which backend the app uses.
           - name: no-circles
             type: acyclic
             between: layers

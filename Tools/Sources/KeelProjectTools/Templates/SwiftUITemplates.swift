@@ -323,7 +323,7 @@ enum SwiftUITemplates {
                 )
             }
 
-            @Test("A note that is written down appears, and is done")
+            @Test("A note is added, appears and is finished")
             func works() async throws {
                 let model = model(on: storage)
                 #expect(model.phase == .loading)
@@ -341,7 +341,7 @@ enum SwiftUITemplates {
                 #expect(model.problem == nil)
             }
 
-            @Test("What is refused is told, and the draft stays")
+            @Test("A refused note shows a problem, and the draft stays")
             func refused() async {
                 let model = model(on: storage)
                 model.draft = "  "
@@ -350,7 +350,7 @@ enum SwiftUITemplates {
                 #expect(model.problem?.advice == "Write at least one word.")
             }
 
-            @Test("A note that cannot be done is taken back on the screen")
+            @Test("A note that cannot be finished is shown as open again")
             func takenBack() async throws {
                 let model = model(on: storage)
                 let following = Task { await model.follow() }
@@ -365,7 +365,7 @@ enum SwiftUITemplates {
                 #expect(model.problem?.title == "There is no note “1”.")
             }
 
-            @Test("A store that is away is told, and followed again later")
+            @Test("A store that fails shows a problem")
             func away() async {
                 let broken = StorageClient(InMemoryStorageAdapter().failing { _ in .fail(.unsupported) })
                 let model = model(on: broken)

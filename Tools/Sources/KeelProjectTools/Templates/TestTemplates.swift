@@ -45,7 +45,7 @@ enum TestTemplates {
                 )
             }
 
-            @Test("A mistake is told with what to do about it")
+            @Test("A mistake is shown with advice")
             func mistakes() async {
                 #expect(await screen.run(["done", "7"]) == false)
                 #expect(shown.all == ["There is no note “7”.", "Take the id from the list."])
@@ -85,7 +85,7 @@ enum TestTemplates {
                 )
             }
 
-            @Test("What was kept is read again, the oldest first")
+            @Test("Saved notes are read, the oldest first")
             func order() async throws {
                 let notes = StoredNoteRepository(storage)
                 let (old, new) = (try note("b", 1), try note("a", 2))
@@ -95,7 +95,7 @@ enum TestTemplates {
                 #expect(try await notes.note(Note.ID("a")) == new)
             }
 
-            @Test("A note that is not there has an error of its own")
+            @Test("A missing note has its own error")
             func missing() async throws {
                 let error = await #expect(throws: DomainError.self) {
                     try await StoredNoteRepository(storage).note(Note.ID("x"))
@@ -103,7 +103,7 @@ enum TestTemplates {
                 #expect(error?.kind == .noteNotFound(Note.ID("x")))
             }
 
-            @Test("A note that cannot be read is an error, and not left out")
+            @Test("A note that cannot be read is an error")
             func damaged() async throws {
                 try await storage.setDocument("notes/1", ["text": "Milk", "written": "yesterday"])
                 let error = await #expect(throws: DomainError.self) {
@@ -112,7 +112,7 @@ enum TestTemplates {
                 #expect(error?.kind == .noteDamaged)
             }
 
-            @Test("A store that is away is told in the app's words, and its error is the cause")
+            @Test("An unavailable store is an error of the domain, with the store's error as its cause")
             func away() async throws {
                 let broken = StorageClient(InMemoryStorageAdapter().failing { _ in .fail(.unavailable) })
                 let error = await #expect(throws: DomainError.self) {
@@ -122,7 +122,7 @@ enum TestTemplates {
                 #expect(error?.cause is StorageError)
             }
 
-            @Test("Whoever watches sees each change", .timeLimit(.minutes(1)))
+            @Test("Watching shows each change", .timeLimit(.minutes(1)))
             func watching() async throws {
                 let notes = StoredNoteRepository(storage)
                 let first = try note("a", 1)
@@ -151,7 +151,7 @@ enum TestTemplates {
         struct UseCaseTests {
             private let notes = ScriptedNotes()
 
-            @Test("A note is written down with its id and its time")
+            @Test("A note is added with its id and its time")
             func add() async throws {
                 let note = try await AddNote(notes, makeID: { Note.ID("1") }, now: { .distantPast })(
                     " Milk "
@@ -161,7 +161,7 @@ enum TestTemplates {
                 #expect(notes.all == [note])
             }
 
-            @Test("A note without a text is refused, and nothing is kept")
+            @Test("A note without a text is refused, and not saved")
             func empty() async throws {
                 let add = AddNote(notes, makeID: { Note.ID("1") }, now: { .distantPast })
                 let error = await #expect(throws: DomainError.self) { try await add("  ") }
@@ -169,7 +169,7 @@ enum TestTemplates {
                 #expect(notes.all.isEmpty)
             }
 
-            @Test("What is done stands behind what is not")
+            @Test("Finished notes come after open ones")
             func list() async throws {
                 for id in ["1", "2"] {
                     try await notes.save(try Note(id: Note.ID(id), text: id, written: .distantPast))
@@ -178,7 +178,7 @@ enum TestTemplates {
                 #expect(try await ListNotes(notes)().map(\.id.text) == ["2", "1"])
             }
 
-            @Test("A store that fails is told in the app's words")
+            @Test("A failing store is an error of the domain")
             func failing() async throws {
                 notes.fail(with: DomainError(.unavailable))
                 let error = await #expect(throws: DomainError.self) { try await ListNotes(notes)() }

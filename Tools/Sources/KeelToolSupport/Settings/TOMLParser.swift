@@ -133,7 +133,7 @@ struct TOMLParser {
         guard position > start else {
             throw error(
                 "a key is missing",
-                "Keys have letters, digits, - and _; others stand in quotation marks."
+                "Keys have letters, digits, - and _; enclose others in quotation marks."
             )
         }
         return String(decoding: bytes[start..<position], as: UTF8.self)

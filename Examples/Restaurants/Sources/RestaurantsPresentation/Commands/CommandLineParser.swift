@@ -74,7 +74,7 @@ public enum CommandLineParser: Sendable {
         let text = try words.takeArgument("STARS", of: "rate")
         guard let stars = Int(text) else {
             throw UsageError(
-                "“\(text)” is no number of stars.",
+                "“\(text)” is not a number of stars.",
                 suggestion: "Write restaurants rate \(id) 4."
             )
         }
@@ -87,7 +87,7 @@ public enum CommandLineParser: Sendable {
         case "no": .consent(false)
         case let word:
             throw UsageError(
-                "“\(word)” is no decision.",
+                "“\(word)” is not a decision.",
                 suggestion: "Write restaurants consent yes, or restaurants consent no."
             )
         }

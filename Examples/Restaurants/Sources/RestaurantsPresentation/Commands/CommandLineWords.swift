@@ -29,7 +29,7 @@ struct CommandLineWords: Sendable {
         guard let text = try takeOption(name) else { return nil }
         guard let number = Int(text), number > 0 else {
             throw UsageError(
-                "“\(text)” is no number for \(name).",
+                "“\(text)” is not a number for \(name).",
                 suggestion: "Write for example \(name) 10."
             )
         }

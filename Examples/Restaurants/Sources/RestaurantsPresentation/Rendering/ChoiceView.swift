@@ -7,7 +7,7 @@ enum ChoiceView {
     }
 
     static func unfavourited(_ id: RestaurantID, by user: UserID, _ style: Style) -> String {
-        "\(style.faint("♡")) \(id) is no favourite of \(user)."
+        "\(style.faint("♡")) \(id) is not a favourite of \(user)."
     }
 
     static func rated(

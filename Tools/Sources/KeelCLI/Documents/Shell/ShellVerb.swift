@@ -26,11 +26,11 @@ enum ShellVerb: String, CaseIterable {
         case .delete:
             ("delete PATH [--recursive]", "deletes a document or a collection; asks first")
         case .exit: ("exit", "leaves, as Control-D does")
-        case .explain: ("explain [COLLECTION] [--where …]", "tells how the store answers a query")
+        case .explain: ("explain [COLLECTION] [--where …]", "shows how the store answers a query")
         case .get: ("get [DOCUMENT]", "shows a document")
         case .help: ("help [COMMAND]", "shows the commands, or the options of one")
         case .ls: ("ls [PATH] [--all]", "lists collections, or the ids of documents")
-        case .pwd: ("pwd", "tells where you are")
+        case .pwd: ("pwd", "shows the current path")
         case .query: ("query [COLLECTION] [--where …]", "finds documents; --watch follows the result")
         case .set: ("set [DOCUMENT] {…}", "writes a document")
         case .update: ("update [DOCUMENT] {…}", "changes the fields that are named")
@@ -99,7 +99,7 @@ enum ShellVerb: String, CaseIterable {
         ToolError(
             message,
             advice: "Type “\(summary.usage)” with a path from here or, beginning with /, from the "
-                + "top; ls shows what there is."
+                + "top; ls lists what is here."
         )
     }
 }
