@@ -12,7 +12,7 @@ public struct CacheError: KeelError {
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: What happened, in one sentence without keys or values.
+    ///   - message: A description of the failure, in one sentence without keys or values.
     ///   - cause: The underlying error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code

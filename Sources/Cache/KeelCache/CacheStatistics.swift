@@ -1,4 +1,4 @@
-/// What a cache has done since it was created.
+/// The counts of a cache since it was created.
 public struct CacheStatistics: Hashable, Sendable {
     /// Reads that found a usable entry in memory, including entries that record an absent value.
     public var hits = 0

@@ -67,7 +67,7 @@ extension KeelErrorCode {
     ///   - name: The code's name, stable across versions.
     ///   - isTransient: Whether the same call may succeed when it is repeated a little later.
     ///   - summary: The message of errors without their own; by default the name.
-    ///   - advice: What the reader of the error can do, in one or two sentences.
+    ///   - advice: The remedy, in one or two sentences.
     public init(name: String, isTransient: Bool = false, summary: String? = nil, advice: String) {
         self.init(
             kind: ErrorKind(name: name, isTransient: isTransient, summary: summary, advice: advice)

@@ -8,7 +8,7 @@ internal import Foundation
 
 /// The limits and durability of a journal.
 public struct JournalConfiguration: Sendable {
-    /// What an appended record survives.
+    /// The failures that an appended record survives.
     public enum Durability: Sendable, Hashable {
         /// Any end of the process: the system has the bytes.
         case process
@@ -16,7 +16,7 @@ public struct JournalConfiguration: Sendable {
         case power
     }
 
-    /// What happens to a record that exceeds the bounds.
+    /// The treatment of a record that exceeds the bounds.
     public enum Overflow: Sendable, Hashable {
         /// The record is appended and the oldest segment is removed, delivered or not. Each
         /// consumer's lost records are counted.
@@ -38,9 +38,9 @@ public struct JournalConfiguration: Sendable {
     public var ageLimit: Duration?
     /// The maximum size of a record in bytes, at most 16 MiB and half of ``byteLimit``.
     public var recordByteLimit = 1 << 20
-    /// What happens when a bound is reached.
+    /// The treatment of a record when a bound is reached.
     public var overflow = Overflow.dropOldest
-    /// What an appended record survives.
+    /// The failures that an appended record survives.
     public var durability = Durability.process
     /// Encrypts records; nil stores them readable.
     ///

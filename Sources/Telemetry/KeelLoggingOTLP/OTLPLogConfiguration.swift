@@ -54,7 +54,7 @@ public struct OTLPLogConfiguration: Sendable {
         baseDelay: .seconds(1),
         maximumDelay: .seconds(300)
     )
-    /// The name under which the journal stores what was shipped.
+    /// The name under which the journal stores the progress of shipping.
     public var consumer = "otlp"
 
     /// Creates the default configuration for a URL.

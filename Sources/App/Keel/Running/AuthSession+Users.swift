@@ -70,7 +70,7 @@ extension BackgroundWork {
     /// - Parameters:
     ///   - session: The session.
     ///   - loader: The loader whose observers load again for another user.
-    ///   - outbox: The outbox that then sends what waits for its user.
+    ///   - outbox: The outbox that then sends the waiting writes of the user.
     public mutating func add<Credentials>(
         _ session: AuthSession<Credentials>,
         notifying loader: ResourceLoader? = nil,

@@ -104,7 +104,7 @@ public struct FixtureError: LocalizedError, Hashable, CustomStringConvertible {
     /// The file, or the type to decode.
     public let name: String
 
-    /// What is wrong with the fixture.
+    /// A description of the flaw of the fixture.
     public let reason: String
 
     public var description: String { "The fixture “\(name)” cannot be used. \(reason)" }

@@ -33,7 +33,7 @@ public struct MappingError: KeelError, Hashable {
         self.cause = cause
     }
 
-    /// The entity, the field and what is wrong with it.
+    /// The entity, the field and its flaw.
     public var message: String {
         let place = field.isEmpty ? "The value" : "The field “\(field)”"
         let owner = entity.map { " of “\($0)”" } ?? ""

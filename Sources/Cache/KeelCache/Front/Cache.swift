@@ -134,7 +134,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The total cost of the entries in memory.
     public var cost: Int { memory.cost }
 
-    /// What the cache has done so far.
+    /// The counts of the cache since it was created.
     public var statistics: CacheStatistics {
         var statistics = ledger.statistics
         let counts = memory.counts

@@ -12,7 +12,7 @@ extension Cache {
     ///   - tags: Tags by which loaded values can be removed together with others.
     ///   - load: Loads the values for some of the keys; a key missing from its result has no value.
     /// - Returns: The values found or loaded.
-    /// - Throws: What `load` throws.
+    /// - Throws: The error of `load`.
     public func values(
         for keys: some Sequence<Key>,
         policy: CachePolicy? = nil,

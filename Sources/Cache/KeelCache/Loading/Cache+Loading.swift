@@ -16,7 +16,7 @@ extension Cache {
     ///   - tags: Tags by which a loaded value can be removed together with others.
     ///   - load: Loads the value, in its own task.
     /// - Returns: The value.
-    /// - Throws: What `load` throws, `CancellationError`, ``CacheError`` (`timeout`, `notCached`).
+    /// - Throws: The error of `load`, `CancellationError`, ``CacheError`` (`timeout`, `notCached`).
     @inlinable
     public func value(
         for key: Key,
@@ -48,7 +48,7 @@ extension Cache {
     ///   - policy: Where the value comes from; nil for the configured policy.
     ///   - load: Loads the value, and says how to cache it.
     /// - Returns: The value; also nil if the policy forbids loading it.
-    /// - Throws: What `load` throws, `CancellationError`, or ``CacheError`` with `timeout`.
+    /// - Throws: The error of `load`, `CancellationError`, or ``CacheError`` with `timeout`.
     public func findValue(
         for key: Key,
         policy: CachePolicy? = nil,

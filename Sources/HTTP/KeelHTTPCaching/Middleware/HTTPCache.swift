@@ -59,7 +59,7 @@ public final class HTTPCache: Sendable {
 
     // MARK: Inspecting
 
-    /// What the cache has done since it was created.
+    /// The counts of the cache since it was created.
     public var statistics: HTTPCacheStatistics { store.counts.current }
 
     /// Returns the contents of the tier.
@@ -73,7 +73,7 @@ public final class HTTPCache: Sendable {
 
     /// Removes all responses of all users, including those being stored.
     ///
-    /// - Throws: `CacheError` of the tier. Even then this cache no longer uses what was stored.
+    /// - Throws: `CacheError` of the tier. Even then this cache no longer uses the stored responses.
     public func removeAll() async throws(CacheError) {
         try await store.removeAll()
     }

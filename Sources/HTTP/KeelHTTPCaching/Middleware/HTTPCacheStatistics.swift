@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a cache has done since it was created.
+/// The counts of a cache since it was created.
 public struct HTTPCacheStatistics: Hashable, Sendable {
     /// Calls answered with a fresh response, without asking the origin.
     public var freshHits = 0

@@ -136,7 +136,7 @@ extension ResumableUpload {
     ///   - session: The background session.
     ///   - observer: An observer of the run.
     /// - Returns: A summary of the run.
-    /// - Throws: ``TransferError``; the server keeps what was sent.
+    /// - Throws: ``TransferError``; the server keeps the bytes that were sent.
     @discardableResult @concurrent
     public func run(
         in session: BackgroundTransferSession,

@@ -59,7 +59,7 @@ extension ResumableDownload {
         )
     }
 
-    /// Cancels the download in the system, and removes what was fetched.
+    /// Cancels the download in the system, and removes the bytes that were fetched.
     ///
     /// - Parameter session: The background session.
     /// - Throws: ``TransferError``, with `inUse` while the download runs.

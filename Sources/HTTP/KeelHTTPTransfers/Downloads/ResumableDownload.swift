@@ -80,7 +80,7 @@ public struct ResumableDownload: Sendable {
 
     /// The configuration of a download.
     public struct Configuration: Sendable {
-        /// When to retry and when to give up.
+        /// When to retry, and when to fail.
         public var retry = TransferRetry()
 
         /// The checkpoint interval: the bytes written before they are made durable and reported.

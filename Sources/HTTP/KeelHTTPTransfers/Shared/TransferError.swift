@@ -21,7 +21,7 @@ public struct TransferError: KeelError {
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: What happened; nil uses the code's summary.
+    ///   - message: A description of the failure; nil uses the code's summary.
     ///   - status: The status of the response, if the server refused the request.
     ///   - completedBytes: The number of safe bytes.
     ///   - cause: The underlying error.

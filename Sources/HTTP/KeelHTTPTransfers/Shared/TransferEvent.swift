@@ -8,7 +8,7 @@ public enum TransferEvent: Sendable {
     case provisionalProgress(TransferProgress)
     /// The transfer continues after the bytes of an earlier run.
     case resumed(at: Int64)
-    /// The transfer restarts, and drops what was transferred before.
+    /// The transfer starts over, and drops the bytes that were transferred before.
     case restarted(TransferRestart)
     /// An attempt failed, and another follows after a pause.
     case retrying(after: Duration, TransferError)

@@ -86,7 +86,7 @@ public struct ResumableUpload: Sendable {
 
     /// The configuration of an upload.
     public struct Configuration: Sendable {
-        /// When to retry and when to give up.
+        /// When to retry, and when to fail.
         public var retry = TransferRetry()
 
         /// The number of bytes per request, and therefore between acknowledgements.
@@ -100,7 +100,7 @@ public struct ResumableUpload: Sendable {
         /// Otherwise a server without the protocol may take the creating request for an empty file.
         public var probesServer = true
 
-        /// What to do if the server does not offer resumable uploads.
+        /// The fallback if the server does not offer resumable uploads.
         public var fallback = Fallback.fail
 
         /// The folder of the upload's record; nil means the folder of the file.
@@ -168,7 +168,7 @@ public struct ResumableUpload: Sendable {
     ///
     /// - Parameter observer: An observer of the run.
     /// - Returns: A summary of the run.
-    /// - Throws: ``TransferError``; the server keeps what was sent.
+    /// - Throws: ``TransferError``; the server keeps the bytes that were sent.
     @discardableResult @concurrent
     public func run(
         observer: ResumableTransferObserver? = nil

@@ -12,7 +12,7 @@
 ///
 /// Run `LocationAdapterCheck` from `KeelConformance` against every new adapter.
 public protocol LocationAdapter: Sendable {
-    /// Returns what the source is and can currently do.
+    /// Returns the kind of source and its current capabilities.
     func capabilities() async -> LocationCapabilities
 
     /// Returns the current permission, without asking the user.

@@ -76,7 +76,7 @@ public struct LocationService: Sendable {
         self.init(UnavailableLocationAdapter(error))
     }
 
-    /// Returns what the source is and can currently do.
+    /// Returns the kind of source and its current capabilities.
     ///
     /// - Returns: The adapter's capabilities.
     public func capabilities() async -> LocationCapabilities {

@@ -56,7 +56,7 @@ public struct SealedFileHeader: Sendable {
     ///
     /// - Parameters:
     ///   - recipients: The recipients, at least one and at most 10,000. The file does not name them.
-    ///   - context: What the file belongs to. It is not stored, and opening needs the same bytes.
+    ///   - context: The purpose of the file. It is not stored, and opening needs the same bytes.
     /// - Returns: The header, to be written first, and the encryptor of everything behind it.
     /// - Throws: `invalidArgument` for no or too many recipients, or `encryptionFailed`.
     public static func sealing(
@@ -79,7 +79,7 @@ public struct SealedFileHeader: Sendable {
     /// - Parameters:
     ///   - passphrase: The passphrase, which is used as UTF-8, without normalization.
     ///   - cost: The cost of trying a passphrase: its memory times its passes is at most 16 GiB.
-    ///   - context: What the file belongs to. It is not stored, and opening needs the same bytes.
+    ///   - context: The purpose of the file. It is not stored, and opening needs the same bytes.
     /// - Returns: The header, to be written first, and the encryptor of everything behind it.
     /// - Throws: `invalidArgument` for an empty passphrase or a cost out of bounds, or `encryptionFailed`.
     @concurrent

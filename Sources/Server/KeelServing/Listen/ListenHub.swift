@@ -69,7 +69,7 @@ final class ListenHub: Sendable {
     /// The maximum number of changes that wait for one stream.
     private let mostWaitingChanges: Int
 
-    /// The approximate size of what waits for all streams, and of what they keep and send, in bytes.
+    /// The approximate size of the backlogs of all streams, and of the data that they keep and send, in bytes.
     var waitingBytes: Int { waiting.value }
 
     /// Whether more waits than should.
@@ -401,7 +401,7 @@ extension ChangeReader {
     /// Creates the reader of a server's hub.
     ///
     /// A name belongs to one server, because several may read one store. A restarted server has another one, and the
-    /// store retains what the earlier one has not read for an hour, in which its listeners come back.
+    /// store retains the changes that the earlier one has not read for an hour, in which its listeners reconnect.
     init(server hub: String) {
         let instance = String(UInt64.random(in: .min ... .max), radix: 36)
         self.init("keel.server.\(hub).\(instance)", lifetime: .seconds(3_600))

@@ -69,7 +69,7 @@ extension ListenSession {
         }
     }
 
-    /// Tells the client that what it has is consistent, if it is and there are news.
+    /// Reports to the client that its documents are consistent, if they are and have changed.
     mutating func publish(_ effects: inout [Effect]) {
         guard isShowable, let point else { return }
         takeNames(at: point.position)

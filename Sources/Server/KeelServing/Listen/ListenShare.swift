@@ -14,12 +14,12 @@ struct ListenShare: Sendable {
     let repetitions = TaskQueue()
     /// Admits some of the reads for which the store holds a state, and leaves the other states to others.
     let holds = TaskQueue(admitting: ListenHub.mostHolds / 2)
-    /// The approximate maximum size of what has been read and not sent, besides one larger read, and of the changes
-    /// that the stream keeps, in bytes.
+    /// The approximate maximum size of documents that are read and not sent, besides one larger read, and of the
+    /// changes that the stream keeps, in bytes.
     ///
     /// Of 256 MiB, a slow client leaves at least half.
     let mostBytes: Int
-    /// The size of what has been read for the client, and not sent yet, in bytes.
+    /// The size of the documents that have been read for the client and not sent yet, in bytes.
     let unsent: ByteCount
     /// Raised when the client has taken some of that.
     private let taken = Signal()

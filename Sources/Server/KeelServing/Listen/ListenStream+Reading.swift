@@ -3,7 +3,7 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// Reads what the targets of a stream need.
+/// Performs the reads of a stream's targets.
 extension ListenStream {
     /// The cause of an error of a read that has reached the time limit twice.
     private struct ReadIsTooSlow: Error {}
@@ -50,7 +50,7 @@ extension ListenStream {
     ///
     /// - Parameters:
     ///   - id: The number of the read.
-    ///   - read: Reads, and counts what it finds; returns nil if that does not fit.
+    ///   - read: Reads, and counts the documents that it finds; returns nil if they do not fit.
     private func handOver(
         _ id: ListenSession.ReadID,
         _ read: (Found) async -> ListenSession.Event?

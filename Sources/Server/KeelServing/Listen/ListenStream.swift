@@ -216,7 +216,7 @@ final class ListenStream: Sendable {
         state.withLock { $0.follower == follower }
     }
 
-    /// Handles what the hub has for the stream, and then the hub's position.
+    /// Handles the changes that the hub has for the stream, and then the hub's position.
     private func catchUpWithHub() async {
         let page = hub.page(for: mailbox)
         for page in mailbox.take() { await perform(page) }

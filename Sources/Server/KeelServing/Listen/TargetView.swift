@@ -122,7 +122,7 @@ struct TargetView {
     /// - Parameters:
     ///   - found: The documents.
     ///   - unreadable: The documents that exist, and cannot be read.
-    /// - Returns: The steps from what the client has; after a reset, it has nothing.
+    /// - Returns: The steps from the documents that the client has; after a reset, it has none.
     mutating func load(_ found: [Document], unreadable: [DocumentPath] = []) -> [Step] {
         guard window != nil || query == nil else {
             beginParts()
@@ -159,7 +159,7 @@ struct TargetView {
         return current.map(Step.has)
     }
 
-    /// Drops what the client had before a complete read, and the read has not found.
+    /// Drops the documents that the client had before a complete read and that the read has not found.
     mutating func endParts() -> [Step] {
         defer { loading = nil }
         return (loading?.former ?? []).sorted().map { .drops($0, isDeleted: false) }

@@ -116,7 +116,7 @@ extension HTTPReply {
         return reply
     }
 
-    /// Returns the reply to OPTIONS, also to the request by which a browser asks what a page may send.
+    /// Returns the reply to OPTIONS, also to a browser's preflight.
     ///
     /// A page may use all methods and fields if it may use the server.
     static func options(_ methods: [HTTPRequest.Method], for request: HTTPRequest) -> HTTPReply {

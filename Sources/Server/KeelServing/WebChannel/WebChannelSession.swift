@@ -65,7 +65,7 @@ final class WebChannelSession: Sendable {
         return head
     }
 
-    /// Counts what the session holds among the bytes of all sessions.
+    /// Adds the bytes that the session holds to those of all sessions.
     private func count() {
         let change = state.withLock { state in
             defer { state.countedBytes = state.heldBytes }

@@ -5,7 +5,7 @@ internal import KeelStorageAdapting
 struct FollowedResult: Sendable {
     /// The changes up to a consistent state.
     enum News: Sendable {
-        /// The whole result; what it does not name is not in it.
+        /// The whole result; documents that it does not name are not in it.
         case whole([ChangePage.Change])
         /// The changes since the last state; none if only an outage has ended.
         case changes([ChangePage.Change])

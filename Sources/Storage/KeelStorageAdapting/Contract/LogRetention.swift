@@ -1,8 +1,8 @@
 /// The retention of a store's change log and receipts.
 ///
 /// The log keeps every change for ``age``. After that, it keeps the last change of each document, including removals,
-/// for ``tombstoneAge``: a reader that was away for months still gets what has changed or been removed, in pages, at the
-/// cost of the changed documents. Only an older cursor expires, and its reader starts again with a copy.
+/// for ``tombstoneAge``: a reader that was away for months still gets the changed and removed documents, in pages, at
+/// the cost of the changed documents. Only an older cursor expires, and its reader starts again with a copy.
 ///
 /// The log is not dropped before a registered reader has read it, but never kept longer than ``tombstoneAge`` and the
 /// reader's lifetime together, so that a reader that does not return cannot make the store grow forever.

@@ -1,6 +1,6 @@
 /// Short-lived records that all servers of a store share.
 ///
-/// In them, a server leaves what the next request of a client needs, so that any other server can answer that request.
+/// A server stores in them the data that the next request of a client needs, so that any server can answer it.
 /// They are not part of the store's data: no read, change, copy or backup contains them. A store may lose all records
 /// at once, for example when its database crashes, or remove the least recently used ones when they exceed its limits;
 /// it never returns an outdated record.

@@ -204,7 +204,7 @@ package actor WatchConnection {
         perform(machine.reload(id))
     }
 
-    /// Ends what is followed for another user, whose rights and results are not the present user's.
+    /// Ends the targets of another user, whose rights and results differ from the current user's.
     private func follow(for present: String?) {
         guard let present, present != user else { return }
         defer { user = present }

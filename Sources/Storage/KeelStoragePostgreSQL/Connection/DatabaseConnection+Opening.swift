@@ -38,7 +38,7 @@ extension DatabaseConnection {
         openCount += 1
     }
 
-    /// Finds out what is at the other end, and makes the session plan as Keel does.
+    /// Examines the server, and sets the session's planner settings.
     private func begin(_ handle: OpaquePointer) throws {
         isDirect = false
         let rows = try exchange(

@@ -3,7 +3,7 @@ internal import KeelCore
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// The connections of an adapter to standbys, and what a standby must have to answer a read.
+/// The connections of an adapter to standbys, and the commit that a standby needs to answer a read.
 final class StandbyPool: Sendable {
     private struct State {
         var sightings = TailSightings()
@@ -52,7 +52,7 @@ final class StandbyPool: Sendable {
         state.withLock { $0.absence = end }
     }
 
-    /// Returns what a standby must have reached to answer a read that begins now; nil if the primary has to answer.
+    /// Returns the commit that a standby needs to answer a read that begins now; nil if the primary has to answer.
     ///
     /// - Throws: `StorageError/Code/cancelled`.
     func sighting(

@@ -22,7 +22,7 @@ extension PostgreSQLStorageAdapter {
     ///   - location: The address of the database.
     ///   - configuration: The settings of the connection.
     ///   - isDryRun: Whether the database is left as it is.
-    /// - Returns: What has been done, or would be.
+    /// - Returns: The steps that were taken, or would be.
     /// - Throws: `StorageError/Code/schemaTooNew` for a store of a later version,
     ///   `StorageError/Code/permissionDenied` for a role without the rights, and the errors of opening an adapter.
     public static func migrate(

@@ -305,7 +305,7 @@ struct CommitGroup {
         if !statements.isEmpty { try connection.run(statements) }
     }
 
-    /// Removes some of what is older than the store keeps.
+    /// Removes some rows that are older than the retention.
     ///
     /// - Returns: Whether nothing is left to remove.
     mutating func trim(to retention: LogRetention) throws -> Bool {

@@ -1,15 +1,15 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// Removes what is older than a store keeps, one step in a transaction that holds the tail.
+/// Removes rows that are older than the retention, one step in a transaction that holds the tail.
 struct StoreTrimming {
     private static let mostReceipts = 10_000
     private static let mostImages = 1_000
     private static let mostGroups = 1_000
     /// The shortest time for which the last group of an adapter is kept.
     ///
-    /// An adapter that has lost its connection looks for its group within its time limit for answers. Four days, because
-    /// `StoreAge` knows such ages without looking at every moment.
+    /// An adapter that has lost its connection looks for its group within its time limit for answers. Four days,
+    /// because `StoreAge` knows such ages without looking at every moment.
     private static let shortestGroupAge = Duration.seconds(4 * 86_400)
 
     private let retention: LogRetention

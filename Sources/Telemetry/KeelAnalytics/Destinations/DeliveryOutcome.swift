@@ -41,14 +41,14 @@ public enum DeliveryOutcome: Sendable, Hashable {
 public struct AnalyticsRejection: Error, Sendable, Hashable, CustomStringConvertible {
     /// A stable name for counters, such as `tooLarge`, `invalidName` or `refused`.
     public let reason: String
-    /// What is wrong, without values of properties.
+    /// A description of the flaw, without values of properties.
     public let detail: String
 
     /// Creates a rejection.
     ///
     /// - Parameters:
     ///   - reason: A stable name for counters.
-    ///   - detail: What is wrong, without values of properties.
+    ///   - detail: A description of the flaw, without values of properties.
     public init(_ reason: String, _ detail: String) {
         self.reason = reason
         self.detail = detail

@@ -1,7 +1,7 @@
 internal import KeelCBOR
 public import KeelCore
 
-/// What a destination receives of each event.
+/// The records and properties that a destination receives.
 ///
 /// Rules are applied when a batch is built, to properties and user properties at any depth. The
 /// stored record does not change, so another destination may receive more.

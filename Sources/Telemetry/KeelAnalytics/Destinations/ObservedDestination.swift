@@ -14,7 +14,7 @@ public struct DeliveryReport: Sendable, Hashable {
 
 /// A destination that reports each delivery; created by `destination.observed { … }`.
 ///
-/// Apply it outside of other decorators, so that it sees what the service sees.
+/// Apply it outside of other decorators, so that it reports the outcomes that the service gets.
 public struct ObservedDestination<Upstream: AnalyticsDestination>: AnalyticsDestination {
     private let upstream: Upstream
     private let clock: any Clock<Duration>

@@ -6,7 +6,7 @@ public import Foundation
 
 /// An event in the app.
 public struct AnalyticsEvent: Sendable, Hashable {
-    /// What happened, as a constant name: variable values belong in the parameters.
+    /// The name of the event, a constant: variable values belong in the parameters.
     public var name: String
     /// Details of the event.
     public var parameters: [String: AnalyticsValue]
@@ -77,7 +77,7 @@ public struct AnalyticsScreen: Sendable, Hashable {
 /// analytics.trackEvent(OrderPlaced(items: 2, total: 31.5))
 /// ```
 public protocol TypedAnalyticsEvent: Encodable, Sendable {
-    /// What happened; see ``AnalyticsEvent/name``.
+    /// The name of the event; see ``AnalyticsEvent/name``.
     static var name: String { get }
     /// The purpose that the user must have consented to; by default, analytics.
     static var purpose: ConsentPurpose { get }

@@ -8,7 +8,7 @@ public import Foundation
 ///
 /// It is self-contained: a record delivered a week later says what was true when it was tracked.
 public struct AnalyticsRecord: Sendable, Hashable, Identifiable {
-    /// What was tracked.
+    /// The kind of record.
     public enum Kind: Sendable, Hashable {
         /// An event with this name.
         case event(String)
@@ -39,7 +39,7 @@ public struct AnalyticsRecord: Sendable, Hashable, Identifiable {
     ///
     /// It is the same in every attempt at every destination, so that a vendor can deduplicate.
     public var id: String
-    /// What was tracked.
+    /// The kind of record.
     public var kind: Kind
     /// The time, to the millisecond.
     public var time: Date

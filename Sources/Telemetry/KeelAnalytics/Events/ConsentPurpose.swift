@@ -1,4 +1,4 @@
-/// What an event is used for, in the terms of the consent dialog.
+/// The purpose of an event, in the terms of the consent dialog.
 public struct ConsentPurpose: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
     /// The name, stable across versions.
     public let rawValue: String
@@ -7,10 +7,10 @@ public struct ConsentPurpose: RawRepresentable, Sendable, Hashable, ExpressibleB
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: String) { rawValue = value }
 
-    /// How the app is used.
+    /// Learning how the app is used.
     public static let analytics: ConsentPurpose = "analytics"
-    /// How fast and reliable the app is.
+    /// Measuring how fast and reliable the app is.
     public static let performance: ConsentPurpose = "performance"
-    /// What the user may want to buy.
+    /// Advertising and offers.
     public static let marketing: ConsentPurpose = "marketing"
 }

@@ -20,7 +20,7 @@ public struct AnalyticsConfiguration: Sendable {
     public struct Entry: Sendable {
         /// The destination.
         public var destination: any AnalyticsDestination
-        /// What the destination receives.
+        /// The records and properties that the destination receives.
         public var rules: DestinationRules
         /// Where the destination starts when its name is first seen.
         public var start: JournalConsumer.Start
@@ -49,7 +49,7 @@ public struct AnalyticsConfiguration: Sendable {
     /// because destinations store user properties themselves, and some treat them in an event as a
     /// change: Mixpanel would receive a second record for each event.
     public var attachesUserProperties = false
-    /// Called with what is tracked, refused and delivered, for logs; it must return immediately.
+    /// Called with each tracked, refused and delivered event, for logs; it must return immediately.
     public var observer: (@Sendable (AnalyticsObservation) -> Void)?
     /// The app, system and locale.
     public var context = AnalyticsContext.current
@@ -82,7 +82,7 @@ public struct AnalyticsConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - destination: The destination.
-    ///   - rules: What the destination receives.
+    ///   - rules: The records and properties that the destination receives.
     ///   - start: Where it starts when its name is first seen: with the events stored for other
     ///     destinations, or with the next event.
     public mutating func add(

@@ -38,7 +38,7 @@ extension Tracker {
     /// Leaves the settings to another service of the folder.
     func follow() { state.withLock { $0.isFollowing = true } }
 
-    /// Takes over what the service that stores the settings has changed since the last look.
+    /// Takes over the changes of the service that stores the settings since the last look.
     func update(_ state: inout State) {
         guard state.isFollowing, file.hasChanged, let settings = try? file.peek() else { return }
         adopt(settings, &state)

@@ -2,7 +2,7 @@ internal import KeelCore
 
 /// Visits the records of segments for a consumer.
 struct ConsumerWalk {
-    /// What happens to a visited record.
+    /// The treatment of a visited record.
     enum Decision {
         /// The record is returned to the consumer.
         case pass

@@ -1,6 +1,6 @@
 internal import KeelCore
 
-/// What a consumer has acknowledged, as stored in its file.
+/// The records that a consumer has acknowledged, as stored in its file.
 ///
 /// | bytes | content |
 /// |---|---|
@@ -23,7 +23,7 @@ struct CursorFile: Hashable, Sendable {
     var expired = 0
     /// The number of corrupt records.
     var damaged = 0
-    /// What the consumer stored together with its acknowledged records.
+    /// The note that the consumer stored together with its acknowledged records.
     var note: [UInt8] = []
 
     init() {}

@@ -72,7 +72,7 @@ extension Journal {
         return counts
     }
 
-    /// Counts what a consumer will never receive.
+    /// Counts the records that a consumer will never receive.
     ///
     /// The caller holds the folder's lock.
     func losses(

@@ -59,7 +59,7 @@ enum RecordFrame {
         return checksum.value
     }
 
-    /// What is at an offset.
+    /// The content at an offset.
     enum Finding {
         case record(time: Int64, content: [UInt8], end: Int)
         /// A record whose content was overwritten.

@@ -2,7 +2,7 @@
 
 public import Logging
 
-/// What the author of a log statement knows about the sensitivity of a metadata value.
+/// The sensitivity of a metadata value, as the author of a log statement declares it.
 ///
 /// ```swift
 /// logger.info("signed in", metadata: [

@@ -16,7 +16,7 @@ public import SwiftData
 /// The database evaluates a predicate as far as ``ModelRepresentable`` names the properties; its
 /// results are then checked against the whole predicate.
 ///
-/// - Important: It was tested with a stand-in for Apple's module, not yet on Apple platforms.
+/// - Important: It was tested against a stand-in for Apple's module, not yet on Apple platforms.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public actor SwiftDataSource<Element: ModelRepresentable>: LocalDataSource {
     private let container: ModelContainer
