@@ -55,9 +55,9 @@ extension SQLiteStorageAdapter {
         public var readerCount = 5
         /// The maximum memory for pages of the file that a connection keeps, in bytes; 8 MiB by default.
         ///
-        /// One connection writes and up to ``readerCount`` read. Each takes the memory as it uses pages. With less, work
-        /// in stores of more than some thousands of documents takes up to half as long again. See
-        /// https://sqlite.org/pragma.html#pragma_cache_size.
+        /// One connection writes and up to ``readerCount`` read. Each takes the memory as it uses pages. With SQLite's own
+        /// default of 2 MiB, a set in a store of 10,000 documents and more takes about 1.7 times as long, and a get 1.4
+        /// times. See https://sqlite.org/pragma.html#pragma_cache_size.
         public var cacheSize = 8 << 20
         /// Encrypts the contents of the file.
         ///
