@@ -55,18 +55,18 @@ extension SQLiteStorageAdapter {
         public var readerCount = 5
         /// The maximum memory for pages of the file that a connection keeps, in bytes; 8 MiB by default.
         ///
-        /// One connection writes and up to ``readerCount`` read. Each takes the memory as it uses pages. With SQLite's own
-        /// default of 2 MiB, a set in a store of 10,000 documents and more takes about 1.7 times as long, and a get 1.4
-        /// times. See https://sqlite.org/pragma.html#pragma_cache_size.
+        /// One connection writes and up to ``readerCount`` read. Each takes the memory as it uses pages. With SQLite's
+        /// own default of 2 MiB, a set in a store of 10,000 documents and more takes about 1.7 times as long, and a get
+        /// 1.4 times. See https://sqlite.org/pragma.html#pragma_cache_size.
         public var cacheSize = 8 << 20
         /// Encrypts the contents of the file.
         ///
         /// Bodies are sealed and bound to their document's path; receipts of batches with an id are sealed too. The
         /// paths of documents, times, revisions and **the values of fields in ordered indexes** stay readable in the
         /// file, because an order cannot be kept without them. An index declared `isEqualityOnly` holds keyed hashes
-        /// and reveals only which documents have equal values. A store must be opened with the key it was created
-        /// with, or after a rotation with the keys that its contents are under: ``SQLiteStorageAdapter/reseal(onProgress:)``
-        /// makes former ones unnecessary.
+        /// and reveals only which documents have equal values. Open a store with the key
+        /// it was created with, or after a rotation with all keys that seal its contents.
+        /// ``SQLiteStorageAdapter/reseal(onProgress:)`` makes former keys unnecessary.
         public var sealing: (any ByteSealing)?
         /// Whether search definitions are accepted although ``sealing`` is set; their words are then readable in the
         /// file.

@@ -22,8 +22,8 @@ extension DocumentCopy {
 
     /// Copies a page of the change log.
     ///
-    /// A page has the states of the moment at which it was read, which may be outdated when they are written. The changes
-    /// after the page have the later states.
+    /// A page has the states at the time of its read, which may be outdated when they are written. The changes after
+    /// the page have the later states.
     func copyChanges(
         _ state: inout CopyCheckpoint,
         after last: inout LastPage
