@@ -10,6 +10,7 @@ import pathlib
 import platform
 import re
 import sys
+import textwrap
 
 folder, own_bytes = pathlib.Path(sys.argv[1]), int(sys.argv[2])
 version = re.search(r"Swift version ([\d.]+)", sys.stdin.read())[1]
@@ -73,6 +74,11 @@ for product, row in sorted(rows.items()):
 
 if any(product not in figures[c] for c in configurations for product in rows):
     print("\nA dash for a size: this run has not measured it.")
+
+programs = {path.stem for path in (pathlib.Path(__file__).parent / "Programs").glob("*.swift")}
+if missing := sorted(programs - rows.keys()):
+    text = "Not measured yet: " + ", ".join(f"`{product}`" for product in missing) + "."
+    print("\n" + textwrap.fill(text, 120))
 
 sets = {}
 for row in rows.values():
