@@ -30,10 +30,10 @@ let grdb = products("SQLite", [("GRDB", "GRDB.swift"), ("GRDBSQLite", "GRDB.swif
 let libpq = Target.Dependency.target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"]))
 let libpqPackages: [SystemPackageProvider] = [.apt(["libpq-dev"]), .brew(["libpq"])]
 
-/// What signs for service accounts, and has the less usual ciphers.
+/// Signatures for service accounts, and the less usual ciphers.
 let extras = products("Crypto", [("_CryptoExtras", "swift-crypto")])
 
-/// What encrypts, hashes and signs.
+/// Encryption, hashes and signatures.
 let ciphers = products("Crypto", [("Crypto", "swift-crypto")]) + extras
 
 /// Where AsyncHTTPClient is the transport: Apple's systems have URLSession inside KeelHTTP.
@@ -50,7 +50,7 @@ let asyncHTTPClient: [Target.Dependency] =
         )
     } + [.target(name: "KeelHTTPCompression", condition: .when(traits: ["AsyncHTTPClient"]))]
 
-/// What observation needs, for those who switch it on.
+/// The packages of the trait `Observability`.
 let observability = products(
     "Observability",
     [
@@ -59,7 +59,7 @@ let observability = products(
     ]
 )
 
-/// The doubles that its tests look at.
+/// The test doubles of these packages.
 let observabilityDoubles = products(
     "Observability",
     [
@@ -68,7 +68,7 @@ let observabilityDoubles = products(
     ]
 )
 
-/// The front of logging, for its handlers, and what compresses their files.
+/// swift-log for the handlers, and zlib for their files.
 let logging =
     products("Logging", [("Logging", "swift-log")])
     + [.target(name: "KeelZlib", condition: .when(traits: ["Logging"]))]
@@ -79,7 +79,7 @@ let serviceLifecycle = products(
     [("ServiceLifecycle", "swift-service-lifecycle"), ("UnixSignals", "swift-service-lifecycle")]
 )
 
-/// What WebSockets run on; AsyncHTTPClient has none.
+/// The packages below WebSockets, which AsyncHTTPClient does not have.
 let webSocket =
     products(
         "WebSocket",
@@ -89,7 +89,7 @@ let webSocket =
         ]
     ) + [.target(name: "CKeelZlib", condition: .when(traits: ["WebSocket"]))]
 
-/// What the server for tests is made of.
+/// The packages of the server for tests.
 let testServer = products(
     "TestServer",
     [
@@ -101,10 +101,10 @@ let testServer = products(
 )
 
 #if canImport(Darwin)
-/// What Apple's App Store wants to know of Keel; one file speaks for all modules.
+/// The privacy manifest for Apple's App Store; one file covers all modules.
 let (privacy, left): ([Resource], [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
 #else
-/// Elsewhere nobody asks, and a target with resources links all of Foundation.
+/// Other systems do not need it, and a target with resources links all of Foundation.
 let (privacy, left): ([Resource], [String]) = ([], ["PrivacyInfo.xcprivacy"])
 #endif
 
@@ -477,7 +477,7 @@ for (area, targets) in areas.sorted(by: { $0.key < $1.key }) {
     package.targets += targets
 }
 
-// Each library is a product of its name, but what only other libraries call, and what tests are made of.
+// Each library is a product of its name, except those that only other libraries or tests use.
 package.products += package.targets
     .filter {
         $0.type == .regular && $0.path?.hasPrefix("Sources") == true

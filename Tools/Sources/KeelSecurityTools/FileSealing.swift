@@ -16,7 +16,7 @@ package enum FileSealing {
     /// - Parameters:
     ///   - pipe: The source and the target.
     ///   - lock: What opens the file.
-    ///   - context: What the file belongs to.
+    ///   - context: Bytes that the file is bound to.
     ///   - isArmored: Whether the result is text.
     ///   - progress: Called with the number of bytes read.
     /// - Returns: The number of bytes written.
@@ -57,7 +57,7 @@ package enum FileSealing {
     ///
     /// - Parameters:
     ///   - pipe: The source and the target, which receives authenticated bytes only.
-    ///   - context: What the file belongs to.
+    ///   - context: Bytes that the file is bound to.
     ///   - identities: Private keys.
     ///   - passphrase: Returns the passphrase; called only for a file that was sealed under one.
     ///   - progress: Called with the number of bytes read.

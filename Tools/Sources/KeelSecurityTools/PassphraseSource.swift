@@ -16,7 +16,7 @@ package struct PassphraseSource: Sendable {
     private let environment: [String: String]
     private let read = Read()
 
-    /// What the descriptor had, which can be read only once: a command may open several files.
+    /// The text of the descriptor, which can be read only once: a command may open several files.
     private final class Read: Sendable {
         let text = Mutex<String?>(nil)
     }

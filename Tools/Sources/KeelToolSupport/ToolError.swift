@@ -1,11 +1,11 @@
 internal import Foundation
 internal import KeelCore
 
-/// Why a tool could not do its work: what happened, and what to do about it.
+/// A failure of a tool: what happened, and what to do about it.
 package struct ToolError: LocalizedError, CustomStringConvertible {
-    /// What happened, in one sentence.
+    /// One sentence on what happened.
     package let message: String
-    /// What to do about it.
+    /// The advice to the user.
     package let advice: String
     /// The exit code of a command that fails with it; nil for that of the command.
     package let exit: ToolExit?

@@ -1,11 +1,11 @@
-/// What the exit code of a command says.
+/// The exit codes of commands.
 package enum ToolExit: Int32, Sendable, CaseIterable {
     /// Everything was done.
     case done = 0
     /// The command failed; what it had done until then stays done.
     case failed = 1
-    /// It was done, and there is something to look at: bad lines, documents that differ or cannot be
-    /// read, parts of a file that have no counterpart.
+    /// Everything was done, with findings: bad lines, documents that differ or cannot be read, parts
+    /// of a file that have no counterpart.
     case findings = 2
     /// The command line is wrong; nothing was done.
     case usage = 64

@@ -163,7 +163,7 @@ extension ListenStream {
             guard point == nil, error.code == .snapshotTooOld else {
                 return await handle(Self.failure(id, error))
             }
-            // What is read instead needs no state, however long the client takes.
+            // The read that replaces it needs no held state, however long the client takes.
             moment.release()
             await readAtOnce(id, .query(query), because: Self.lacksStates)
         }

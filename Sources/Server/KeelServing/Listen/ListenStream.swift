@@ -254,7 +254,7 @@ final class ListenStream: Sendable {
 
     private func perform(_ event: ListenSession.Event) async {
         let (effects, size) = state.withLock { state -> ([ListenSession.Effect], Int) in
-            // What was to be sent before the end is missing, so that a later point would not be consistent.
+            // Effects from before the end were dropped, so a later point would not be consistent.
             guard !state.isOver else { return ([], 0) }
             return (state.session.handle(event), state.session.kept.bytes)
         }

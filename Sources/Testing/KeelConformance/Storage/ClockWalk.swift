@@ -231,7 +231,7 @@ private struct ClockWalkRun {
                 guard case .removed(let path, _, let time) = change else { continue }
                 copy[path] = nil
                 if let time, documents[path] == nil, let known = removals[path], known != time {
-                    return "the removal of \(path) at \(known) is told at \(time)"
+                    return "the removal of \(path) at \(known) is reported with the time \(time)"
                 }
             }
             guard page.isCaughtUp else { continue }
@@ -240,7 +240,7 @@ private struct ClockWalkRun {
             }
             if let copyTime, told < copyTime { return "a page’s time \(told) went back" }
             if history != nil {
-                if told < time { return "a page is of \(told), and the store at \(time)" }
+                if told < time { return "a page has the time \(told), before the store’s \(time)" }
                 // A server writes a record of its own before its first page.
                 time = told
             }

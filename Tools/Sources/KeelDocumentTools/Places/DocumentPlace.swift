@@ -58,7 +58,7 @@ extension DocumentPlace: CustomStringConvertible {
 }
 
 extension String {
-    /// What follows a prefix, nil where the text does not begin with it.
+    /// Returns the text after a prefix; nil if the text does not begin with it.
     fileprivate func rest(after prefix: String) -> String? {
         hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
     }

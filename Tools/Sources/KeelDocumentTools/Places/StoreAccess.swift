@@ -1,9 +1,9 @@
-/// What a command does with a store.
+/// The access of a command to a store.
 package enum StoreAccess: Hashable, Sendable {
-    /// It reads; the store must be there.
+    /// Reads an existing store.
     case reading
-    /// It changes what is there; the store must be there.
+    /// Changes an existing store.
     case changing
-    /// It writes; a missing store is made.
+    /// Writes, and creates a missing store.
     case creating
 }

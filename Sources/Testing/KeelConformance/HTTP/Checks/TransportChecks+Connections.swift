@@ -89,7 +89,7 @@ extension HTTPTransportCheck {
         },
         Self(
             .connections,
-            "opens a new connection after being told to close the old one",
+            "opens a new connection after the server asked to close the old one",
             traits: .connectionReuse
         ) { subject in
             let reply = try await subject.answer(.text("bye", headers: [.connection: "close"]))
