@@ -39,7 +39,7 @@ for system in "${systems[@]}"; do
     compile "$system" || failed+=("build for $system")
 done
 
-# Here the real Keychain, CoreLocation and unified log stand behind the checks that Linux runs on
+# Here the checks use the real Keychain, CoreLocation and unified log; Linux runs them on
 # stand-ins. The Keychain asks nothing of a signed-in user for items that the tests made themselves.
 case " ${systems[*]} " in
     *" macOS "*)

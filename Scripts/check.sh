@@ -35,12 +35,12 @@ step_format() {
     if [ -n "$left" ]; then
         printf '%s\n' "$left" | tr '\n' '\0' \
             | xargs -0 swift format lint --strict --parallel --configuration .swift-format \
-            || keel_die "the format is not the house's; to repair it: Scripts/format.sh"
+            || keel_die "the format differs from .swift-format; to repair it: Scripts/format.sh"
     fi
     mv "$passed.new" "$passed"
 }
 
-# What must stand in no file: a machine's paths, and words of the checkout's own list.
+# Text that no file may contain: a machine's paths, and words of the checkout's own list.
 step_words() {
     keel_files | "$checks/words.py" "$KEEL_ROOT"
 }
@@ -79,7 +79,7 @@ step_docs() {
 
 # extract_graphs <folder>: the symbol graphs of the modules that standard input names.
 #
-# SwiftPM's own `dump-symbol-graph` compiles all modules again, because it cannot be told to write no index.
+# SwiftPM's own `dump-symbol-graph` compiles all modules again, because it has no option to write no index.
 extract_graphs() {
     local folder="$1" binaries map options
     # What SwiftPM learns from the library's file for pkg-config.
@@ -166,7 +166,7 @@ step_traits() {
 # The benchmarks compile and run. One round in debug says nothing about speed, so the groups run side by side.
 #
 # Not product by product: for a product of Benchmarks SwiftPM names Keel's traits in another order than for
-# its tests, and compiles all of Keel anew. `keel` comes to stand beside the others.
+# its tests, and compiles all of Keel anew. `keel` is put beside the others.
 step_bench() {
     local bench
     keel_build_product Tools keel

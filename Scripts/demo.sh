@@ -22,14 +22,14 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# All its programs, not one product: the demonstration starts the others, which stand beside it.
+# All its programs, not one product: the demonstration starts the others, which are beside it.
 package="$KEEL_ROOT/Examples/Restaurants"
 keel_say "Compiling the example"
 keel_swift build --package-path "$package" 2>&1 | keel_progress "$folder/example.log" \
-    || keel_die "the example does not compile; its messages stand above."
+    || keel_die "the example does not compile; see the messages above."
 programs="$(keel_swift build --package-path "$package" --show-bin-path)"
 
-# `keel` comes to stand beside the example's programs. The demonstration reads its path, or why there is none.
+# `keel` is put beside the example's programs. The demonstration reads its path, or why there is none.
 # In a process group of its own, so that the end of this script ends the compiler too.
 set -m
 (

@@ -175,7 +175,7 @@ $(((11 + processors) / processors)) minutes, and later a few seconds."
                 ;;
             *) continue ;;
         esac
-        # A terminal is told at once in one line, a log twice a minute.
+        # A terminal shows progress at once, in one line; a log twice a minute.
         if [ -t 2 ]; then
             printf '\r\033[K    %s' "$text" >&2
         elif [ "$((SECONDS - shown))" -ge 30 ] && [ "$((SECONDS - started))" -gt 20 ]; then
@@ -200,7 +200,7 @@ $(((11 + processors) / processors)) minutes, and later a few seconds."
 keel_address() {
     for _ in $(seq 100); do
         [ ! -s "$2" ] || break
-        kill -0 "$1" 2>/dev/null || keel_die "the server did not start; its message stands above."
+        kill -0 "$1" 2>/dev/null || keel_die "the server did not start; see its message above."
         sleep 0.1
     done
     KEEL_ADDRESS="$(sed -n 1p "$2")"
@@ -216,7 +216,7 @@ keel_free_port() {
 keel_wait_for_port() {
     for _ in $(seq 100); do
         ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null || return 0
-        kill -0 "$2" 2>/dev/null || keel_die "the server did not start; its message stands above."
+        kill -0 "$2" 2>/dev/null || keel_die "the server did not start; see its message above."
         sleep 0.1
     done
     keel_die "no server takes connections on port $1."
@@ -286,7 +286,7 @@ keel_use_python() {
         keel_say "Making a virtual environment with the Python packages of the tests"
         rm -rf "$folder"
         if ! keel_make_python "$folder" "$requirements"; then
-            keel_note "pip could not install what $requirements lists; its message stands above."
+            keel_note "pip could not install what $requirements lists; see its message above."
             keel_note "NOT RUN: what talks to these packages. Set KEEL_PYTHON to a Python that has them."
             return 0
         fi

@@ -35,7 +35,7 @@ if [ -z "${KEEL_POSTHOG_HARNESS:-}" ] && [ ! -f "$source/complete" ]; then
     rm -rf "$source"
     git init --quiet "$source"
     git -C "$source" fetch --quiet --depth 1 "$repository" "$commit" \
-        || keel_die "the harness could not be fetched from $repository; git's message stands above." \
+        || keel_die "the harness could not be fetched from $repository; see git's message above." \
             "NOT RUN: set KEEL_POSTHOG_HARNESS to a folder that has it."
     git -C "$source" -c advice.detachedHead=false checkout --quiet FETCH_HEAD
     touch "$source/complete"

@@ -48,7 +48,7 @@ test    zsh                    zsh               zsh               -
 # The services of these packages.
 services="gpsd.socket gpsd.service nginx.service pgbouncer.service postgresql.service"
 
-# names <column> <group…>: what stands in this column for the groups.
+# names <column> <group…>: the contents of this column for the groups.
 names() {
     local column="$1"
     shift
@@ -110,7 +110,7 @@ install_with_apt() {
     with_rights env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -qq --no-install-recommends "${missing[@]}" \
         || keel_die "apt could not install: ${missing[*]}" \
-            "Its message stands above. Without a network, install them by hand and run this again."
+            "See its message above. Without a network, install them by hand and run this again."
     switch_off "${missing[@]}"
 }
 
@@ -124,7 +124,7 @@ install_with_dnf() {
     keel_say "Installing ${missing[*]}"
     with_rights dnf install -y -q --setopt=install_weak_deps=False "${missing[@]}" \
         || keel_die "dnf could not install: ${missing[*]}" \
-            "Its message stands above. Without a network, install them by hand and run this again."
+            "See its message above. Without a network, install them by hand and run this again."
     switch_off "${missing[@]}"
 }
 
@@ -142,7 +142,7 @@ install_with_brew() {
     [ "${#missing[@]}" -gt 0 ] || return 0
     keel_say "Installing ${missing[*]}"
     HOMEBREW_NO_AUTO_UPDATE=1 brew install "${missing[@]}" >&2 \
-        || keel_die "brew could not install: ${missing[*]}" "Its message stands above."
+        || keel_die "brew could not install: ${missing[*]}" "See its message above."
 }
 
 # is_here <program or header>

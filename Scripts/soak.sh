@@ -94,7 +94,7 @@ soak_sanitizers() {
 # Ends a run of the sanitizers, and shows what they reported.
 tests_failed() {
     cat "$1"/report.* 2>/dev/null || true
-    keel_die "a test failed, or the sanitizer reported something." "Its reports, if any, stand above and in $1."
+    keel_die "a test failed, or the sanitizer reported something." "Its reports, if any, are above and in $1."
 }
 
 soak_passwords() {

@@ -116,11 +116,11 @@ run() {
 for folder in "${chosen[@]}"; do
     case "$folder" in
         scripts) run_scripts ;;
-        # One test after the other in each process: tests of handshakes and time limits on real sockets do not
-        # stand being starved by many that only compute, and thousands of connections at a time leave other
-        # tests none.
+        # One test after the other in each process: tests of handshakes and time limits on real sockets fail
+        # when many that only compute take the processors, and thousands of connections at a time leave none
+        # for other tests.
         . | Tools) run "$folder" --no-parallel "$@" ;;
-        # What is written for Apple's systems, beside stand-ins for their modules. Each in a scratch folder of
+        # The code for Apple's systems, beside stand-ins for their modules. Each in a scratch folder of
         # its own: they compile the package's sources into modules of the same names.
         Tests/Apple | Tests/SwiftUI)
             if [ "$(uname -s)" = "Linux" ]; then

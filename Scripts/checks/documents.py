@@ -6,8 +6,8 @@
 
 Module names come on standard input. A table counts whose second heading is "in Keel". In its rows, each
 span of code in the second column is a symbol as the documentation writes it (`Cache.get(_:)`); a row
-without any says so with "–". What is on the left stands once under its title.
-Exits with 1 when a name is no symbol, or a row says nothing, with 2 when a module's graph is missing.
+without any says so with "–". Each first cell occurs once under its title.
+Exits with 1 when a name is not a symbol, or a row has no name, with 2 when a module's graph is missing.
 """
 
 import json
@@ -49,7 +49,7 @@ for number, line in enumerate(page.read_text().splitlines(), start=1):
         continue
     rows += 1
     if cells[0] in seen:
-        errors.append(f"{place}: {cells[0]} stands twice under {title}.")
+        errors.append(f"{place}: {cells[0]} occurs twice under {title}.")
     seen.add(cells[0])
     found = re.findall(r"`([^`]+)`", cells[1])
     names += len(found)
@@ -57,7 +57,7 @@ for number, line in enumerate(page.read_text().splitlines(), start=1):
         errors.append(f"{place}: name what is in Keel, or write –.")
     if not cells[2]:
         errors.append(f"{place}: say what changed, and why.")
-    errors += [f"{place}: `{name}` is no public symbol." for name in found if name not in symbols]
+    errors += [f"{place}: `{name}` is not a public symbol." for name in found if name not in symbols]
 
 if not rows:
     errors.append(f"{page.as_posix()}: there is no table with the heading \"in Keel\".")

@@ -55,7 +55,7 @@ def convert(page, pages, base):
             return f"[{text}]({base}/documentation/{article.lower()})"
         return text if "`" in text else f"{text} (`{file.name}`)"
 
-    # The parts between fences; what stands inside of them stays as it is.
+    # The parts between fences; their contents stay as they are.
     parts = re.split(r"(^```.*?^```)", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     for number in range(0, len(parts), 2):
         parts[number] = re.sub(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)", link, parts[number])

@@ -35,7 +35,7 @@ offered_by() {
                 printf "%s\n" "${COMPREPLY[@]}"' - "$prefix/share/bash-completion/completions/keel" "$2"
             ;;
         zsh) "$KEEL_ROOT/Scripts/checks/complete.zsh" "$prefix/share/zsh/site-functions" "$2" ;;
-        # A word stands before a tab and what it means.
+        # Each line is a word, a tab and its meaning.
         fish)
             fish --no-config -c 'set fish_complete_path $argv[1]; complete -C $argv[2]' \
                 "$prefix/share/fish/vendor_completions.d" "$2" | cut -f 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Looks for words that must stand in no file. File names come on standard input.
+"""Looks for words that no file may contain. File names come on standard input.
 
 Always: the paths of a machine, and notes to oneself. A checkout may add words of its own, such as
 a customer's name: one regular expression a line in the file that KEEL_FORBIDDEN_WORDS names, or in
@@ -38,7 +38,7 @@ for name in sys.stdin.read().splitlines():
     for number, line in enumerate(text.splitlines(), 1):
         if match := pattern.search(line):
             found += 1
-            print(f"error: {name}:{number}: '{match.group()}' must not stand here.", file=sys.stderr)
+            print(f"error: {name}:{number}: '{match.group()}' must not occur here.", file=sys.stderr)
 
 print(f"    {len(patterns)} patterns, {found} found.")
 sys.exit(1 if found else 0)

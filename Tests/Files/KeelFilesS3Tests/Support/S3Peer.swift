@@ -66,7 +66,7 @@ final class S3Peer: Sendable {
         var line = Data()
         while line.last != UInt8(ascii: "\n") {
             let data = output.fileHandleForReading.availableData
-            try #require(!data.isEmpty, "the server did not start; its message stands above")
+            try #require(!data.isEmpty, "the server did not start; see its message above")
             line += data
         }
         let words = String(decoding: line.dropLast(), as: UTF8.self).split(separator: "\t")
