@@ -2,15 +2,15 @@
 # Runs what takes too long for every change, such as thousands of crashes.
 #
 #     Scripts/soak.sh                every soak run
-#     Scripts/soak.sh analytics      kills 10,000 processes that track and deliver, and stops the world
-#                                    at 100,000 steps
+#     Scripts/soak.sh analytics      kills 10,000 processes that track and deliver, and stops a simulated
+#                                    one at 100,000 steps
 #     Scripts/soak.sh cache          10,000 crashes of the disk tier, 200 kills of its writer and 200
 #                                    of an outbox's, 1,000,000 races in memory
 #     Scripts/soak.sh files          stops a folder's store at 40,000 changes, by kills and power failures,
 #                                    and kills its writer 500 times
 #     Scripts/soak.sh journal        kills 10,000 writers of a journal, and stops it at 500,000 steps,
 #                                    each by a kill and by a power failure
-#     Scripts/soak.sh listen         100,000 lives of clients of Firestore's Listen, and as many that lose documents
+#     Scripts/soak.sh listen         100,000 simulated clients of Firestore's Listen, and as many that lose documents
 #     Scripts/soak.sh passwords      hashes 200 passwords at the usual cost, in release, with Keel, with
 #                                    argon2-cffi and with the reference's own program
 #     Scripts/soak.sh postgresql     1,000,000 changes of eight racing writers, and as many beside a reader of a
@@ -25,8 +25,8 @@
 #     Scripts/soak.sh transfers      kills each side of downloads and uploads 120 times, downloads and
 #                                    uploads 1 GiB, and tries 20,000 schedules of faults
 #     Scripts/soak.sh http           100,000 schedules of faults, 100,000 random event streams,
-#                                    10,000 orders of sign-in events, 50,000 lives of users of a cache
-#                                    and 1,000,000 of stacks of layers
+#                                    10,000 orders of sign-in events, 50,000 schedules of users of a
+#                                    cache and 1,000,000 of stacks of layers
 #
 # The arguments after "storage" and "passwords" are those of keel-soak. KEEL_CACHE_CRASHES,
 # KEEL_KILLS and KEEL_CACHE_RACES change the numbers of "cache"; KEEL_SCHEDULES, KEEL_SSE_STREAMS,
@@ -34,7 +34,7 @@
 # KEEL_SSE_SEED repeat a run.
 # KEEL_FILES_CRASHES and KEEL_KILLS change the numbers of "files"; KEEL_CROWD_ROUNDS and KEEL_POWER_POINTS
 # those of "storage"; KEEL_RACED_CHANGES, KEEL_FLEET_COMMITS and KEEL_FLEET_KILLS those of "postgresql".
-# KEEL_THOROUGH is set, for what has no variable of its own.
+# KEEL_THOROUGH is set, for amounts without a variable of their own.
 # KEEL_TRANSFER_KILLS, KEEL_TRANSFER_SERVER_KILLS, KEEL_TRANSFER_CUTS, KEEL_TRANSFER_SEEDS and
 # KEEL_TRANSFER_MIB change the numbers of "transfers".
 
