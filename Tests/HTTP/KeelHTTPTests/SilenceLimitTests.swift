@@ -98,6 +98,15 @@ struct SilenceLimitTests {
         #expect(calls.map(\.options.prefersNewConnection) == [false, false, true])
     }
 
+    @Test("A call whose exchange is shared leaves time for another attempt as well")
+    func shared() async throws {
+        let transport = Witness([TransportError(.responseTimeout)])
+        let client = try client(transport) { $0.middleware = [CoalescingMiddleware()] }
+        _ = try await client.response(to: Operation()).get()
+        #expect(transport.calls.map(\.timeouts.firstByte) == [.seconds(20), nil])
+        #expect(transport.calls.map(\.options.prefersNewConnection) == [false, true])
+    }
+
     @Test("An event stream opens a new connection after a silence, not after a regular end")
     func eventStreams() async throws {
         let number = Mutex(0)

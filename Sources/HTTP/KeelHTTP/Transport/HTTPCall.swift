@@ -37,6 +37,9 @@ public struct HTTPCall: Sendable {
     /// The point in time by which the call must end, if there is one.
     package var deadline: Deadline?
 
+    /// The time of a call that several callers share, each with a deadline of its own; see ``shared()``.
+    private(set) var sharedTime: Duration?
+
     /// Whether the transport rather than the client ends the exchange at the deadline.
     ///
     /// Set only for a transport that is ``DeadlineEnforcing``, and never with a body that is produced while it is sent.
@@ -59,6 +62,20 @@ public struct HTTPCall: Sendable {
         self.timeouts = timeouts
         self.options = options
     }
+
+    /// Returns the call without its deadline, for an exchange that several callers share.
+    ///
+    /// The deadline of the first caller must not bind the others. The time that it has left still limits the silence of
+    /// an attempt: on a connection that has died, the exchange would otherwise be silent until all callers give up.
+    package func shared() -> HTTPCall {
+        var shared = self
+        shared.sharedTime = deadline?.remaining ?? sharedTime
+        shared.deadline = nil
+        return shared
+    }
+
+    /// The time that an exchange of the call may take; nil means no limit.
+    var remainingTime: Duration? { deadline?.remaining ?? sharedTime }
 
     /// Whether the call can be sent again with the same bytes.
     public var isReplayable: Bool { body?.isReplayable ?? true }

@@ -122,10 +122,7 @@ extension CacheExchange {
         _ flights: SingleFlight<ValidationFlight.Key, ValidationFlight.Outcome>,
         _ key: ValidationFlight.Key
     ) async throws(TransportError) -> HTTPReply {
-        var shared = call
-        // Each caller has its own deadline; the leader's must not bind the others.
-        shared.deadline = nil
-        let leader = CacheExchange(self, sending: shared)
+        let leader = CacheExchange(self, sending: call.shared())
         var isFollower = false
         let outcome: ValidationFlight.Outcome
         do {

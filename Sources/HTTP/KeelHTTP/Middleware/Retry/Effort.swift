@@ -97,11 +97,12 @@ extension HTTPCall {
     ///
     /// Otherwise a connection that dies silently, as after a change of network, would take all of the call's time.
     fileprivate mutating func leavesTimeForAnotherAttempt() {
-        guard let deadline, isIdempotent, isReplayable, !(body.map { $0.bytes == nil } ?? false)
+        guard let time = remainingTime, isIdempotent, isReplayable,
+            !(body.map { $0.bytes == nil } ?? false)
         else { return }
         // The time to send the body does not count as silence of the server.
         let sending = sendingTime
-        let patience = max(.seconds(10), (deadline.remaining - sending) / 3)
+        let patience = max(.seconds(10), (time - sending) / 3)
         timeouts.firstByte = timeouts.firstByte ?? patience + sending
         // For a stream, the reader's own limit applies.
         if collection != nil { timeouts.idle = timeouts.idle ?? patience }

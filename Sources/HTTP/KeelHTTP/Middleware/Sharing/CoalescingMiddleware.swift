@@ -60,10 +60,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
             call.head.method == .get || call.head.method == .head,
             let user = await user(of: call), let key = key(of: call, collection, user)
         else { return try await next(call) }
-        var shared = call
-        // Each caller has its own deadline; the first one's must not bind the others.
-        shared.deadline = nil
-        let leader = shared
+        let leader = call.shared()
         let reply: SharedReply
         do {
             reply = try await flights.run(key) {
