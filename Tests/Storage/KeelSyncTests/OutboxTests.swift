@@ -3,6 +3,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelSync
 import KeelTestKit
+import Synchronization
 import Testing
 
 @Suite("Outbox", .timeLimit(.minutes(1)))
@@ -245,6 +246,22 @@ struct OutboxTests {
         #expect(server.applied.map(\.idempotencyKey) == ["a"])
     }
 
+    @Test("Large writes are read a few at a time, and sent in order")
+    func largeWrites() async throws {
+        let witness = SizeWitness(InMemoryStorageAdapter(now: { wall.now }))
+        let outbox = Outbox(StorageClient(witness), configuration: .init(wall))
+        let ids = (10..<30).map { "\($0)" }
+        for id in ids {
+            let body = [UInt8](repeating: 7, count: 900_000)
+            try await outbox.enqueue(OutboxWrite(key: "films", kind: "PUT", body: body, id: id))
+        }
+        let server = RecordingServer()
+        #expect(try await outbox.flush(sending: server))
+        #expect(server.applied.map(\.write.id) == ids)
+        #expect(witness.largest > 900_000)
+        #expect(witness.largest < 6_000_000)
+    }
+
     // MARK: Decisions
 
     @Test("A rejected write can be resent or edited under a new key, or discarded")
@@ -321,5 +338,40 @@ struct OutboxTests {
             #expect(error.recoverySuggestion == code.advice)
             #expect(error.isCancellation == (code.name == "cancelled"))
         }
+    }
+}
+
+/// An adapter that notes the size of the largest answer to a query.
+private final class SizeWitness: StorageAdapter {
+    private let store: InMemoryStorageAdapter
+    private let size = Mutex(0)
+
+    init(_ store: InMemoryStorageAdapter) { self.store = store }
+
+    var largest: Int { size.withLock { $0 } }
+
+    var capabilities: StorageCapabilities { store.capabilities }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await store.prepare(schema)
+    }
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        let result = try await store.read(request)
+        if case .found(let documents) = result.payload {
+            let bytes = documents.reduce(0) { $0 + $1.body.bytes.count }
+            size.withLock { $0 = max($0, bytes) }
+        }
+        return result
+    }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try await store.commit(batches)
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try await store.changes(request)
     }
 }

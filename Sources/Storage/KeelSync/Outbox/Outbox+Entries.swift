@@ -57,7 +57,9 @@ extension Outbox {
     /// rejected write that does not hold its key no longer protects the local state; it stays in ``rejected()``.
     package func protectedKeys() async throws(OutboxError) -> Set<String> {
         if configuration.rejection == .holdsKey { return try await unsentKeys() }
-        return Set(try await pending().map(\.write.key))
+        return try await asking { () async throws(StorageError) in
+            try await core.keys(OutboxEntry.pendingStatus)
+        }
     }
 
     /// Returns the readable entries of the outbox, now and after each change.

@@ -5,11 +5,14 @@ internal import KeelStorageAdapting
 struct OutboxPage {
     /// The entries; those whose position cannot be read come first.
     var items: [OutboxItem]
-    /// The last document of a full page, after which the next page starts; nil on the last page.
+    /// The last document of a page, after which the next page starts; nil on the last page.
     var last: Document?
 }
 
 extension OutboxCore {
+    /// The approximate maximum size of a page, in bytes: a body may have almost 1 MiB.
+    static var pageByteCount: Int { 4 << 20 }
+
     /// Returns entries in the order in which they were enqueued.
     ///
     /// Includes only the unreadable entries that the store can match by their remaining fields; ``damagedEntries()``
@@ -32,26 +35,42 @@ extension OutboxCore {
     ) async throws(StorageError) -> OutboxPage {
         var request = ReadRequest(.query(try client.check(query, for: "outbox")))
         request.reportsUnreadable = true
+        request.maximumBytes = Self.pageByteCount
         let result = try await client.read(request, for: "outbox")
         guard case .found(let documents) = result.payload else { return OutboxPage(items: []) }
         let moment = moment
         let unreadable = result.unreadable.map { OutboxItem.damaged(DamagedOutboxEntry($0)) }
         return OutboxPage(
             items: unreadable + documents.map { OutboxItem($0, at: moment) },
-            last: documents.count == limit ? documents.last : nil
+            last: documents.count == limit || result.isPartial ? documents.last : nil
         )
     }
 
     /// Returns all readable entries with a status.
     func allEntries(_ status: String) async throws(StorageError) -> [OutboxEntry] {
         var all: [OutboxEntry] = []
+        try await visit(status) { all.append($0) }
+        return all
+    }
+
+    /// Returns the keys of all readable entries with a status.
+    func keys(_ status: String) async throws(StorageError) -> Set<String> {
+        var keys: Set<String> = []
+        try await visit(status) { keys.insert($0.write.key) }
+        return keys
+    }
+
+    /// Reads all readable entries with a status, page by page.
+    private func visit(
+        _ status: String,
+        _ body: (OutboxEntry) -> Void
+    ) async throws(StorageError) {
         var last: Document?
         repeat {
             let page = try await page(status, after: last, limit: 500)
-            all += page.items.compactMap(\.entry)
+            for entry in page.items.compactMap(\.entry) { body(entry) }
             last = page.last
         } while last != nil
-        return all
     }
 
     /// Returns whether there is a readable pending entry.

@@ -25,12 +25,17 @@ struct OutboxPlan {
         var unpausedKeys: Set<String>
     }
 
+    /// The approximate size of the entries behind the first ones of their keys, in bytes, beyond which a plan takes no
+    /// more of them: a later plan has the rest.
+    static var byteLimit: Int { 8 << 20 }
+
     private(set) var lanes: [Lane] = []
     /// The earliest time at which a waiting entry can be sent.
     private(set) var nextTime: Timestamp?
     private var positions: [String: Int] = [:]
     private var blockedKeys: Set<String>
     private var isHeld: Bool
+    private var byteCount = 0
     private let situation: Situation
 
     init(_ situation: Situation) {
@@ -49,6 +54,8 @@ struct OutboxPlan {
         let key = entry.write.key
         guard !isHeld, !blockedKeys.contains(key) else { return }
         if let position = positions[key] {
+            guard byteCount < Self.byteLimit else { return }
+            byteCount += entry.byteCount
             // The runner decides about this entry after the earlier ones of the key.
             lanes[position].entries.append(entry)
             return
@@ -73,5 +80,14 @@ struct OutboxPlan {
             return entry.isUnreached && ignoresPause ? nil : time
         }
         return nil
+    }
+}
+
+extension OutboxEntry {
+    /// The approximate size in memory.
+    fileprivate var byteCount: Int {
+        write.attributes.reduce(write.body.count + 512) { size, attribute in
+            size + attribute.key.utf8.count + attribute.value.utf8.count
+        }
     }
 }

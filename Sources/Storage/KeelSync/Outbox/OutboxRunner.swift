@@ -135,8 +135,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
             if let key = damaged.key { heldKeys.insert(key) } else { isHeld = true }
         }
         if holdsKeys {
-            let rejected = try await core.allEntries(OutboxEntry.rejectedStatus)
-            heldKeys.formUnion(rejected.map(\.write.key))
+            heldKeys.formUnion(try await core.keys(OutboxEntry.rejectedStatus))
         }
         // Before reading: an attempt that ends in the meantime changes entries, which are planned later.
         let retryCount = core.retryCount.load(ordering: .relaxed)
