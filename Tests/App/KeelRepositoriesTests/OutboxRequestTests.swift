@@ -79,6 +79,29 @@ struct OutboxRequestTests {
         #expect(verdict == expected)
     }
 
+    @Test("A conflict with an earlier attempt, which the server may still process, is no refusal")
+    func waitsForEarlierAttempts() async throws {
+        let conflict = ScriptedHTTPTransport.Answer.status(.conflict, headers: [.retryAfter: "0"])
+        let reason = "The service responded with status 409."
+        let write = try OutboxRequest(PostNote(text: "")).write(key: "k")
+        let service = try TestService()
+        service.transport.enqueue(contentsOf: [conflict])
+        let later = OutboxDelivery(write, attempt: 2)
+        let verdict = await HTTPOutboxSender(service.client).send(later)
+        #expect(verdict == .failed(reason: reason, after: .zero))
+        let slow = ScriptedHTTPTransport(
+            [.failure(TransportError(.responseTimeout))],
+            then: conflict
+        )
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
+        configuration.clock = ImmediateClock()
+        configuration.timeout = nil
+        let client = NetworkClient(configuration, transport: slow)
+        let first = await HTTPOutboxSender(client).send(OutboxDelivery(write))
+        #expect(first == .failed(reason: reason, after: .zero))
+        #expect(slow.calls.count == 3)
+    }
+
     @Test("Deleting what is already gone succeeds")
     func acceptsGone() async throws {
         for status in [404, 410] {

@@ -79,6 +79,20 @@ struct RetryTests: RetrySuite {
         }
     }
 
+    @Test("A conflict with an earlier attempt of the same key is retried")
+    func repeatsConflicts() async throws {
+        for (post, count) in [(Post(key: "k"), 3), (Post(isIdempotent: true), 2)] {
+            let transport = ScriptedHTTPTransport(
+                [.failure(TransportError(.responseTimeout)), .status(.conflict)],
+                then: .status(.created)
+            )
+            let client = try client(transport)
+            let response = try await run { await client.response(to: post) }.get()
+            #expect(transport.calls.count == count)
+            #expect(response.status == (count == 3 ? .created : .conflict))
+        }
+    }
+
     @Test("A one-shot body is sent once, and the error states the reason")
     func sparesOneShotBodies() async throws {
         let transport = ScriptedHTTPTransport(then: .failure(TransportError(.connectionLost)))

@@ -16,6 +16,7 @@ public import KeelSync
 /// |---|---|
 /// | status 200 to 299; 404 and 410 to `DELETE` | accepted |
 /// | 408, 425, 429, 500, 502, 503, 504 | failed, with the delay of `Retry-After` |
+/// | 409 after an earlier attempt, which the server may still be processing | failed, likewise |
 /// | 401, or unavailable credentials | unreachable: waits for the user to sign in |
 /// | another user than the write's owner is signed in | unreachable: waits for the owner |
 /// | the write has an owner, and the client's source of tokens does not name its user | rejected |
@@ -48,14 +49,17 @@ public struct HTTPOutboxSender: OutboxSender {
         var options = options
         if let owner = delivery.write.owner { options.owner = owner }
         switch await client.response(to: endpoint, options: options) {
-        case .success(let response): return Self.verdict(on: response, to: request.method)
+        case .success(let response):
+            let isRepeated = delivery.attempt > 1 || response.notes.attempt > 1
+            return Self.verdict(on: response, to: request.method, isRepeated: isRepeated)
         case .failure(let error): return Self.verdict(on: error)
         }
     }
 
     private static func verdict(
         on response: NetworkResponse,
-        to method: HTTPRequest.Method
+        to method: HTTPRequest.Method,
+        isRepeated: Bool
     ) -> OutboxVerdict {
         let reason = "The service responded with status \(response.status.code)."
         return switch response.status.code {
@@ -64,6 +68,10 @@ public struct HTTPOutboxSender: OutboxSender {
         case 401: .unreachable(reason: reason)
         case 408, 425, 429, 500, 502, 503, 504:
             .failed(reason: reason, after: response.head.retryAfter)
+        // What a server answers while it processes a request with the same key
+        // (draft-ietf-httpapi-idempotency-key-header section 2.7). A refusal would be final, and
+        // sending the write again by a decision of the user would take a new key.
+        case 409 where isRepeated: .failed(reason: reason, after: response.head.retryAfter)
         default: .rejected(reason: reason)
         }
     }

@@ -54,6 +54,10 @@ enum RetryVerdict: Sendable, Hashable {
         switch response.status.code {
         case 408, 500, 502, 504:
             break
+        // The server is still processing an earlier attempt with this key
+        // (draft-ietf-httpapi-idempotency-key-header section 2.7).
+        case 409 where call.attempt > 1 && call.head.headerFields[.idempotencyKey] != nil:
+            break
         case 503:
             if response.headerFields[.retryAfter] != nil { advice.kind = .throttling }
         case 429:

@@ -102,6 +102,7 @@ struct RetryMiddleware: HTTPMiddleware, DeadlineEnforcing {
             if let collection = call.collection {
                 reply = try await collection.collected(reply, to: call.head.method)
             }
+            if call.attempt > 1 { reply.notes.attempt = call.attempt }
             return .kept(reply, isSuccess: verdict == .final)
         }
     }
@@ -124,5 +125,17 @@ struct RetryMiddleware: HTTPMiddleware, DeadlineEnforcing {
             throw effort.cancelled()
         }
         effort.advance(advice)
+    }
+}
+
+extension HTTPReplyNotes {
+    private enum AttemptKey: HTTPReplyNoteKey {
+        static var defaultValue: Int { 1 }
+    }
+
+    /// The number of the attempt that had the reply: with more than one, the server may know the request already.
+    package internal(set) var attempt: Int {
+        get { self[AttemptKey.self] }
+        set { self[AttemptKey.self] = newValue }
     }
 }
