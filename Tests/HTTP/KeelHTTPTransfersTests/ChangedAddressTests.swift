@@ -3,6 +3,7 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPTransfers
 import KeelTestSupport
+import Synchronization
 import Testing
 
 @Suite("Downloads from a changed URL", .timeLimit(.minutes(1)))
@@ -68,5 +69,82 @@ struct ChangedAddressTests {
         #expect(events.restarts == (isContinued ? [] : [.otherAddress]))
         guard !hasDigest, rule == nil else { return }
         #expect(files.disk["/disk/film.mp4"] == content)
+    }
+
+    /// Signs calls for a user, and may find another one when it is asked again.
+    private final class Signing: HTTPAuthorizing {
+        private let names: Mutex<[String]>
+
+        init(_ names: String...) { self.names = Mutex(names) }
+
+        var identity: String? { names.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } }
+
+        func intercept(
+            _ call: HTTPCall,
+            next: HTTPNext
+        ) async throws(TransportError) -> HTTPReply {
+            try await next(call)
+        }
+    }
+
+    private func download(
+        _ transport: RangeOrigin,
+        _ files: SimulatedFileSystem,
+        for user: Signing,
+        _ change: (inout ResumableDownload.Configuration) -> Void = { _ in }
+    ) throws -> ResumableDownload {
+        var settings = try Fixture.client(transport).configuration
+        settings.attemptMiddleware = [user]
+        var configuration = ResumableDownload.Configuration()
+        configuration.checkpointByteCount = 4000
+        configuration.retry.policy = .never
+        change(&configuration)
+        return ResumableDownload(
+            from: try Fixture.url("film.mp4"),
+            to: Fixture.file,
+            through: NetworkClient(settings, transport: transport),
+            configuration: configuration,
+            files: files,
+            shared: files
+        )
+    }
+
+    @Test(
+        "A download is resumed for its user, and not for another one",
+        arguments: [nil, .resume, .restart] as [ResumableDownload.ChangedAddress?]
+    )
+    func users(rule: ResumableDownload.ChangedAddress?) async throws {
+        let files = SimulatedFileSystem()
+        func interrupt() async throws {
+            let origin = RangeOrigin(first, seed: 4, rate: 1, faults: [.brokenBody])
+            await #expect(throws: TransferError.self) {
+                _ = try await download(origin, files, for: Signing("ann")).run()
+            }
+        }
+        try await interrupt()
+        // The address has another file of the same length under the same tag for each user.
+        let content = first.map { ~$0 }
+        let events = Events()
+        let ben = try download(RangeOrigin(content, seed: 4), files, for: Signing("ben")) {
+            if let rule { $0.changedAddress = rule }
+        }
+        _ = try await ben.run(observer: events.observer)
+        #expect(events.restarts == [.otherAddress])
+        #expect(files.disk["/disk/film.mp4"] == content)
+        try await interrupt()
+        let ann = try download(RangeOrigin(first, seed: 4), files, for: Signing("ann"))
+        #expect(try await ann.run().resumedBytes > 0)
+        #expect(files.disk["/disk/film.mp4"] == first)
+    }
+
+    @Test("A download ends if another user signs in before its first request is answered")
+    func userChangedAtStart() async throws {
+        let files = SimulatedFileSystem()
+        let changing = Signing("ann", "ben")
+        let error = await #expect(throws: TransferError.self) {
+            _ = try await download(RangeOrigin(first), files, for: changing).run()
+        }
+        #expect((error?.cause as? TransportError)?.code == .credentialsUnavailable)
+        #expect(files.disk["/disk/film.mp4"] == nil)
     }
 }

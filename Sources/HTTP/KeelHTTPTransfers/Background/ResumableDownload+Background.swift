@@ -35,7 +35,7 @@ extension ResumableDownload {
         let task = BackgroundTask(
             .download,
             path: try TransferNames(file).file,
-            address: DownloadAddress(head)
+            address: DownloadAddress(head, for: await user)
         )
         try session.runs.begin(task.key)
         defer { session.runs.finish(task.key) }
@@ -68,7 +68,7 @@ extension ResumableDownload {
         let task = BackgroundTask(
             .download,
             path: try TransferNames(file).file,
-            address: DownloadAddress(try head())
+            address: DownloadAddress(try head(), for: await user)
         )
         try session.runs.begin(task.key)
         defer { session.runs.finish(task.key) }

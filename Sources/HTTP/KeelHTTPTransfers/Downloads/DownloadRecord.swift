@@ -53,35 +53,43 @@ enum StrongValidator: Codable, Hashable, Sendable {
     }
 }
 
-/// The address of a download, reduced to what may be stored.
+/// The address of a download and its user, reduced to what may be stored.
 struct DownloadAddress: Codable, Hashable, Sendable {
     /// Scheme, host and path, without the query, which may contain credentials.
     let place: String
     /// The CRC-32C of the query, which reveals no secret; nil in records of earlier versions.
     let query: UInt32?
+    /// A hash of the user's name; nil if there is none or it is unknown.
+    let user: String?
 
-    init(place: String, query: UInt32?) {
+    init(place: String, query: UInt32?, user: String? = nil) {
         self.place = place
         self.query = query
+        self.user = user
     }
 
-    init(_ head: HTTPRequest) {
+    /// Creates the address of a request that is signed for a user.
+    init(_ head: HTTPRequest, for user: String?) {
         place = head.redactedURL
         let query = (head.path ?? "").utf8.drop { $0 != UInt8(ascii: "?") }
         self.query = CRC32C.checksum(Array(query))
+        self.user = user.map { name in
+            Hexadecimal.text(of: BLAKE2b.hash(Array(name.utf8), count: 16))
+        }
     }
 }
 
 struct DownloadRecord: Codable, Hashable, Sendable {
     var address: String
     var query: UInt32?
+    var user: String?
     /// The validator of the file; nil if it has none.
     var validator: StrongValidator?
     /// The length of the file in bytes, if known.
     var total: Int64?
 
     /// The address of the part.
-    var source: DownloadAddress { DownloadAddress(place: address, query: query) }
+    var source: DownloadAddress { DownloadAddress(place: address, query: query, user: user) }
 
     static let kind = "KEELDWN1"
 }
@@ -105,6 +113,7 @@ struct DownloadResponse: Hashable, Sendable {
         record = DownloadRecord(
             address: address.place,
             query: address.query,
+            user: address.user,
             validator: StrongValidator(head.headerFields),
             total: head.headerFields[.contentLength].flatMap { Int64($0) }
         )

@@ -7,8 +7,13 @@ struct DownloadRun {
     private let download: ResumableDownload
     private let observer: ResumableTransferObserver?
     private let head: HTTPRequest
+    private let address: DownloadAddress
     /// The options of all requests, which are for one user.
     private let options: HTTPCallOptions
+    /// The user for whom the run began; nil if there is none or it is unknown.
+    private let user: String?
+    /// Whether the user was still the same when the first request had been answered.
+    private var hasConfirmedUser = false
     private let part: DownloadFile
     private let queue = DiskQueue()
     private let clock: any Clock<Duration>
@@ -27,17 +32,19 @@ struct DownloadRun {
     init(
         _ download: ResumableDownload,
         _ observer: ResumableTransferObserver?
-    ) throws(TransferError) {
+    ) async throws(TransferError) {
         self.download = download
         self.observer = observer
         head = try download.head()
         var options = download.configuration.options
         options.pin = SessionPin()
         self.options = options
+        user = await download.user
+        address = DownloadAddress(head, for: user)
         part = try download.part()
         clock = download.client.configuration.clock
         time = Timeline(clock)
-        machine = DownloadMachine(download.configuration, address: DownloadAddress(head))
+        machine = DownloadMachine(download.configuration, address: address)
     }
 
     mutating func run() async throws(TransferError) -> ResumableDownload.Receipt {
@@ -148,12 +155,25 @@ struct DownloadRun {
         }
         do throws(TransportError) {
             let reply = try await download.client.transfer(head, options: options)
+            if !hasConfirmedUser { try await confirmUser() }
             // Releasing the reply ends the exchange if its body is not wanted.
             if reply.head.status.kind == .successful { body = reply.body.makeAsyncIterator() }
-            return .answered(DownloadResponse(reply.head, address: DownloadAddress(head)))
+            return .answered(DownloadResponse(reply.head, address: address))
         } catch {
             return .broke(TransferError(error))
         }
+    }
+
+    /// Throws if another user has signed in before the first request, which fixes the user of all.
+    private mutating func confirmUser() async throws(TransportError) {
+        guard await download.user == user else {
+            throw TransportError(
+                .credentialsUnavailable,
+                url: head.redactedURL,
+                cause: AuthenticationError(.superseded, "The user has changed since the start.")
+            )
+        }
+        hasConfirmedUser = true
     }
 
     private mutating func read() async throws(TransferError) -> DownloadMachine.Event {

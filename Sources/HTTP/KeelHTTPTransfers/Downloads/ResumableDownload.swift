@@ -26,6 +26,9 @@ public import Foundation
 /// - bytes of two versions of a file are never mixed: a part is continued only by `Range` and
 ///   `If-Range` with a strong validator (RFC 9110 section 13.1.5), and restarted otherwise;
 /// - reported progress survives a crash, even of the machine;
+/// - a part belongs to the user for whom the client signs the requests: another one starts from the
+///   beginning, unless an ``Configuration/expectedDigest`` shows that their files are the same. Cookies
+///   alone name no user here;
 /// - two downloads to one file, in one process or two, refuse each other.
 ///
 /// Until completion the bytes are in the same folder, in a file whose name begins with `.keel-`,
@@ -105,10 +108,13 @@ public struct ResumableDownload: Sendable {
 
         /// Returns whether a part from one address may be continued from another.
         func mayContinue(_ earlier: DownloadAddress, at address: DownloadAddress) -> Bool {
-            switch changedAddress {
+            if case .resumeIfDigestExpected = changedAddress, expectedDigest != nil { return true }
+            // One address may have a file for each user, and all of them the same tag.
+            guard earlier.user == address.user else { return false }
+            return switch changedAddress {
             case .resume: true
             case .restart: earlier.place == address.place
-            case .resumeIfDigestExpected: expectedDigest != nil || earlier == address
+            case .resumeIfDigestExpected: earlier == address
             }
         }
     }
@@ -154,7 +160,7 @@ public struct ResumableDownload: Sendable {
         guard configuration.checkpointByteCount > 0 else {
             throw TransferError(.invalidConfiguration, "checkpointByteCount must be positive.")
         }
-        var run = try DownloadRun(self, observer)
+        var run = try await DownloadRun(self, observer)
         return try await run.run()
     }
 
@@ -194,6 +200,11 @@ public struct ResumableDownload: Sendable {
         } catch {
             throw TransferError(error)
         }
+    }
+
+    /// The user for whom the client signs the requests; nil if there is none or it is unknown.
+    var user: String? {
+        get async { await client.signer(of: configuration.options) }
     }
 
     /// Returns the head of a request for the whole file.

@@ -28,7 +28,7 @@ public struct TransferRestart: Sendable, Hashable, CustomStringConvertible {
     public static let noValidator = Self("the server offers no strong validator")
     /// The server did not answer the range request with the range.
     public static let rangeRefused = Self("the server did not return the requested range")
-    /// The address differs from the earlier run's, and the configuration forbids continuing.
+    /// The address or the user differs from the earlier run's, and the configuration forbids continuing.
     public static let otherAddress = Self("the address has changed")
     /// The part or its record is damaged or from another version.
     public static let unusableRecord = Self("the record of the earlier run cannot be used")
