@@ -23,7 +23,7 @@ struct WebChannelState {
 
     private struct Message {
         let number: Int
-        let json: [UInt8]
+        var json: [UInt8]
     }
 
     /// The number of bytes, and of messages, above which the server waits for an acknowledgement.
@@ -97,6 +97,8 @@ struct WebChannelState {
     mutating func acknowledge(_ number: Int) {
         while let first = kept.first, first.number <= number {
             keptBytes -= first.json.count
+            // A slice holds on to removed elements until it is copied, and no limit would count them.
+            kept[kept.startIndex].json = []
             kept.removeFirst()
         }
     }

@@ -50,7 +50,7 @@ struct FeedWindow: Sendable {
         if !changes.isEmpty {
             parts.append(page)
             changeCount += changes.count
-            size += Self.size(of: changes)
+            size += changes.bodySize
         }
         marks.append(
             Mark(
@@ -64,20 +64,15 @@ struct FeedWindow: Sendable {
         while parts.count > Self.mostParts || changeCount > Self.mostChanges
             || size > Self.maximumBytes, parts.count > 1
         {
-            let changes = parts.removeFirst().changes
+            let changes = parts[parts.startIndex].changes
             changeCount -= changes.count
-            size -= Self.size(of: changes)
+            size -= changes.bodySize
+            // A slice holds on to removed elements until it is copied.
+            parts[parts.startIndex].changes = []
+            parts.removeFirst()
         }
         if marks.count > Self.mostMarks { marks.removeFirst() }
         return true
-    }
-
-    /// Returns the total size of the changed documents, in bytes.
-    private static func size(of changes: [ChangePage.Change]) -> Int {
-        changes.reduce(0) { size, change in
-            guard case .current(let document) = change else { return size }
-            return size + document.body.bytes.count
-        }
     }
 
     func answer(after cursor: ChangeCursor, limit: Int) -> Answer {
@@ -100,5 +95,15 @@ struct FeedWindow: Sendable {
             return .elsewhere
         }
         return .page(parts[mark.part])
+    }
+}
+
+extension [ChangePage.Change] {
+    /// The total size of the changed documents, in bytes.
+    var bodySize: Int {
+        reduce(0) { size, change in
+            guard case .current(let document) = change else { return size }
+            return size + document.body.bytes.count
+        }
     }
 }

@@ -108,11 +108,13 @@ struct WatchCursor: Sendable {
 struct WatchLog: Sendable {
     private static let mostEntries = 64
     private static let mostChanges = 2_000
+    private static let maximumBytes = 16 << 20
 
     /// The time before the first entry; nil before the first publication.
     private var base: Timestamp?
     private var entries: [(time: Timestamp, changes: [ChangePage.Change])] = []
     private var changeCount = 0
+    private var size = 0
     /// The last publication.
     private(set) var point: WatchMachine.Resumption?
 
@@ -133,10 +135,13 @@ struct WatchLog: Sendable {
         guard !publication.changes.isEmpty else { return }
         entries.append((publication.time, publication.changes))
         changeCount += publication.changes.count
-        while entries.count > Self.mostEntries || changeCount > Self.mostChanges, entries.count > 1
+        size += publication.changes.bodySize
+        while entries.count > Self.mostEntries || changeCount > Self.mostChanges
+            || size > Self.maximumBytes, entries.count > 1
         {
             let (time, changes) = entries.removeFirst()
             changeCount -= changes.count
+            size -= changes.bodySize
             base = time
         }
     }
