@@ -45,6 +45,39 @@ struct RevalidationTests {
         #expect(bench.requestCount == 2)
     }
 
+    @Test(
+        "A silent origin is unreachable in time for a stored response, whatever the call's limit",
+        arguments: [5, 60], [true, false]
+    )
+    func silence(limit: Int, hasTag: Bool) async throws {
+        let tag: HTTPFields = hasTag ? [.eTag: "\"1\""] : [:]
+        let gate = Gate()
+        let silent = Answer { _ async throws(TransportError) in
+            // Until the task is canceled.
+            _ = try? await gate.pass()
+            throw TransportError(.cancelled)
+        }
+        let bench = CacheBench([CacheBench.text("old", "max-age=60", tag)], then: silent)
+        let client = try client(bench) {
+            $0.clock = bench.clock
+            $0.timeout = .seconds(limit)
+        }
+        var options = HTTPCallOptions()
+        options.cachePolicy = .staleWhenOffline
+        _ = try await client.response(to: GetMenu(), options: options).get()
+        await bench.pass(3600)
+        let start = bench.clock.elapsed
+        let response = try await bench.clock.run { [options] in
+            await client.response(to: GetMenu(), options: options)
+        }.get()
+        #expect(response.cacheResult == .stale(.offline))
+        #expect(bench.clock.elapsed - start < .seconds(limit))
+        let error = try await bench.clock.run {
+            await client.response(to: GetMenu())
+        }.failure
+        #expect(error?.code == .deadlineExceeded)
+    }
+
     @Test("Status 304 about another version does not renew the stored response")
     func refusesForeign304() async throws {
         let bench = CacheBench([

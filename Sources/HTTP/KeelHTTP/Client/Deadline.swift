@@ -18,6 +18,12 @@ package struct Deadline: Sendable {
     /// The time left; zero or negative once the deadline has passed.
     package var remaining: Duration { end - timer.now }
 
+    /// A deadline before this one, which leaves a tenth of the remaining time, and at most a second, for a substitute.
+    package var early: Deadline {
+        let rest = max(.zero, remaining)
+        return Deadline(in: rest - min(rest / 10, .seconds(1)), on: timer)
+    }
+
     /// Calls `expire` at the deadline unless the watch has ended by then.
     package func watch(_ expire: @escaping @Sendable () -> Void) -> DeadlineWatch {
         DeadlineWatch(timer: timer, entry: timer.watch(until: end, expire))

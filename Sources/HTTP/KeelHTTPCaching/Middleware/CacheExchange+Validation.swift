@@ -29,7 +29,9 @@ extension CacheExchange {
         )
         let arrival: Arrival
         do throws(TransportError) {
-            arrival = try await send(conditional)
+            arrival = try await inTime(for: choice, keepingLate: \.isWhole) {
+                [conditional] () async throws(TransportError) in try await send(conditional)
+            }
         } catch {
             return try await serveStale(choice, for: error)
         }
@@ -122,18 +124,15 @@ extension CacheExchange {
         _ flights: SingleFlight<ValidationFlight.Key, ValidationFlight.Outcome>,
         _ key: ValidationFlight.Key
     ) async throws(TransportError) -> HTTPReply {
-        let leader = CacheExchange(self, sending: call.shared())
-        var isFollower = false
         let outcome: ValidationFlight.Outcome
-        do {
-            outcome = try await flights.run(
-                key,
-                onJoin: { isFollower = true },
-                operation: { try await leader.flight(choice, forward, key.collection) }
-            )
+        let isFollower: Bool
+        do throws(TransportError) {
+            (outcome, isFollower) = try await inTime(for: choice, keepingLate: { _ in true }) {
+                () async throws(TransportError) in
+                try await shared(choice, forward, flights, key)
+            }
         } catch {
-            let failure = (error as? TransportError) ?? TransportError(.cancelled)
-            return try await serveStale(choice, for: failure)
+            return try await serveStale(choice, for: error)
         }
         if isFollower { store.counts.add(\.sharedRevalidations) }
         switch outcome {
@@ -146,6 +145,28 @@ extension CacheExchange {
                 return try await fetched(.stale, fallback: choice)
             }
             return try await taken(reply, bytes, choice, isFollower)
+        }
+    }
+
+    /// Returns the outcome of a revalidation that several calls share, and whether another call had
+    /// started it.
+    private func shared(
+        _ choice: CacheDecision.Choice,
+        _ forward: CacheStatus.Forward,
+        _ flights: SingleFlight<ValidationFlight.Key, ValidationFlight.Outcome>,
+        _ key: ValidationFlight.Key
+    ) async throws(TransportError) -> (ValidationFlight.Outcome, Bool) {
+        let leader = CacheExchange(self, sending: call.shared())
+        var isFollower = false
+        do {
+            let outcome = try await flights.run(
+                key,
+                onJoin: { isFollower = true },
+                operation: { try await leader.flight(choice, forward, key.collection) }
+            )
+            return (outcome, isFollower)
+        } catch {
+            throw (error as? TransportError) ?? TransportError(.cancelled)
         }
     }
 

@@ -98,7 +98,9 @@ struct CacheExchange: Sendable {
     ) async throws(TransportError) -> HTTPReply {
         let arrival: Arrival
         do throws(TransportError) {
-            arrival = try await send(call)
+            arrival = try await inTime(for: fallback, keepingLate: \.isWhole) {
+                () async throws(TransportError) in try await send(call)
+            }
         } catch {
             return try await serveStale(fallback, for: error)
         }
@@ -141,6 +143,9 @@ struct CacheExchange: Sendable {
         var mark: InvalidationLog.Mark
         /// Whether it was requested in the name of the user whose responses these are.
         var isOwners: Bool
+
+        /// Whether all of the reply has been read.
+        var isWhole: Bool { reply.body.collected != nil }
     }
 
     func send(_ call: HTTPCall) async throws(TransportError) -> Arrival {
@@ -160,6 +165,23 @@ struct CacheExchange: Sendable {
     }
 
     // MARK: Serving stale responses
+
+    /// Asks the origin, and gives up before the call's deadline if a stored response may be served
+    /// instead: an origin that is silent until then would leave no time for it.
+    func inTime<Value: Sendable>(
+        for choice: CacheDecision.Choice?,
+        keepingLate isWhole: (Value) -> Bool,
+        _ ask: @escaping @Sendable () async throws(TransportError) -> Value
+    ) async throws(TransportError) -> Value {
+        guard let choice, let deadline = call.deadline,
+            rules.staleReason(choice, for: .offline, question) != nil
+        else { return try await ask() }
+        return try await deadline.early.run(
+            throwing: TransportError(.responseTimeout, url: call.redactedURL),
+            keepingLate: isWhole,
+            ask
+        )
+    }
 
     /// Serves a stored response instead of an unreachable origin, or throws the error.
     func serveStale(
