@@ -143,6 +143,33 @@ struct KeysetFileTests {
         #expect(keeping.keyset.key(old)?.status == .destroyed)
     }
 
+    @Test("A clock that is years ahead for a while destroys no key")
+    func leapingClock() async throws {
+        let begin = Date(timeIntervalSince1970: 2_000_000_000)
+        let day: TimeInterval = 86_400
+        var keyset = try Keyset.make(.aes256GCM)
+        let old = keyset.primaryID
+        let sealed = try SecurityService(keyset: keyset).encrypt(Data([1]))
+        try keyset.rotate(at: begin)
+        try keyset.setDates(KeyDates(destroyAfter: begin + day), of: old)
+        try await file().create(keyset)
+        /// Encrypts in a new process, and returns whether the old key remains.
+        func keepsKey(after seconds: TimeInterval) async throws -> Bool {
+            var configuration = KeyRing.Configuration()
+            configuration.now = { begin + seconds }
+            let ring = try await file().ring(configuration: configuration)
+            _ = try ring.encrypt(Data(), associatedData: Data())
+            let isKept = try await file().load().key(old)?.status == .enabled
+            let opened = try? ring.decrypt(sealed, associatedData: Data())
+            #expect(opened == (isKept ? Data([1]) : nil))
+            return isKept
+        }
+        for seconds in [0, 3_000 * day, 3_000 * day + 60, 7_200, 3_001 * day, 9_000, day + 60] {
+            #expect(try await keepsKey(after: seconds), "after \(seconds) seconds")
+        }
+        #expect(try await !keepsKey(after: day + 3_700))
+    }
+
     @Test("A power failure during a rotation leaves the old or the new keyset")
     func powerFailure() async throws {
         let old = try Keyset.make(.aes256GCM)

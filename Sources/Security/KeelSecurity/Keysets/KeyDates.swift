@@ -13,6 +13,9 @@ public struct KeyDates: Hashable, Sendable {
     /// The time from which the key only decrypts.
     public var expires: Date?
     /// The time from which the key is destroyed, unless it is the primary key.
+    ///
+    /// A ring of a ``KeysetFile`` destroys the key once this time is certain: the clock has shown it and, at least an
+    /// hour later, a later one, and has not gone back in between. A clock can be years ahead for a while.
     public var destroyAfter: Date?
 
     /// Creates dates.

@@ -135,7 +135,16 @@ extension Keyset {
             primaryID = next.id
             isChanged = true
         }
-        for key in keys where destroying && key.id != primaryID && key.status != .destroyed {
+        let isDestroyed = destroying && destroyKeys(dueAt: now)
+        return isChanged || isDestroyed
+    }
+
+    /// Destroys the keys whose `destroyAfter` has passed, except the primary key.
+    ///
+    /// - Returns: Whether there were any.
+    mutating func destroyKeys(dueAt now: Date) -> Bool {
+        var isChanged = false
+        for key in keys where key.id != primaryID && key.status != .destroyed {
             guard let end = key.dates.destroyAfter, now >= end else { continue }
             isChanged = (try? destroy(key.id)) != nil || isChanged
         }

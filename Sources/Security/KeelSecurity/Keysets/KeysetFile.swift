@@ -205,6 +205,22 @@ public struct KeysetFile: Sendable {
         return try body()
     }
 
+    /// Returns a time that the clock has surely reached; nil while none is certain.
+    ///
+    /// The caller holds the lock.
+    func certainTime(at now: Date) -> Date? {
+        // Certain after a pause of a quarter, an hour.
+        let limit: Int64 = 4 * 3_600 * 1_000_000
+        let shown = Int64(now.timeIntervalSince1970 * 1_000_000)
+        let oldest = CertainTime.oldest(
+            within: limit,
+            at: shown,
+            notedIn: path + ".time",
+            files
+        )
+        return oldest.map { Date(timeIntervalSince1970: Double($0 + limit) / 1_000_000) }
+    }
+
     var missing: SecurityError {
         SecurityError(.keyNotFound, "there is no keyset in \(name)")
     }

@@ -52,6 +52,11 @@ final class KeysetFollower: Sendable {
         }
     }
 
+    /// Returns a time that the clock has surely reached; nil while none is certain, or if the file cannot be locked.
+    func certainTime(at now: Date) -> Date? {
+        try? file.locked { () throws(SecurityError) in file.certainTime(at: now) }
+    }
+
     func refresh() async throws(SecurityError) {
         let ciphers = try await file.ciphers()
         state.withLock { state in

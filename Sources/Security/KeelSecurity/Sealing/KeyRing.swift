@@ -164,11 +164,11 @@ public final class KeyRing: Sendable {
     private func doWhatIsDue(_ state: inout KeyRingState) throws(SecurityError) {
         guard state.hasDates else { return }
         let now = configuration.now()
-        if state.isDue(at: now, destroying: keeps) {
-            // Destroying a key without saving would not last: the next launch would have it again.
-            let keeps = keeps
-            try change(&state) { keyset in _ = keyset.advance(to: now, destroying: keeps) }
+        let destroys = destroysAtOnce
+        if state.isDue(at: now, destroying: destroys) {
+            try change(&state) { keyset in _ = keyset.advance(to: now, destroying: destroys) }
         }
+        try destroyWhatIsDue(&state, at: now)
         guard state.keyset.primary.dates.allowsEncryption(at: now) else {
             throw SecurityError(
                 .keyNotFound,
@@ -177,13 +177,28 @@ public final class KeyRing: Sendable {
         }
     }
 
+    /// Destroys the keys of a file whose dates have surely passed.
+    ///
+    /// A clock can be years ahead for a while, and what a destroyed key has encrypted is lost.
+    private func destroyWhatIsDue(
+        _ state: inout KeyRingState,
+        at now: Date
+    ) throws(SecurityError) {
+        guard let follower, state.looksForDestruction(at: now),
+            let time = follower.certainTime(at: now)
+        else { return }
+        var next = state.keyset
+        guard next.destroyKeys(dueAt: time) else { return }
+        try change(&state) { keyset in _ = keyset.destroyKeys(dueAt: time) }
+    }
+
     /// Counts messages ahead, and rotates a key that has reached its limit.
     private func reserve(_ state: inout KeyRingState) throws(SecurityError) {
         let wanted = state.nextReservation(upTo: configuration.maximumReservation)
         var count: UInt64 = 0
         try change(&state) { keyset throws(SecurityError) in
             // The file may have changed since it was last checked.
-            _ = keyset.advance(to: configuration.now(), destroying: keeps)
+            _ = keyset.advance(to: configuration.now(), destroying: destroysAtOnce)
             if keyset.primary.usage >= configuration.messageLimit {
                 guard keeps else {
                     throw SecurityError(
@@ -207,6 +222,12 @@ public final class KeyRing: Sendable {
     // MARK: Storage of the keyset
 
     private var keeps: Bool { follower != nil || configuration.save != nil }
+
+    /// Whether keys are destroyed as soon as the clock says so.
+    ///
+    /// Destroying a key without saving would not last: the next launch would have it again. A file keeps the certain
+    /// time.
+    private var destroysAtOnce: Bool { follower == nil && configuration.save != nil }
 
     /// Returns a part of the state after checking the file for changes.
     private func current<Value>(_ part: (KeyRingState) -> Value) -> Value {

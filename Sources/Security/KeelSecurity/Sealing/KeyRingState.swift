@@ -30,6 +30,8 @@ struct KeyRingState {
     /// Whether the keyset's file must be read before the next encryption.
     private(set) var isInDoubt = false
     private var reservation: UInt64
+    /// When the ring last looked for keys to destroy.
+    private var lastLook: Date?
 
     init(_ keyset: Keyset, reservation: UInt64) {
         self.keyset = keyset
@@ -64,6 +66,15 @@ struct KeyRingState {
         guard hasDates else { return false }
         var next = keyset
         return next.advance(to: now, destroying: destroying)
+    }
+
+    /// Whether to look for keys to destroy now: at first, every ten minutes, and after the clock has gone back.
+    mutating func looksForDestruction(at now: Date) -> Bool {
+        let existing = keyset.keys.filter { $0.status != .destroyed }
+        guard existing.contains(where: { $0.dates.destroyAfter != nil }) else { return false }
+        if let lastLook, now >= lastLook, now.timeIntervalSince(lastLook) < 600 { return false }
+        lastLook = now
+        return true
     }
 
     func nextReservation(upTo most: UInt64) -> UInt64 { max(1, min(reservation, most)) }
