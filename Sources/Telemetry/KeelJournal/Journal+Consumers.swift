@@ -4,7 +4,7 @@ extension Journal {
     /// Opens a consumer, creating it if needed.
     ///
     /// - Parameters:
-    ///   - name: 1 to 64 letters, digits, “-” and “_”.
+    ///   - name: 1 to 64 letters, digits, “-” and “_”; not “journal”.
     ///   - start: Where a new consumer starts.
     /// - Returns: The consumer, the only open one of its name.
     /// - Throws: ``JournalError``, with ``JournalError/Code/consumerInUse`` if it is already open.

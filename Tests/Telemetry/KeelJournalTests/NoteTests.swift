@@ -59,6 +59,17 @@ struct NoteTests {
         #expect(try consumer.pendingCount() == 0)
     }
 
+    @Test("A consumer cannot have the name of the journal's own lock")
+    func reservedName() throws {
+        let journal = try journal()
+        for name in ["journal", "Journal"] {
+            let error = #expect(throws: JournalError.self) { try journal.consumer(name) }
+            #expect(error?.code == .invalidArgument)
+        }
+        try append(0..<1, to: journal)
+        #expect(try journal.consumer("journals").read(upTo: 1).count == 1)
+    }
+
     @Test("After a kill at any step, the note matches the acknowledged, expired and lost records")
     func crashes() throws {
         let change: (inout JournalConfiguration) -> Void = { $0.recordLimit = 40 }

@@ -118,7 +118,8 @@ public struct AnalyticsConfiguration: Sendable {
     }
 
     func check() throws(AnalyticsError) {
-        let names = destinations.map(\.destination.name)
+        // Their files would be the same on a volume that ignores the case of names.
+        let names = destinations.map { $0.destination.name.lowercased() }
         guard Set(names).count == names.count else {
             throw AnalyticsError(.invalidArgument, "Two destinations have the same name")
         }

@@ -31,7 +31,7 @@ public final class JournalConsumer: Sendable {
         guard Self.isGood(name) else {
             throw JournalError(
                 .invalidArgument,
-                "A consumer's name must have 1 to 64 letters, digits, “-” and “_”"
+                "A consumer's name must have 1 to 64 letters, digits, “-” and “_”, and not be “journal”"
             )
         }
         let folder = journal.folder
@@ -59,7 +59,8 @@ public final class JournalConsumer: Sendable {
     }
 
     private static func isGood(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count)
+        // Its lock would be that of the folder, on some volumes whatever the case.
+        (1...64).contains(name.utf8.count) && name.lowercased() != "journal"
             && name.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
