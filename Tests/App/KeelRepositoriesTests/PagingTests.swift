@@ -113,6 +113,27 @@ struct PagingTests {
         #expect(list.items == [7])
     }
 
+    @Test("A canceled load that takes a while to end holds up no later caller")
+    func cancelsSlowly() async throws {
+        let calls = Counter()
+        let gate = Gate()
+        let list = PagedList<Int> { _ in
+            guard calls.next() == 1 else { return Page([7], next: nil) }
+            // The cancellation does not reach this task.
+            await Task { _ = try? await gate.pass() }.value
+            return Page([1], next: nil)
+        }
+        let first = Task { await list.loadMore() }
+        try await waitUntil { gate.begunCount > 0 }
+        first.cancel()
+        try await waitUntil { !list.isLoading }
+        await list.loadMore()
+        #expect(list.items == [7])
+        gate.open()
+        await first.value
+        #expect(list.items == [7])
+    }
+
     @Test("Elements are prefetched a few at a time, once each, and can be cancelled")
     func prefetches() async throws {
         let gate = Gate()

@@ -76,8 +76,6 @@ public final class PagedList<Element: Sendable> {
     @ObservationIgnored private let load: Load
     @ObservationIgnored private var cursor: PageCursor?
     @ObservationIgnored private var seen: Set<PageCursor> = []
-    /// Incremented by each reset.
-    @ObservationIgnored private var generation = 0
     /// The current load, which is canceled with its last waiter.
     @ObservationIgnored private var flight: Flight?
 
@@ -92,10 +90,9 @@ public final class PagedList<Element: Sendable> {
         let current = flight ?? begin()
         current.waiterCount += 1
         await withTaskCancellationHandler {
-            await current.task.value
+            await current.task?.value
         } onCancel: {
-            // The last waiter cancels the load.
-            Task { @MainActor in current.leave() }
+            Task { @MainActor in leave(current) }
         }
     }
 
@@ -110,9 +107,7 @@ public final class PagedList<Element: Sendable> {
     ///
     /// The elements stay until the first page is loaded or fails.
     public func reset() async {
-        generation += 1
-        flight?.task.cancel()
-        flight = nil
+        abandon()
         cursor = nil
         seen = []
         isAtEnd = false
@@ -124,40 +119,48 @@ public final class PagedList<Element: Sendable> {
     /// A load in progress, and the number of waiters.
     @MainActor
     private final class Flight {
-        let task: Task<Void, Never>
+        var task: Task<Void, Never>?
         var waiterCount = 0
-
-        init(_ task: Task<Void, Never>) { self.task = task }
-
-        func leave() {
-            waiterCount -= 1
-            if waiterCount == 0 { task.cancel() }
-        }
     }
 
     private func begin() -> Flight {
         isLoading = true
-        let (generation, cursor, load) = (generation, cursor, load)
-        let task = Task { [weak self] in
+        let (flight, cursor, load) = (Flight(), cursor, load)
+        flight.task = Task { [weak self] in
             let result: Result<Page<Element>, RepositoryError>
             do {
                 result = .success(try await load(cursor))
             } catch {
                 result = .failure(RepositoryError(error))
             }
-            self?.end(generation, cursor, result)
+            self?.end(flight, cursor, result)
         }
-        let flight = Flight(task)
         self.flight = flight
         return flight
     }
 
+    /// Ends the wait for a load; the last waiter cancels it.
+    private func leave(_ left: Flight) {
+        left.waiterCount -= 1
+        guard left.waiterCount == 0 else { return }
+        left.task?.cancel()
+        if flight === left { abandon() }
+    }
+
+    /// Cancels the current load; the next caller starts another without waiting for its end, which may take a while.
+    private func abandon() {
+        flight?.task?.cancel()
+        flight = nil
+        isLoading = false
+    }
+
     private func end(
-        _ generation: Int,
+        _ ended: Flight,
         _ from: PageCursor?,
         _ result: Result<Page<Element>, RepositoryError>
     ) {
-        guard generation == self.generation else { return }
+        ended.task = nil
+        guard flight === ended else { return }
         flight = nil
         isLoading = false
         switch result {
