@@ -168,6 +168,23 @@ struct EntityRepositoryTests {
         #expect(try await names(.networkOnly) == ["One", "Restaurant 3", "Nine"])
     }
 
+    @Test("A change is not sent before an earlier one that waits in the outbox")
+    func keepsOrder() async throws {
+        try await restaurants.saveOffline(try restaurant(1, name: "First"))
+        let error = await #expect(throws: RepositoryError.self) {
+            try await restaurants.save(try restaurant(1, name: "Second"))
+        }
+        #expect(error?.code == .conflict)
+        let deletion = await #expect(throws: RepositoryError.self) {
+            try await restaurants.delete(RestaurantDTO.uuid(1))
+        }
+        #expect(deletion?.code == .conflict)
+        try await restaurants.save(try restaurant(2, name: "Two"))
+        #expect(try await outbox.flush(sending: HTTPOutboxSender(service.client)))
+        try await restaurants.save(try restaurant(1, name: "Second"))
+        #expect(service.stored[RestaurantDTO.uuid(1)]?.name == "Second")
+    }
+
     @Test("A change and its outbox request are committed together or not at all")
     func commitsTogether() async throws {
         let commits = Counter()

@@ -120,7 +120,9 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     /// called. If another user signs in during the call, the device does not keep the entity.
     ///
     /// - Returns: The entity from the service's response, or the given one.
-    /// - Throws: ``RepositoryError``; the device's copy is then unchanged.
+    /// - Throws: ``RepositoryError``; the device's copy is then unchanged. The code is `conflict`
+    ///   while an earlier change of the entity waits in the outbox, which would be sent after this
+    ///   one.
     @discardableResult
     public func save(_ entity: Entity) async throws(RepositoryError) -> Entity {
         let owner = try await owner()
@@ -137,7 +139,8 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     ///
     /// An entity that the service does not have is deleted on the device anyway.
     ///
-    /// - Throws: ``RepositoryError``; the device's copy is then unchanged.
+    /// - Throws: ``RepositoryError``; the device's copy is then unchanged. The code is `conflict`
+    ///   while an earlier change of the entity waits in the outbox.
     public func delete(_ id: String) async throws(RepositoryError) {
         let owner = try await owner()
         do throws(DataSourceError) {

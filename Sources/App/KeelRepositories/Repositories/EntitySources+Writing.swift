@@ -16,6 +16,19 @@ extension EntitySources {
         return (try offline.request(change).write(key: key, owner: owner), offline)
     }
 
+    /// Throws if an earlier change of the entity waits in the outbox: sent later, it would replace
+    /// the one that the service is about to accept.
+    func checkOrder(of id: String, _ owner: String?) async throws(DataSourceError) {
+        guard try await unsent().contains(names.outboxKey(id, owner)) else { return }
+        throw DataSourceError(
+            .conflict,
+            """
+            An earlier change of \(names.key(id)) waits in the outbox, and would replace this one \
+            when it is sent: save or delete offline, too, or wait until the outbox has sent it.
+            """
+        )
+    }
+
     /// For stores outside of the batch: the outbox first, so that no change remains unsent.
     func commit(
         _ change: OfflineWrites<DTO>.Change,
@@ -53,6 +66,7 @@ extension EntitySources where Local.Element: DomainRepresentable {
             id: { id(DTO(domain: $0)) },
             send: { entity, owner async throws(DataSourceError) in
                 let dto = DTO(domain: entity)
+                try await checkOrder(of: id(dto), owner)
                 let saved = try await remote.save(dto, owner) ?? dto
                 let domain = try DataSourceError.mapping {
                     try saved.toDomain()
@@ -60,6 +74,7 @@ extension EntitySources where Local.Element: DomainRepresentable {
                 return (domain, { () async throws(DataSourceError) in try await local.save(saved) })
             },
             sendDeletion: { id, owner async throws(DataSourceError) in
+                try await checkOrder(of: id, owner)
                 try await remote.delete(id, owner)
             },
             deleteHere: { id async throws(DataSourceError) in try await local.delete(id) },

@@ -223,7 +223,8 @@ where Local.Element: DomainConvertible {
         return list.elements
     }
 
-    private func unsent() async throws(DataSourceError) -> Set<String> {
+    /// The keys of the entities whose changes the service does not have yet.
+    func unsent() async throws(DataSourceError) -> Set<String> {
         guard let offline else { return [] }
         do throws(OutboxError) {
             return try await offline.outbox.protectedKeys()
