@@ -71,6 +71,17 @@ struct PresetTests {
             #expect(sent.map(\.value) == ["Bearer secret"])
         }
     }
+
+    @Test("Calls to a server of documents are retried", .timeLimit(.minutes(1)))
+    func retriesServer() async throws {
+        let answers: [FaultServer.Answer] = [.status(.serviceUnavailable), .status(.notFound)]
+        try await FaultServer.run(answers: answers) { server in
+            let address = try #require(URL(string: server.address("")))
+            let keel = KeelConfiguration(environment: .production, storage: .server(address))
+            _ = try? await keel.makeStorage().findDocument("notes/1")
+            #expect(try await server.waitForRequests(2).count == 2)
+        }
+    }
     #endif
 
     @Test("Files persist across stores, and a preview keeps them in memory")

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeelCore
 public import KeelHTTP
 public import KeelStorage
 internal import KeelStorageFirestore
@@ -30,7 +31,10 @@ extension KeelConfiguration {
             }
             var server = FirestoreStorageAdapter.Configuration.keel(address)
             if let storageTokens { server.authentication = .source(storageTokens) }
-            return client(on: FirestoreStorageAdapter(server, transport: transport))
+            // A file has no connection to lose. Repeated commits have ids, and take effect once.
+            return client(
+                on: FirestoreStorageAdapter(server, transport: transport).retrying(.attempts(3))
+            )
         #if SQLite
         case .applicationSupport(let app):
             return client(on: try SQLiteStorageAdapter(at: .applicationSupport(app)))

@@ -41,6 +41,8 @@ public struct KeelConfiguration: Sendable {
         /// In an SQLite file.
         case file(URL)
         /// On a Keel server, `keel serve`, at this URL; ``KeelConfiguration/storageTokens`` has its token.
+        ///
+        /// Calls are attempted up to three times; a commit takes effect once.
         case server(URL)
     }
 
