@@ -250,6 +250,28 @@ struct UploadTests {
         }
     }
 
+    @Test("An answer that comes as the exchange is canceled for its silence counts")
+    func keepsLateAnswers() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("a", [1, 2, 3])
+        let clock = TestClock()
+        let late = ScriptedHTTPTransport.Answer { _ async throws(TransportError) in
+            try? await GateClock().wait()
+            return HTTPReply(head: HTTPResponse(status: .noContent), body: .chunks([]))
+        }
+        let client = try makeClient(ScriptedHTTPTransport([late])) { $0.clock = clock }
+        let isOver = Mutex(false)
+        async let outcome: Void = {
+            defer { isOver.withLock { $0 = true } }
+            _ = try await client.upload(.file(file), to: AddFilm())
+        }()
+        try await waitUntil {
+            await clock.advance(by: .seconds(60))
+            return isOver.withLock { $0 }
+        }
+        try await outcome
+    }
+
     @Test("A URL that is not a file URL is rejected")
     func refusesRemoteURLs() async throws {
         let url = try #require(URL(string: "https://example.com/etc/hosts"))

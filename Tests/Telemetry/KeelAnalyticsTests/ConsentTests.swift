@@ -114,6 +114,23 @@ struct ConsentTests {
         #expect(isOnDisk("undecided"))
     }
 
+    @Test("The end of a removal leaves the mark of a purpose that was denied during it")
+    func concurrentDenials() throws {
+        do {
+            let service = try service()
+            track("confidential", .marketing, on: service)
+            try service.tracker.decide(.denied, for: .analytics)
+            let removed = service.tracker.settings.unfinishedDenials
+            try service.tracker.decide(.denied, for: .marketing)
+            try service.tracker.finishDenials(of: removed)
+            #expect(service.tracker.settings.unfinishedDenials == [.marketing])
+        }
+        #expect(isOnDisk("confidential"))
+        // The process ended before the second removal; the next launch makes up for it.
+        _ = try service()
+        #expect(!isOnDisk("confidential"))
+    }
+
     @Test("Ledgers balance for the remaining records after a denial erased others")
     func ledgersAfterDenial() async throws {
         let other = ScriptedAnalyticsDestination("other")

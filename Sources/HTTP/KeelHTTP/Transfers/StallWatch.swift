@@ -58,8 +58,9 @@ final class StallWatch: Sendable {
             onStall: { failure = self.failure },
             operation
         )
-        if let failure { throw failure }
-        return try result.get()
+        // The server may have answered just as the exchange was canceled.
+        guard let failure, case .failure = result else { return try result.get() }
+        throw failure
     }
 }
 

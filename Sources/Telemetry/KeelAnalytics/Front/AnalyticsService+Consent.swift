@@ -71,8 +71,9 @@ extension AnalyticsService {
     /// Removes the records of denied purposes, and stores that the denials are complete.
     func finishDenials() throws(AnalyticsError) {
         do throws(AnalyticsError) {
+            let purposes = tracker.settings.unfinishedDenials
             try removeDenied()
-            try tracker.finishDenials()
+            try tracker.finishDenials(of: purposes)
             tracker.board.change { if $0.removalProblem != nil { $0.removalProblem = nil } }
         } catch {
             tracker.board.change { $0.removalProblem = error.code }

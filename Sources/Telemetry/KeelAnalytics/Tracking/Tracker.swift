@@ -293,11 +293,14 @@ final class Tracker: Sendable {
         board.change { $0.consents = consents.all }
     }
 
-    /// Stores that the records of all denied purposes are removed.
-    func finishDenials() throws(AnalyticsError) {
+    /// Stores that the records of denied purposes are removed.
+    ///
+    /// Another purpose may have been denied during the removal, which has not removed its records.
+    func finishDenials(of purposes: Set<ConsentPurpose>) throws(AnalyticsError) {
         try state.withLock { state throws(AnalyticsError) in
-            guard !state.isFollowing, !state.settings.unfinishedDenials.isEmpty else { return }
-            state.settings.unfinishedDenials = []
+            guard !state.isFollowing, !state.settings.unfinishedDenials.isDisjoint(with: purposes)
+            else { return }
+            state.settings.unfinishedDenials.subtract(purposes)
             try write(&state, isSynced: false)
         }
     }
