@@ -42,6 +42,25 @@ struct OutboxRequestTests {
         #expect(String(decoding: call.body, as: UTF8.self) == #"{"text":"hello"}"#)
     }
 
+    @Test("Several header fields of one name are all sent")
+    func keepsRepeatedFields() async throws {
+        struct Post: ServiceEndpoint {
+            var method: HTTPRequest.Method { .post }
+            var path: EndpointPath { "/notes" }
+            var headers: HTTPFields {
+                var fields: HTTPFields = [.accept: "text/plain"]
+                fields.append(HTTPField(name: .accept, value: "text/html"))
+                return fields
+            }
+        }
+        let service = try TestService()
+        service.transport.enqueue(contentsOf: [.json("{}")])
+        let write = try OutboxRequest(Post()).write(key: "k")
+        _ = await HTTPOutboxSender(service.client).send(OutboxDelivery(write))
+        let call = try #require(service.transport.calls.first)
+        #expect(call.head.headerFields[.accept] == "text/plain, text/html")
+    }
+
     @Test("A streamed body cannot be stored")
     func refusesStreams() {
         struct Upload: ServiceEndpoint {

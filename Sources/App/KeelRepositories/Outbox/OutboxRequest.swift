@@ -43,7 +43,8 @@ public struct OutboxRequest: Sendable, Hashable {
         var headers: HTTPFields = [:]
         headers[.contentType] = endpoint.body?.mediaType(in: codings)
         for field in endpoint.headers where !Self.secretFields.contains(field.name) {
-            headers[field.name] = field.value
+            // Several fields of one name are stored as their list (RFC 9110 section 5.3).
+            headers[field.name] = endpoint.headers[field.name]
         }
         self.headers = headers
         body = try Self.bytes(of: endpoint.body, codings)
