@@ -1,6 +1,7 @@
 #if SQLite
 public import Foundation
 internal import GRDB
+internal import KeelCore
 public import KeelStorageAdapting
 
 extension SQLiteStorageAdapter {
@@ -71,6 +72,9 @@ extension SQLiteStorageAdapter {
         }
         try queue.close()
         try FileManager.default.moveItem(at: partial, to: url)
+        // The new name survives a power failure only once the folder is on disk as well. Some file systems do not
+        // support this; the file is in place all the same.
+        try? DiskFileSystem().syncFolder(folder.path(percentEncoded: false))
     }
 
     /// The result of ``checkIntegrity(onProgress:)``.

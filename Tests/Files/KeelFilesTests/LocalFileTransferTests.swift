@@ -1,8 +1,9 @@
 import Foundation
-import KeelFiles
 import KeelTestSupport
 import Synchronization
 import Testing
+
+@testable import KeelFiles
 
 @Suite("Transfers between local files and a store")
 struct LocalFileTransferTests {
@@ -40,6 +41,18 @@ struct LocalFileTransferTests {
         #expect(error?.code == .fileNotFound)
         #expect(try Data(contentsOf: url("out")) == Data("old".utf8))
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["out"])
+    }
+
+    @Test("A finished download survives a power failure")
+    func powerFailure() async throws {
+        let disk = SimulatedFileSystem()
+        let file = URL(filePath: "/folder/out")
+        try await LocalFileTransfer.write(FileContent([1, 2, 3]), to: file, in: disk)
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<20 {
+            let left = disk.disk(afterPowerFailureAt: disk.steps.count, using: &random)
+            #expect(left["/folder/out"] == [1, 2, 3])
+        }
     }
 
     @Test("Uploading a missing file and downloading to a missing folder fail")

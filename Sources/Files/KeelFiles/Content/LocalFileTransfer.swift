@@ -42,8 +42,11 @@ enum LocalFileTransfer {
     }
 
     /// Writes a temporary file, and renames it once it is complete.
-    static func write(_ content: FileContent, to file: URL) async throws(FileStoreError) {
-        let files = DiskFileSystem()
+    static func write(
+        _ content: FileContent,
+        to file: URL,
+        in files: any FileSystem = DiskFileSystem()
+    ) async throws(FileStoreError) {
         let part = file.path + ".part-" + String(UInt64.random(in: .min ... .max), radix: 36)
         do {
             let target = try files.open(part, for: .creating)
@@ -56,6 +59,9 @@ enum LocalFileTransfer {
             try FileStoreError.checkCancellation()
             try target.sync()
             try files.rename(part, to: file.path)
+            // The new name survives a power failure only once the folder is on disk as well. Some file systems do not
+            // support this; the file is in place all the same.
+            try? files.syncFolder(file.deletingLastPathComponent().path)
         } catch {
             try? files.remove(part)
             if let error = error as? FileStoreError { throw error }
