@@ -47,7 +47,7 @@ struct LocalFileTransferTests {
     func powerFailure() async throws {
         let disk = SimulatedFileSystem()
         let file = URL(filePath: "/folder/out")
-        try await LocalFileTransfer.write(FileContent([1, 2, 3]), to: file, in: disk)
+        try await LocalFileTransfer.write(FileContent([1, 2, 3] as [UInt8]), to: file, in: disk)
         var random = SystemRandomNumberGenerator()
         for _ in 0..<20 {
             let left = disk.disk(afterPowerFailureAt: disk.steps.count, using: &random)
