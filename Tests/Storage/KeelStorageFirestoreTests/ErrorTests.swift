@@ -92,6 +92,14 @@ struct ErrorTests {
                 commit: .timeout,
                 effect: .unknown
             ),
+            // The server has canceled the call, and not the caller.
+            Case(
+                code: 499,
+                status: "CANCELLED",
+                read: .unavailable,
+                commit: .unavailable,
+                effect: .unknown
+            ),
             Case(code: 500, status: "INTERNAL", read: .unknown, commit: .unknown, effect: .unknown),
             Case(code: 501, status: "UNIMPLEMENTED", read: .unsupported, commit: .unsupported),
         ]

@@ -23,7 +23,9 @@ struct FirestoreRefusal {
         return body?["details"]?.elements?.contains { $0["domain"] == domain } ?? false
     }
 
-    func error(of call: FirestoreCall) -> StorageError {
+    func error(of call: FirestoreCall) -> StorageError { namedError(of: call).ofServer }
+
+    private func namedError(of call: FirestoreCall) -> StorageError {
         let error = FirestoreDecoding.error(httpStatus: httpStatus, json, isWrite: call.isWrite)
         if status == "INVALID_ARGUMENT", isLaterUpdateTime {
             let path = error.resource ?? resource

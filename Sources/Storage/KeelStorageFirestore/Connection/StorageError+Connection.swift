@@ -37,6 +37,20 @@ extension StorageError {
         )
     }
 
+    /// The error of a reply; unavailability if the server has canceled a call that the caller has not.
+    ///
+    /// Servers cancel calls of their own accord, such as when they end. Passed on, a listener would end without an
+    /// error, as it does with its task, and nothing would be tried again.
+    var ofServer: StorageError {
+        guard code == .cancelled, !Task.isCancelled else { return self }
+        return StorageError(
+            .unavailable,
+            "the server has canceled the call: \(message)",
+            effect: effect,
+            resource: resource
+        )
+    }
+
     private static func code(for error: TransportError) -> StorageError.Code {
         switch error.code {
         case .cancelled: .cancelled

@@ -110,7 +110,7 @@ struct FeedConnection: Sendable {
             try? FirestoreJSON(parsing: bytes),
             isWrite: false
         )
-        guard [404, 405, 501].contains(reply.head.status.code) else { return error }
+        guard [404, 405, 501].contains(reply.head.status.code) else { return error.ofServer }
         return StorageError(.unsupported, "the server does not support changes: \(error.message)")
     }
 }
