@@ -7,7 +7,16 @@ internal import Synchronization
 ///
 /// HTTP cannot ask a server beforehand whether it accepts compressed requests: use this for servers
 /// that are known to. A replayable body remains replayable.
+///
+/// Requests that count or digest the bytes of their body pass unchanged: those with `Content-Range`,
+/// the `Upload-Offset` of a resumable upload, `Content-Digest`, `Repr-Digest`, `Digest` or
+/// `Content-MD5`.
 public struct RequestCompression: HTTPMiddleware, DeadlineEnforcing {
+    /// The fields that refer to the bytes of the body as it was given.
+    private static let exactFields = [
+        "Content-Range", "Upload-Offset", "Content-Digest", "Repr-Digest", "Digest", "Content-MD5",
+    ].compactMap { HTTPField.Name($0) }
+
     private let minimumSize: Int64
     private let isWanted: @Sendable (HTTPRequest) -> Bool
 
@@ -30,7 +39,7 @@ public struct RequestCompression: HTTPMiddleware, DeadlineEnforcing {
     ) async throws(TransportError) -> HTTPReply {
         guard let body = call.body, (body.length ?? minimumSize) >= minimumSize,
             call.head.headerFields[.contentEncoding] == nil,
-            call.head.headerFields[.contentRange] == nil,
+            !Self.exactFields.contains(where: { call.head.headerFields[$0] != nil }),
             !Self.isCompressed(call.head.headerFields[.contentType]), isWanted(call.head)
         else { return try await next(call) }
         var compressed = call
