@@ -176,9 +176,15 @@ actor AggregateListener {
         _ query: DocumentQuery
     ) async throws(StorageError) -> [DocumentValue]? {
         let (client, aggregations) = (client, aggregations)
-        let values = try await withRetry(.listening, clock: client.configuration.clock) {
-            _ async throws(StorageError) in try await client.aggregate(query, aggregations)
-        }
+        let values = try await withRetry(
+            .listening,
+            clock: client.configuration.clock,
+            // A store may cancel a call of its own accord.
+            shouldRetry: { $0.isTransient || $0.isCancellation },
+            operation: { (_: Int) async throws(StorageError) in
+                try await client.aggregate(query, aggregations)
+            }
+        )
         needsRead = false
         guard values != told else { return nil }
         told = values

@@ -38,7 +38,10 @@ struct ListenerOutage: Sendable {
                 failures = 0
                 return value
             } catch {
-                guard error.isTransient, !Task.isCancelled else { throw error }
+                // A store may cancel a call of its own accord.
+                guard error.isTransient || error.isCancellation, !Task.isCancelled else {
+                    throw error
+                }
                 failures += 1
                 if failures == 1 { return nil }
             }

@@ -18,6 +18,9 @@ struct OutageTests {
         let store = InMemoryStorageAdapter()
         private let isAway = Mutex(false)
         private let failures = Mutex(0)
+        private let code: StorageError.Code
+
+        init(failingWith code: StorageError.Code = .unavailable) { self.code = code }
 
         /// The number of calls that have failed.
         var failureCount: Int { failures.withLock { $0 } }
@@ -28,7 +31,7 @@ struct OutageTests {
             let remote = store.failing { [self] _ in
                 guard isAway.withLock({ $0 }) else { return nil }
                 failures.withLock { $0 += 1 }
-                return .fail(.unavailable)
+                return .fail(code)
             }
             var configuration = StorageClient.Configuration()
             configuration.pollInterval = .milliseconds(5)
@@ -116,6 +119,25 @@ struct OutageTests {
     private static func first(of client: StorageClient) async throws -> QuerySnapshot? {
         var snapshots = client.listen(to: DocumentQuery("notes")).makeAsyncIterator()
         return try await snapshots.next()
+    }
+
+    @Test("A call that the store has canceled does not end a listener", arguments: Way.allCases)
+    func canceledByStore(_ way: Way) async throws {
+        let remote = Remote(failingWith: .cancelled)
+        try await remote.write("notes/a")
+        remote.setAway(true)
+        let client = remote.client(way)
+        async let first = Self.first(of: client)
+        async let count = Self.count(of: client)
+        try await waitUntil { remote.failureCount > 1 }
+        remote.setAway(false)
+        #expect(try await first?.documents.map(\.id) == ["a"])
+        #expect(try await count == [.integer(1)])
+    }
+
+    private static func count(of client: StorageClient) async throws -> [DocumentValue]? {
+        var values = client.observe(DocumentQuery("notes"), [.count()]).makeAsyncIterator()
+        return try await values.next()
     }
 
     @Test("A value's listener is silent about outages", arguments: Way.allCases)
