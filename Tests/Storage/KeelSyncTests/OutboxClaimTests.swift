@@ -84,6 +84,16 @@ struct OutboxClaimTests {
         #expect(server.bodies == ["a"])
     }
 
+    @Test("An attempt whose process was killed counts for the number of the next one")
+    func countsKilledAttempts() async throws {
+        try await killInAttempt()
+        wall.advance(by: 75)
+        let server = RecordingServer()
+        #expect(try await makeOutbox().flush(sending: server))
+        // The server may still be processing the first one, which is no reason to give the write up.
+        #expect(server.deliveries.map(\.attempt) == [2])
+    }
+
     @Test("After a machine restart, the time of day determines the end of a claim")
     func endsAfterRestart() async throws {
         try await killInAttempt()

@@ -43,8 +43,8 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
 
     /// The position among the entries enqueued at the same commit time.
     let position: Int64
-    /// The number of attempts, including those that did not reach the server.
-    let tries: Int
+    /// The number of attempts, including those that did not reach the server, or ended with their process.
+    private(set) var tries: Int
     /// Whether the last attempt did not reach the server.
     let isUnreached: Bool
     /// The runner that holds the lease.
@@ -125,10 +125,11 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         return attributes
     }
 
-    /// Creates a copy of an entry with another revision.
-    init(_ other: OutboxEntry, revision: Revision) {
+    /// Creates a copy of an entry with another revision and number of attempts.
+    init(_ other: OutboxEntry, revision: Revision, tries: Int) {
         self = other
         self.revision = revision
+        self.tries = tries
     }
 
     /// A copy of the entry without a lease.

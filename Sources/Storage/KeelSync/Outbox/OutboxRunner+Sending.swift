@@ -39,8 +39,14 @@ extension OutboxRunner {
 
     /// Leases an entry; returns nil if it has changed since it was read.
     private func claim(_ entry: OutboxEntry) async throws(StorageError) -> OutboxEntry? {
-        let claim = OutboxEntry.claiming(for: owner, at: core.moment, lasting: claimLength)
-        return try await core.change(entry, claim).map { OutboxEntry(entry, revision: $0) }
+        // Counted before the attempt, which may end with the process.
+        let tries = entry.tries + 1
+        let claim =
+            [FieldChange("tries", .set(.integer(Int64(tries))))]
+            + OutboxEntry.claiming(for: owner, at: core.moment, lasting: claimLength)
+        return try await core.change(entry, claim).map { revision in
+            OutboxEntry(entry, revision: revision, tries: tries)
+        }
     }
 
     /// Makes one attempt and records its outcome.
@@ -50,7 +56,7 @@ extension OutboxRunner {
         let delivery = OutboxDelivery(
             entry.write,
             idempotencyKey: entry.idempotencyKey,
-            attempt: entry.tries + 1
+            attempt: entry.tries
         )
         let limit = timer.now + core.configuration.sendTimeout
         let (verdict, wasReached) = await timer.run(until: limit) { [sender] in
@@ -116,7 +122,7 @@ extension OutboxRunner {
         let policy = core.configuration.retry
         let attempts = entry.attempts + (counts ? 1 : 0)
         // The first attempt that reaches the server ends an outage, so delays start again from the first.
-        let position = counts ? attempts : entry.tries + 1
+        let position = counts ? attempts : entry.tries
         let drawn = policy.maximumDelay(before: position) * core.configuration.jitter()
         // Attempts that do not reach the server are not counted: without a delay they would repeat endlessly.
         let pause = max(drawn, asked ?? .zero, counts ? .zero : Self.shortestPause)
@@ -132,7 +138,6 @@ extension OutboxRunner {
                 entry,
                 [
                     FieldChange("attempts", .set(.integer(Int64(attempts)))),
-                    FieldChange("tries", .set(.integer(Int64(entry.tries + 1)))),
                     FieldChange("isUnreached", .set(.boolean(!counts))),
                     FieldChange("lastFailure", .set(.string(reason))),
                 ] + OutboxEntry.unclaiming + OutboxEntry.pausing(at: moment, for: pause)

@@ -19,7 +19,7 @@ public struct OutboxDelivery: Sendable, Hashable {
     /// The key by which the server recognizes the write, the same for all attempts.
     public let idempotencyKey: String
 
-    /// The number of the attempt, counted from 1 across restarts.
+    /// The number of the attempt, counted from 1 across restarts; includes attempts whose process ended.
     public let attempt: Int
 
     /// Creates a delivery, for tests of a sender.
