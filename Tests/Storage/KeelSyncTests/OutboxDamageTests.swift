@@ -61,6 +61,7 @@ struct OutboxDamageTests {
         #expect(server.applied.filter { $0.write.key == "b" }.map(\.write.id) == ["other", "more"])
         #expect(events.withLock { $0 } == ["bad"])
         #expect(try await outbox.unsentKeys() == (damage.leavesKey ? ["a"] : []))
+        #expect(try await !outbox.protects("a"))
 
         for decide in [
             { try await outbox.retry("bad") }, { try await outbox.edit("bad") { _ in } },
@@ -88,6 +89,7 @@ struct OutboxDamageTests {
         #expect(try await outbox.flush(sending: server) == false)
         #expect(server.bodies == (damage.leavesKey ? ["other", "more"] : []))
         #expect(try await outbox.protectedKeys().contains("a"))
+        #expect(try await outbox.protects("a"))
         try await outbox.discard("bad")
         #expect(try await outbox.flush(sending: server))
         #expect(server.applied.filter { $0.write.key == "a" }.map(\.write.id) == ["first", "last"])

@@ -255,6 +255,10 @@ struct OutboxTests {
             let body = [UInt8](repeating: 7, count: 900_000)
             try await outbox.enqueue(OutboxWrite(key: "films", kind: "PUT", body: body, id: id))
         }
+        // Whether another key has writes is known without reading these.
+        #expect(try await !outbox.protects("notes"))
+        #expect(witness.largest == 0)
+        #expect(try await outbox.protects("films"))
         let server = RecordingServer()
         #expect(try await outbox.flush(sending: server))
         #expect(server.applied.map(\.write.id) == ids)

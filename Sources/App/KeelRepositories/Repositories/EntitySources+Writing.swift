@@ -19,7 +19,7 @@ extension EntitySources {
     /// Throws if an earlier change of the entity waits in the outbox: sent later, it would replace
     /// the one that the service is about to accept.
     func checkOrder(of id: String, _ owner: String?) async throws(DataSourceError) {
-        guard try await unsent().contains(names.outboxKey(id, owner)) else { return }
+        guard try await isUnsent(names.outboxKey(id, owner)) else { return }
         throw DataSourceError(
             .conflict,
             """

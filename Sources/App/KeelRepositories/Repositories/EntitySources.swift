@@ -42,7 +42,7 @@ where Local.Element: DomainConvertible {
             () async throws(DataSourceError) in
             let dto = try await fetched(id, key)
             return .init(value: dto, changes: changes) { () async throws(DataSourceError) in
-                if try await unsent().contains(key) { return }
+                if try await isUnsent(key) { return }
                 try await local.save(dto)
             }
         } read: { question async throws(DataSourceError) in
@@ -52,7 +52,7 @@ where Local.Element: DomainConvertible {
             let copy = try await followed.copies(of: [id])
             return KeptCopy(copy.value?.first ?? nil, at: copy.position, bytes: copy.bytes)
         } remove: { () async throws(DataSourceError) in
-            if try await unsent().contains(key) { return }
+            if try await isUnsent(key) { return }
             try await local.delete(id)
         }
         return dto.kept(in: followed?.scope(of: id)).forgetting(changes)
@@ -61,9 +61,9 @@ where Local.Element: DomainConvertible {
 
     private func fetched(_ id: String, _ key: String) async throws(DataSourceError) -> DTO {
         // An unsent change exists only on this device.
-        if try await unsent().contains(key) { return try await kept(id) }
+        if try await isUnsent(key) { return try await kept(id) }
         let dto = try await remote.find(id)
-        if try await unsent().contains(key) { return try await kept(id) }
+        if try await isUnsent(key) { return try await kept(id) }
         return dto
     }
 
@@ -223,8 +223,18 @@ where Local.Element: DomainConvertible {
         return list.elements
     }
 
+    /// Whether the service does not have all changes of an entity yet.
+    func isUnsent(_ key: String) async throws(DataSourceError) -> Bool {
+        guard let offline else { return false }
+        do throws(OutboxError) {
+            return try await offline.outbox.protects(key)
+        } catch {
+            throw DataSourceError(error)
+        }
+    }
+
     /// The keys of the entities whose changes the service does not have yet.
-    func unsent() async throws(DataSourceError) -> Set<String> {
+    private func unsent() async throws(DataSourceError) -> Set<String> {
         guard let offline else { return [] }
         do throws(OutboxError) {
             return try await offline.outbox.protectedKeys()

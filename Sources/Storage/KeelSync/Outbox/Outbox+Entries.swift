@@ -62,6 +62,14 @@ extension Outbox {
         }
     }
 
+    /// Returns whether a key is one of the ``protectedKeys()``, without reading the entries of others.
+    package func protects(_ key: String) async throws(OutboxError) -> Bool {
+        let isPending = configuration.rejection != .holdsKey
+        return try await asking { () async throws(StorageError) in
+            try await core.hasEntry(withKey: key, pending: isPending)
+        }
+    }
+
     /// Returns the readable entries of the outbox, now and after each change.
     public func updates() -> OutboxUpdates { OutboxUpdates(core: core) }
 

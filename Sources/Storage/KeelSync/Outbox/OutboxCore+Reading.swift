@@ -116,6 +116,23 @@ extension OutboxCore {
         return keys
     }
 
+    /// Returns whether there is a readable pending entry with a key, or any entry with it that can be found.
+    func hasEntry(withKey key: String, pending isPending: Bool) async throws(StorageError) -> Bool {
+        try await prepare()
+        let all = DocumentQuery(collection).where(.equal("key", .string(key)))
+            .order(by: .documentID).limit(to: 8)
+        var last: Document?
+        repeat {
+            let page = try await page(last.map { all.start(after: $0) } ?? all, 8)
+            let isFound = page.items.contains { item in
+                isPending ? item.entry?.isRejected == false : item.key == key
+            }
+            if isFound { return true }
+            last = page.last
+        } while last != nil
+        return false
+    }
+
     /// Reads all entries, page by page.
     private func visitAll(_ visit: ([OutboxItem]) -> Void) async throws(StorageError) {
         // Ordered by id, because ordering or filtering by a field omits the documents without it.

@@ -42,15 +42,19 @@ final class OutboxCore: Sendable {
         ring()
     }
 
-    /// Creates the index for the order of entries.
+    /// Creates the indexes for the order of entries, and for their keys.
     func prepare() async throws(StorageError) {
         guard !isPrepared.load(ordering: .relaxed) else { return }
         let components: [IndexDefinition.Component] = [
             .ascending("status"), .ascending("at"), .ascending("position"),
         ]
-        let index = IndexDefinition(collection.string, components)
+        let indexes = [
+            IndexDefinition(collection.string, components),
+            // In a sealed store, this index does not reveal the keys.
+            IndexDefinition(collection.string, [.ascending("key")], isEqualityOnly: true),
+        ]
         do throws(StorageError) {
-            try await client.adapter.prepare(StorageSchema(indexes: [index]))
+            try await client.adapter.prepare(StorageSchema(indexes: indexes))
         } catch {
             // No entry can be read, for example because of a wrong key. The store finds entries by scans until the next
             // start.
