@@ -260,6 +260,55 @@ struct CommandSettingsTests {
         #expect(none.code == 64 && none.errors.contains("set KEEL_STORAGE"), "\(none.errors)")
     }
 
+    @Test("The store of all commands can be beside a table of keel storage")
+    func storeOfAll() throws {
+        let store = scratch.file("all.sqlite").path
+        let other = scratch.file("other.sqlite").path
+        try write(
+            """
+            [all]
+            storage = "\(other)"
+            [storage]
+            unverified-database = true
+            [profile.p.all]
+            storage = "\(store)"
+            [profile.p.storage]
+            unverified-database = true
+            [profile.two.all]
+            storage = "\(store)"
+            [profile.two.storage]
+            storage = "\(other)"
+            """
+        )
+        let profile = ["--profile", "p"]
+        #expect(try keel(profile + ["documents", "set", "c/a", "{}"]).code == 0)
+        #expect(try keel(["documents", "set", "c/b", "{}"]).code == 0)
+        #expect(try keel(["documents", "set", "c/c", "{}"]).code == 0)
+        let verify = ["storage", "verify"]
+        let first = try keel(profile + verify)
+        #expect(first.output == "1 document, no differences\n", "\(first.errors)")
+        let two = "2 documents, no differences\n"
+        #expect(try keel(verify).output == two)
+        // The table of a command goes before that of all.
+        #expect(try keel(["--profile", "two"] + verify).output == two)
+        let shown = try keel(profile + ["config", "show", "storage", "verify"]).output
+        #expect(shown.contains("storage.storage = \(store)  # "), "\(shown)")
+        #expect(shown.contains("storage.unverified-database = true  # "), "\(shown)")
+    }
+
+    @Test("A store that is given inside and outside of [all] is an error with both lines")
+    func storeTwice() throws {
+        try write("storage = \"a\"\n[all]\nstorage = \"b\"\n")
+        let result = try keel(["storage", "verify"])
+        #expect(result.code == 64)
+        #expect(
+            result.errors.contains("keel.toml:3: “storage” is given twice, also in line 1"),
+            "\(result.errors)"
+        )
+        try write("[all]\nstoarge = \"b\"\n")
+        #expect(try keel(["storage", "verify"]).errors.contains("Write “storage”?"))
+    }
+
     @Test("Indexes are listed in the store of the file, and their code needs none")
     func indexes() throws {
         let store = scratch.file("s.sqlite").path

@@ -103,6 +103,22 @@ struct TOMLDocumentTests {
         #expect(error?.message.contains("is defined twice") == !isMixed)
     }
 
+    @Test(
+        "The error of such a name says what to type",
+        arguments: [
+            ("storage = \"s\"\n[storage]\n", "Write “storage = …” into the table [all], "),
+            (
+                "[profile.p]\nlogs = \"l\"\n[profile.p.logs]\n",
+                "Write “logs = …” into the table [profile.p.all], "
+            ),
+            ("profile.p = 1\n[profile.p]\n", "Remove one of them."),
+        ]
+    )
+    func mixedAdvice(text: String, advice: String) throws {
+        let error = #expect(throws: ToolError.self) { try entries(text) }
+        #expect(error?.advice.hasPrefix(advice) == true, "\(error?.advice ?? "")")
+    }
+
     @Test("Bytes that are not UTF-8 are refused")
     func encoding() {
         #expect(throws: ToolError.self) { try TOMLDocument([0x61, 0xFF], name: "keel.toml") }

@@ -4,6 +4,8 @@ package import Foundation
 ///
 /// A key outside of tables is for every command that has the option, one in `[serve]` for that
 /// command. `[profile.NAME]` and `[profile.NAME.serve]` hold the same for a profile and go before.
+/// A key in `[all]` or `[profile.NAME.all]` is for every command too: options such as `storage` have
+/// the name of a command, and TOML does not allow a key and a table of one name.
 package struct SettingsFile: Sendable {
     /// The name in errors and in `keel config show`.
     package let name: String
@@ -58,12 +60,21 @@ package struct SettingsFile: Sendable {
         var entries: [[String]: TOMLDocument.Entry] = [:]
         for entry in document.entries {
             var path = entry.path
+            var profile: [String] = []
             if path.count > 2, path[0] == "profile" {
                 profiles.insert(path[1])
+                profile = Array(path.prefix(2))
                 path.removeFirst(2)
             }
+            if path.count > 1, path[0] == "all" { path.removeFirst() }
             try Self.check(path, entry, in: name)
-            entries[entry.path] = entry
+            if let other = entries.updateValue(entry, forKey: profile + path) {
+                throw ToolError(
+                    "\(name):\(entry.line): “\(path.joined(separator: "."))” is given twice, "
+                        + "also in line \(other.line)",
+                    advice: "Remove one of them: a key in [all] is the same as one outside of tables."
+                )
+            }
         }
         self.profiles = profiles
         self.entries = entries

@@ -293,9 +293,15 @@ struct TOMLParser {
         guard isTable == (definitions[path] == .value) else {
             return error("“\(name)” is defined twice", "Remove one of them.")
         }
+        // An option of every command, or of every command in a profile.
+        let isOption = path.count == 1 || path.count == 3 && path[0] == "profile"
+        let table = (path.dropLast() + ["all"]).joined(separator: ".")
         return error(
             "“\(name)” is both a value and a table, which TOML does not allow",
-            "Write the value into the tables of the commands that need it, such as [documents]."
+            isOption
+                ? "Write “\(path[path.count - 1]) = …” into the table [\(table)], which is for every "
+                    + "command that has the option."
+                : "Remove one of them."
         )
     }
 
