@@ -66,7 +66,7 @@ package struct SettingsFile: Sendable {
                 profile = Array(path.prefix(2))
                 path.removeFirst(2)
             }
-            if path.count > 1, path[0] == "all" { path.removeFirst() }
+            if path.count == 2, path[0] == "all" { path.removeFirst() }
             try Self.check(path, entry, in: name)
             if let other = entries.updateValue(entry, forKey: profile + path) {
                 throw ToolError(
