@@ -8,6 +8,8 @@ package struct ProgressText: Sendable {
         case bytes
         /// Things that have this name in the plural, such as “documents”.
         case items(String)
+        /// Parts of a total, of which only the share is shown.
+        case share
     }
 
     package var unit: Unit
@@ -49,12 +51,12 @@ package struct ProgressText: Sendable {
         if let total {
             let share = total > 0 ? Int(Double(done) / Double(total) * 100) : 100
             parts.append("\(share) %")
-            parts.append("\(amount(Double(done))) of \(described(total))")
+            if unit != .share { parts.append("\(amount(Double(done))) of \(described(total))") }
         } else {
             parts.append(described(done))
         }
         if rate > 0 {
-            parts.append("\(amount(rate))/s")
+            if unit != .share { parts.append("\(amount(rate))/s") }
             if let total, total > done { parts.append("\(time(Double(total - done) / rate)) left") }
         }
         if let note { parts.append(note) }

@@ -27,6 +27,8 @@ struct ProgressTextTests {
         #expect(text(0, of: 0).hasPrefix("100 %"))
         #expect(text(9, of: 3, unit: .items("documents")) == "9 documents")
         #expect(text(1, of: .max, rate: 1).contains("over 100h left"))
+        let share = text(420, of: 1000, rate: 29, unit: .share, note: "notes(n+)")
+        #expect(share.hasSuffix("] 42 %, 20s left, notes(n+)"))
     }
 
     @Test("A line is never wider than the terminal", arguments: 0...120)

@@ -389,6 +389,8 @@ struct ServeCommand: AsyncParsableCommand {
             logger: logger
         )
         group.maximumGracefulShutdownDuration = .seconds(drain + grace)
+        let indexed = store.indexed
+        async let _: Void = IndexLog.run(indexed, logger)
         try await ServiceGroup(configuration: group).run()
         try await store.close()
     }

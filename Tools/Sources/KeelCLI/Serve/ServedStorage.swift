@@ -69,6 +69,8 @@ struct ServedStores {
     let databases: [String: any StorageAdapter]?
     /// Returns the metrics of the stores in Prometheus's text format; nil if they have none.
     let metrics: (@Sendable () async -> String)?
+    /// The stores that build indexes in the background.
+    let indexed: [any IndexedStore]
     /// Closes the stores, which then have all commits.
     let close: () async throws -> Void
 
@@ -97,6 +99,7 @@ struct ServedStores {
             adapter = InMemoryStorageAdapter(history: history?.age)
             databases = nil
             metrics = nil
+            indexed = []
             close = {}
         case .sqlite(let path):
             var configuration = SQLiteStorageAdapter.Configuration()
@@ -107,6 +110,7 @@ struct ServedStores {
             adapter = opened
             databases = nil
             metrics = nil
+            indexed = [opened]
             close = { try opened.close() }
         case .postgreSQL(let url):
             #if PostgreSQL
@@ -132,6 +136,7 @@ struct ServedStores {
             adapter = first.retrying(.attempts(4))
             databases = others
             metrics = { await PostgreSQLStorageAdapter.metricsText(all) }
+            indexed = all.map { $0.adapter }
             close = { for store in all { await store.adapter.close() } }
             #else
             _ = (url, names, allowsUnverifiedDatabase, databaseReaders)
