@@ -186,16 +186,16 @@ package final class ProgressLine: Sendable {
     ///
     /// - Returns: These signals.
     private static func catchSignals() -> [Int32] {
-        [SIGINT, SIGTERM].filter { number in
-            let previous = signal(number) { number in
+        let free = [SIGINT, SIGTERM].filter(SignalWatch.isDefault)
+        for number in free {
+            signal(number) { number in
                 let clear: StaticString = "\r\u{1B}[K"
                 // Signal handlers may call only a few functions, such as write, signal and raise.
                 _ = Foundation.write(STDERR_FILENO, clear.utf8Start, clear.utf8CodeUnitCount)
                 signal(number, SIG_DFL)
                 raise(number)
             }
-            if let previous { signal(number, previous) }
-            return previous == nil
         }
+        return free
     }
 }

@@ -8,10 +8,23 @@ package final class SignalWatch: @unchecked Sendable {
 
     /// Returns whether a signal is ignored, as `nohup` makes a program ignore SIGHUP.
     package static func isIgnored(_ number: Int32) -> Bool {
-        let handler = signal(number, SIG_IGN)
-        signal(number, handler)
-        let ignoring = unsafeBitCast(SIG_IGN, to: Int.self)
-        return handler.map { unsafeBitCast($0, to: Int.self) } == ignoring
+        handler(of: number) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
+    /// Returns whether a signal has its default action.
+    static func isDefault(_ number: Int32) -> Bool { handler(of: number) == 0 }
+
+    /// Returns the address of a signal's handler, which is 0 for the default action.
+    ///
+    /// To set a handler in order to read the one before would lose a signal that arrives in between.
+    private static func handler(of number: Int32) -> Int {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        #if canImport(Darwin)
+        return unsafeBitCast(action.__sigaction_u, to: Int.self)
+        #else
+        return unsafeBitCast(action.__sigaction_handler, to: Int.self)
+        #endif
     }
 
     /// Starts to watch a signal, in place of its default action.
@@ -21,7 +34,7 @@ package final class SignalWatch: @unchecked Sendable {
     ///   - body: The closure, called on a separate thread, once for several arrivals in quick succession.
     package init(_ number: Int32, _ body: @escaping @Sendable () -> Void) {
         // On Linux, Dispatch installs its handler only with the first watch of a signal.
-        if let handler = signal(number, SIG_IGN) { signal(number, handler) }
+        if Self.isDefault(number) { signal(number, SIG_IGN) }
         source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler(handler: body)
         source.resume()

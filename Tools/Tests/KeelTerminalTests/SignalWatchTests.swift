@@ -1,0 +1,50 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelTerminal
+import Synchronization
+import Testing
+
+@Suite("Signals", .serialized)
+struct SignalWatchTests {
+    /// The signals that a handler has counted; handlers capture nothing.
+    private static let arrivals = Atomic(0)
+
+    @Test("An ignored signal is known as such, and a default one is not")
+    func ignored() {
+        let previous = signal(SIGUSR2, SIG_IGN)
+        defer { signal(SIGUSR2, previous) }
+        #expect(SignalWatch.isIgnored(SIGUSR2))
+        signal(SIGUSR2, SIG_DFL)
+        #expect(!SignalWatch.isIgnored(SIGUSR2))
+    }
+
+    @Test("No signal is lost while another thread looks at its handler")
+    func nothingLost() async {
+        let previous = signal(SIGUSR1) { _ in
+            SignalWatchTests.arrivals.wrappingAdd(1, ordering: .relaxed)
+        }
+        defer { signal(SIGUSR1, previous) }
+        let before = Self.arrivals.load(ordering: .relaxed)
+        let isOver = Atomic(false)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                while !isOver.load(ordering: .acquiring) { _ = SignalWatch.isIgnored(SIGUSR1) }
+            }
+            await withCheckedContinuation { continuation in
+                // A thread handles its own signals at once, but those of tasks block all of them.
+                let thread = Thread {
+                    var signals = sigset_t()
+                    sigemptyset(&signals)
+                    sigaddset(&signals, SIGUSR1)
+                    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+                    for _ in 0..<20_000 { raise(SIGUSR1) }
+                    continuation.resume()
+                }
+                thread.start()
+            }
+            isOver.store(true, ordering: .releasing)
+        }
+        #expect(Self.arrivals.load(ordering: .relaxed) - before == 20_000)
+    }
+}
+#endif
