@@ -6,7 +6,7 @@ internal import Foundation
 final class ConnectionAttempt {
     let candidate: ConnectionRace.Candidate
     let start = ContinuousClock.now
-    private(set) var deadline: ContinuousClock.Instant
+    let deadline: ContinuousClock.Instant
     private let limit: Duration
     private var handle: OpaquePointer?
     private var state = PGRES_POLLING_WRITING
@@ -55,9 +55,6 @@ final class ConnectionAttempt {
         let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
         return pollfd(fd: handle.map { PQsocket($0) } ?? -1, events: Int16(events), revents: 0)
     }
-
-    /// Gives the attempt more time, because the thread did not go on with it meanwhile.
-    func extend(by duration: Duration) { deadline += duration }
 
     /// Goes on as far as the server has answered.
     ///

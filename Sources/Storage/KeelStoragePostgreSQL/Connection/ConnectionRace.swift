@@ -3,7 +3,7 @@
 ///
 /// A host whose machine has vanished refuses nothing: it is silent until the time limit. So the next address is tried
 /// beside it after a moment, and those that have answered are tried again as long as others are silent: meanwhile one
-/// of them may be promoted.
+/// of them may be promoted. The names of all hosts are looked up side by side too.
 struct ConnectionRace {
     typealias Parameters = ConnectionSettings.Parameters
 
@@ -20,33 +20,45 @@ struct ConnectionRace {
     /// How long an address that has answered is left alone before it is tried again.
     private static let pause = Duration.seconds(1)
 
+    /// A host whose addresses are not known yet.
+    private struct Unresolved {
+        let host: Parameters
+        /// The place of its first address.
+        let place: Int
+        /// The lookup of its name; nil if it has not begun.
+        var lookup: HostLookups.Lookup?
+    }
+
     private let settings: ConnectionSettings
     /// Returns the addresses of a host; blocks for as long as the lookup of its name takes.
-    private let resolve: (Parameters) -> [Parameters]
-    /// The hosts whose addresses are not known yet.
-    private var hosts: ArraySlice<Parameters>
-    /// The addresses that have not been tried.
+    private let resolve: @Sendable (Parameters) -> [Parameters]
+    private let start = ContinuousClock.now
+    private var unresolved: [Unresolved]
+    /// The addresses that have not been tried, in their order.
     private var untried: [Candidate] = []
     /// The addresses that cannot be used now, and when they are tried again.
     private var answered: [(candidate: Candidate, time: ContinuousClock.Instant)] = []
     private var attempts: [ConnectionAttempt] = []
     /// When the next address is tried.
     private var nextStart = ContinuousClock.now
-    /// When the last of the first attempts ends, and all others with it.
-    private var end = ContinuousClock.now
-    private var placeCount = 0
+    /// When the last of the lookups and of the first attempts ends, and all other attempts with it.
+    private var end: ContinuousClock.Instant
     /// The last failure of each address, by its place.
     private var failures: [Int: any Error] = [:]
 
     init(
         _ settings: ConnectionSettings,
-        resolving resolve: @escaping (Parameters) -> [Parameters] = {
+        resolving resolve: @escaping @Sendable (Parameters) -> [Parameters] = {
             ConnectionSettings.addresses(of: $0)
         }
     ) {
         self.settings = settings
         self.resolve = resolve
-        hosts = settings.silent.ordered(settings.hosts)[...]
+        end = start + settings.attemptLimit
+        // The addresses of a host come before those of the next one, whichever lookup ends first.
+        unresolved = settings.silent.ordered(settings.hosts).enumerated().map { position, host in
+            Unresolved(host: host, place: position << 16)
+        }
     }
 
     /// The failure that says why a server refuses the connection or cannot be trusted; otherwise that of the last
@@ -58,7 +70,7 @@ struct ConnectionRace {
         return telling ?? ordered.last ?? DatabaseFailure.lost("the URL names no host")
     }
 
-    /// Returns the next attempt whose connection is complete; nil if every address has failed.
+    /// Returns the next attempt whose connection is complete; nil if every lookup and every address has failed.
     ///
     /// The others go on until the race ends.
     ///
@@ -67,7 +79,7 @@ struct ConnectionRace {
         while true {
             try connection.heedCaller()
             begin(for: connection)
-            guard !attempts.isEmpty else { return nil }
+            guard isWaiting else { return nil }
             let ready = try connection.pipe.wait(
                 for: attempts.map(\.watched),
                 upTo: nextEvent - .now
@@ -101,6 +113,9 @@ struct ConnectionRace {
         for other in attempts where Self.isLate(other) {
             settings.silent.insert(other.candidate.host, other.candidate.address)
         }
+        if ContinuousClock.now - start >= Self.delay {
+            for host in unresolved { settings.silent.insert(host.host) }
+        }
         settings.silent.remove(attempt.candidate.host, attempt.candidate.address)
     }
 
@@ -120,23 +135,30 @@ struct ConnectionRace {
 
     // MARK: Beginning
 
-    /// The time at which the race continues even if no server answers.
+    /// Whether a server or a lookup may still answer.
+    private var isWaiting: Bool { !attempts.isEmpty || !unresolved.isEmpty }
+
+    /// The time at which the race continues even if no server and no lookup answers.
     private var nextEvent: ContinuousClock.Instant {
-        let hasUntried = !untried.isEmpty || !hosts.isEmpty
-        let start: ContinuousClock.Instant? =
-            if hasUntried {
-                nextStart
-            } else if end > .now {
-                answered.first.map { max($0.time, nextStart) }
-            } else {
-                nil
-            }
-        let ends = attempts.map(\.deadline) + (start.map { [$0] } ?? [])
-        return ends.min() ?? .now
+        var events = attempts.map(\.deadline)
+        if !unresolved.isEmpty { events.append(start + settings.attemptLimit) }
+        if let first = untried.first {
+            events.append(isHeld(first) ? start + Self.delay : nextStart)
+        } else if end > .now, let first = answered.first {
+            events.append(max(first.time, nextStart))
+        }
+        return events.min() ?? .now
+    }
+
+    /// Whether an address waits a moment, because a host that comes before it is still being looked up.
+    private func isHeld(_ candidate: Candidate) -> Bool {
+        unresolved.contains { $0.place < candidate.place }
+            && ContinuousClock.now - start < Self.delay
     }
 
     /// Begins the attempts that are due; the next one at once if none is under way.
     private mutating func begin(for connection: DatabaseConnection) {
+        lookUp(waking: connection.pipe)
         while attempts.isEmpty || nextStart <= .now, let (candidate, limit) = next() {
             nextStart = ContinuousClock.now + Self.delay
             do throws(DatabaseFailure) {
@@ -149,31 +171,44 @@ struct ConnectionRace {
         }
     }
 
-    /// Returns the address to try now, and how long; nil if there is none.
-    private mutating func next() -> (Candidate, Duration)? {
-        while untried.isEmpty, let host = hosts.popFirst() {
-            let start = ContinuousClock.now
-            let addresses = settings.silent.ordered(resolve(host))
-            // Answers that arrived during the lookup have not been read yet.
-            for attempt in attempts { attempt.extend(by: ContinuousClock.now - start) }
-            if addresses.isEmpty {
-                settings.silent.insert(host)
-                failures[placeCount] = DatabaseFailure.ofConnecting(
-                    "the host’s name has no address"
-                )
-                placeCount += 1
-            }
-            for address in addresses {
-                untried.append(Candidate(host: host, address: address, place: placeCount))
-                placeCount += 1
+    /// Begins all lookups, and takes what those that have ended have found.
+    private mutating func lookUp(waking pipe: WakePipe) {
+        var waiting: [Unresolved] = []
+        for var host in unresolved {
+            let lookup = host.lookup ?? settings.lookups.begin(host.host, waking: pipe, resolve)
+            host.lookup = lookup
+            if let addresses = lookup.addresses {
+                add(addresses, of: host)
+            } else if ContinuousClock.now - start < settings.attemptLimit {
+                waiting.append(host)
+            } else {
+                lose(host, "the lookup of the host’s name took longer than \(settings.attemptLimit)")
             }
         }
-        guard untried.isEmpty else {
+        unresolved = waiting
+    }
+
+    private mutating func add(_ addresses: [Parameters], of host: Unresolved) {
+        if addresses.isEmpty { lose(host, "the host’s name has no address") }
+        let ordered = settings.silent.ordered(addresses).enumerated().map { position, address in
+            Candidate(host: host.host, address: address, place: host.place + position)
+        }
+        untried = (untried + ordered).sorted { $0.place < $1.place }
+    }
+
+    private mutating func lose(_ host: Unresolved, _ reason: String) {
+        settings.silent.insert(host.host)
+        failures[host.place] = DatabaseFailure.ofConnecting(reason)
+    }
+
+    /// Returns the address to try now, and how long; nil if there is none.
+    private mutating func next() -> (Candidate, Duration)? {
+        if let first = untried.first, !isHeld(first) {
             let limit = settings.attemptLimit
             end = max(end, ContinuousClock.now + limit)
             return (untried.removeFirst(), limit)
         }
-        guard !attempts.isEmpty, let first = answered.first, first.time <= .now, end > .now else {
+        guard isWaiting, let first = answered.first, first.time <= .now, end > .now else {
             return nil
         }
         return (answered.removeFirst().candidate, end - .now)

@@ -14,6 +14,8 @@ struct ConnectionSettings: Sendable {
     let lineage = ServerLineage()
     /// Shared by all connections with these settings.
     let silent = SilentHosts()
+    /// Shared by all connections with these settings.
+    let lookups = HostLookups()
     /// The time limit of an attempt to connect to one host.
     let attemptLimit: Duration
 

@@ -2,19 +2,25 @@
 internal import Foundation
 
 extension ConnectionSettings {
+    /// Returns the name of a host that must be looked up; nil if its address is known.
+    static func name(of host: Parameters) -> String? {
+        guard let name = host["host"], !name.isEmpty, !name.hasPrefix("/"), !name.hasPrefix("@"),
+            host["hostaddr"] == nil
+        else { return nil }
+        return name
+    }
+
     /// Returns a host once for each address of its name; nothing if the name is unknown.
     ///
-    /// While libpq connects without blocking, it goes to the next address of a name only after an error, and not if an
-    /// address does not answer.
+    /// Even if libpq connects without blocking, it blocks as long as it looks up a name. It goes to the next address of
+    /// a name only after an error, and not if an address does not answer.
     static func addresses(
         of host: Parameters,
         resolving resolve: (String) -> [String] = ConnectionSettings.numericAddresses(of:)
     ) -> [Parameters] {
-        guard let name = host["host"], !name.isEmpty, !name.hasPrefix("/"), !name.hasPrefix("@"),
-            host["hostaddr"] == nil
-        else { return [host] }
+        guard let name = name(of: host) else { return [host] }
         let addresses = resolve(name)
-        guard addresses.count > 1 else { return addresses.isEmpty ? [] : [host] }
+        guard addresses != [name] else { return [host] }
         return addresses.map { host.merging(["hostaddr": $0]) { $1 } }
     }
 
