@@ -99,9 +99,7 @@ extension PostgreSQLStorageAdapter {
         defer { line.leave() }
         return try await pool.writer.run { [store] connection in
             let beginning = try CommitGroup.beginning(on: connection)
-            let rows = try connection.run(
-                beginning + [GroupReading([], of: store, on: connection).statements[0]]
-            )
+            let rows = try connection.run(beginning + [store.tailStatement(isLocking: true)])
             do {
                 let tail = try StoreTail(rows[beginning.count])
                 try tail.checkFormat()

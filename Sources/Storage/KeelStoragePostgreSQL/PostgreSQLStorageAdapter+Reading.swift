@@ -200,7 +200,7 @@ extension DatabaseConnection {
     ///
     /// The server ends a transaction that is idle for longer than a duration, or than the usual limit if it is nil.
     func begin(reading store: OpenStore, heldFor duration: Duration? = nil) throws -> StoreTail {
-        try StoreTail(begin(with: store.tailStatement, heldFor: duration))
+        try StoreTail(begin(with: store.tailStatement(), heldFor: duration))
     }
 
     /// Begins a transaction in which all statements see one state, with its first statement.
@@ -256,15 +256,25 @@ extension DatabaseConnection {
 }
 
 extension OpenStore {
-    var tailStatement: DatabaseStatement {
-        DatabaseStatement("SELECT \(StoreTail.columns) FROM keel.stores WHERE store = $1") {
+    /// Returns the statement for the tail.
+    ///
+    /// It returns no row if the number belongs to another store, as it may in a database that was created anew, or in
+    /// one of another cluster.
+    func tailStatement(isLocking: Bool = false) -> DatabaseStatement {
+        DatabaseStatement(
+            """
+            SELECT \(StoreTail.columns) FROM keel.stores
+            WHERE store = $1 AND name = $2\(isLocking ? " FOR UPDATE" : "")
+            """
+        ) {
             $0.add(self.number)
+            $0.add(self.name.utf8)
         }
     }
 }
 
 extension TableSnapshot {
-    func tail() throws -> StoreTail { try StoreTail(connection.run(store.tailStatement)) }
+    func tail() throws -> StoreTail { try StoreTail(connection.run(store.tailStatement())) }
 
     /// Returns the point of the last change up to a time.
     func point(upTo time: Int64, _ tail: StoreTail) throws -> LogPoint {

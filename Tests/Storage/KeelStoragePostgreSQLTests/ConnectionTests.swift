@@ -125,6 +125,21 @@ struct ConnectionTests {
         await thread.close()
     }
 
+    @Test("A statement that the server has forgotten is prepared and run again")
+    func preparesAgain() async throws {
+        let thread = try thread(try await PostgreSQLServer.shared.value.url())
+        func answer() async throws -> Int64? {
+            try await thread.run { connection in
+                try connection.run(DatabaseStatement("SELECT 3::bigint")).first?.integer(0)
+            }
+        }
+        #expect(try await answer() == 3)
+        // As a pooler does, or an operator.
+        _ = try await thread.run { try $0.run(DatabaseStatement("DEALLOCATE ALL")).count }
+        #expect(try await answer() == 3)
+        await thread.close()
+    }
+
     // MARK: Ends of waiting
 
     @Test("A canceled task stops its statement within 50 ms, and the connection can be used again")

@@ -329,5 +329,33 @@ struct FailoverTests {
         #expect(try await ids(paths, in: adapter) == [nil, "3", "other"])
         await adapter.close()
     }
+
+    @Test("A server of another cluster with another store under the same number is left alone")
+    func refusesAnotherStore() async throws {
+        let other = try await PostgreSQLServer()
+        defer { other.stop() }
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.store = "b"
+        let first = try await self.adapter(on: other, configuration: configuration)
+        try await commit("notes/other", to: first)
+        await first.close()
+        try await allow(false, writesTo: other)
+        let primary = try await PostgreSQLServer()
+        defer { primary.stop() }
+        let adapter = try await adapter(on: primary, other)
+        try await commit("notes/1", to: adapter)
+        primary.stop()
+        try await allow(true, writesTo: other)
+        let error = await #expect(throws: StorageError.self) {
+            try await commit("notes/2", to: adapter)
+        }
+        #expect(error?.code == .corrupted)
+        #expect(error?.effect == StorageError.Effect.none)
+        let query = ReadRequest(.query(try QueryValidation.checked(DocumentQuery("notes"))))
+        let readError = await #expect(throws: StorageError.self) { try await adapter.read(query) }
+        #expect(readError?.code == .corrupted)
+        #expect(try await other.run("SELECT count(*) FROM keel.documents") == 1)
+        await adapter.close()
+    }
 }
 #endif

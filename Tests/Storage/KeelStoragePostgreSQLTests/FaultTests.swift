@@ -53,6 +53,38 @@ struct FaultTests {
         }
     }
 
+    @Test("A commit whose writes wait beyond the deadline has an unknown effect, and others go on")
+    func endsInTheMiddle() async throws {
+        let server = try await PostgreSQLServer()
+        defer { server.stop() }
+        let first = try await PostgreSQLStorageAdapter(at: .url(server.url()))
+        _ = try await first.commit([batch("1")])
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.answerTimeout = .milliseconds(500)
+        let adapter = try await PostgreSQLStorageAdapter(
+            at: .url(server.url()),
+            configuration: configuration
+        )
+        let stranger = try thread(server.url())
+        _ = try await run("BEGIN", on: stranger)
+        // Lets the commit read, and holds up its writes, behind which the server already has the COMMIT.
+        _ = try await run("LOCK TABLE keel.documents IN SHARE MODE", on: stranger)
+        let error = await #expect(throws: StorageError.self) {
+            try await adapter.commit([batch("2")])
+        }
+        #expect(error?.code == .timeout)
+        #expect(error?.effect == .unknown)
+        _ = try await run("ROLLBACK", on: stranger)
+        let results = try await first.commit([batch("3")])
+        #expect(throws: Never.self) { try results[0].get() }
+        let page = try await first.changes(ChangeRequest())
+        let paths = page.changes.map(\.path)
+        // The second one took effect before the third one, or never does.
+        #expect([["notes/1", "notes/2", "notes/3"], ["notes/1", "notes/3"]].contains(paths))
+        for adapter in [first, adapter] { await adapter.close() }
+        await stranger.close()
+    }
+
     @Test("A stranger's open transaction holds up neither commits nor readers of changes")
     func ignoresStrangers() async throws {
         try await PostgreSQLServer.withStore { adapter in

@@ -101,12 +101,18 @@ final class DatabaseConnection {
             throw DatabaseFailure.lost("another server was promoted")
         }
         try openIfNeeded()
+        let hadPrepared = !prepared.isEmpty
         do {
             return try exchange(statements, patience)
-        } catch let failure as DatabaseFailure {
+        } catch let error as DatabaseFailure {
+            var failure = error
             if failure.isConnectionLost { abandon() }
-            // A prepared statement no longer fits the tables, or is unknown to the server.
-            if ["0A000", "26000"].contains(failure.state) { close() }
+            // A prepared statement no longer fits the tables, or is unknown to the server: the next connection has
+            // none, and the work runs again on it.
+            if hadPrepared, ["0A000", "26000"].contains(failure.state) {
+                close()
+                failure.isConnectionLost = true
+            }
             throw failure
         }
     }
@@ -124,26 +130,25 @@ final class DatabaseConnection {
         var preparing: [(place: Int, sql: String, name: String)] = []
         var count = 0
         for statement in statements {
-            if isDirect, prepared[statement.sql] == nil,
-                !preparing.contains(where: { $0.sql == statement.sql })
-            {
+            var name = prepared[statement.sql] ?? preparing.last { $0.sql == statement.sql }?.name
+            if isDirect, name == nil {
                 // Names are never reused, because a canceled exchange may have prepared a statement unnoticed.
-                let name = "keel\(preparedCount)"
+                let new = "keel\(preparedCount)"
                 preparedCount += 1
                 try sent(
                     PQsendPrepare(
                         handle,
-                        name,
+                        new,
                         statement.sql,
                         Int32(statement.arguments.count),
                         statement.arguments.types
                     ),
                     on: handle
                 )
-                preparing.append((count, statement.sql, name))
+                preparing.append((count, statement.sql, new))
                 count += 1
+                name = new
             }
-            let name = prepared[statement.sql] ?? preparing.last { $0.sql == statement.sql }?.name
             try send(statement, name: name, on: handle)
             count += 1
         }

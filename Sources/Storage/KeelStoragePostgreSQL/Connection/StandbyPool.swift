@@ -77,7 +77,7 @@ final class StandbyPool: Sendable {
         let (time, tail) = try await primary.reading(isQuick: true) {
             [store, timeline] connection -> (Duration, StoreTail) in
             let time = timeline.now
-            return (time, try StoreTail(connection.run(store.tailStatement)))
+            return (time, try StoreTail(connection.run(store.tailStatement())))
         }
         // A pooler may have passed the question on to a standby.
         guard let current = tail.serverTimeline else { return }

@@ -62,7 +62,7 @@ private struct StatementScript {
             "A page of changes, in one snapshot",
             [
                 DatabaseStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-                store.tailStatement,
+                store.tailStatement(),
             ]
                 + changes + [DatabaseStatement("COMMIT")]
         )

@@ -28,12 +28,7 @@ struct GroupReading {
 
     /// The statements that lock the tail, and read documents, receipts and clients.
     var statements: [DatabaseStatement] {
-        var statements = [
-            DatabaseStatement(
-                "SELECT \(StoreTail.columns) FROM keel.stores WHERE store = $1 FOR UPDATE"
-            ) { $0.add(store.number) },
-            documentStatement,
-        ]
+        var statements = [store.tailStatement(isLocking: true), documentStatement]
         if !ids.isEmpty {
             statements.append(
                 DatabaseStatement(

@@ -6,6 +6,7 @@ internal import KeelStorageAdapting
 final class OpenStore: Sendable {
     /// The store's number in the tables.
     let number: Int64
+    let name: String
     let epoch: UInt64
     let sealing: BodySealing
     /// The adapter, in the rows of `groups`.
@@ -47,15 +48,16 @@ final class OpenStore: Sendable {
         if let renewed = try? sealing.renewed(found) {
             _ = try? connection.run(Self.proving(number, with: renewed))
         }
-        (self.number, self.sealing) = (number, sealing)
+        (self.number, name, self.sealing) = (number, configuration.store, sealing)
         self.epoch = UInt64(bitPattern: row.integer(1))
         now = configuration.now
         keepsHistory = try Self.keepHistory(configuration.history, of: number, tail, on: connection)
     }
 
     /// A store without a database, whose statements are shown.
-    init(number: Int64, epoch: UInt64) {
-        (self.number, self.epoch, sealing) = (number, epoch, BodySealing(sealing: nil))
+    init(number: Int64, name: String = "default", epoch: UInt64) {
+        (self.number, self.name, self.epoch) = (number, name, epoch)
+        sealing = BodySealing(sealing: nil)
         (now, keepsHistory) = (nil, true)
     }
 
