@@ -83,6 +83,7 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
             standbys = try settings.forStandbys().map { settings throws(StorageError) in
                 try StandbyPool(settings, beside: pool, of: store, configuration)
             }
+            settings.lineage.expect(store)
             (self.pool, self.store) = (pool, store)
             pointReads = PointReads { await pool.documents(at: $0, in: store) }
         } catch {

@@ -351,9 +351,15 @@ struct FailoverTests {
         }
         #expect(error?.code == .corrupted)
         #expect(error?.effect == StorageError.Effect.none)
-        let query = ReadRequest(.query(try QueryValidation.checked(DocumentQuery("notes"))))
-        let readError = await #expect(throws: StorageError.self) { try await adapter.read(query) }
-        #expect(readError?.code == .corrupted)
+        let query = DocumentQuery("notes")
+        for operation: ReadOperation in [
+            .documents(["notes/other"]), .query(try QueryValidation.checked(query)),
+        ] {
+            let error = await #expect(throws: StorageError.self) {
+                try await adapter.read(ReadRequest(operation))
+            }
+            #expect(error?.code == .corrupted)
+        }
         #expect(try await other.run("SELECT count(*) FROM keel.documents") == 1)
         await adapter.close()
     }

@@ -1,4 +1,6 @@
 #if PostgreSQL
+internal import KeelStorageAdapting
+
 /// The attempts to open one connection, side by side, as RFC 8305 (“Happy Eyeballs”) has them.
 ///
 /// A host whose machine has vanished refuses nothing: it is silent until the time limit. So the next address is tried
@@ -61,10 +63,11 @@ struct ConnectionRace {
         }
     }
 
-    /// The failure that says why a server refuses the connection or cannot be trusted; otherwise that of the last
-    /// address.
+    /// The failure that says why a server refuses the connection, cannot be trusted or lacks the store; otherwise that
+    /// of the last address.
     var failure: any Error {
         let ordered = failures.sorted { $0.key < $1.key }.map { $0.value }
+        if let lack = ordered.first(where: { $0 is StorageError }) { return lack }
         let reports = ordered.compactMap { $0 as? DatabaseFailure }
         let telling = reports.first(where: \.isRefusal) ?? reports.first(where: \.isOfEncryption)
         return telling ?? ordered.last ?? DatabaseFailure.lost("the URL names no host")

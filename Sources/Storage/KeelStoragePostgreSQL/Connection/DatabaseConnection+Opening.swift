@@ -58,13 +58,15 @@ extension DatabaseConnection {
             )
         }
         guard row.integer(0) == Int64(PQbackendPID(handle)) else { return }
+        let expectation = settings.lineage.expectation
         let session = try exchange(
             [
                 DatabaseStatement(Self.settings(areLocal: false)),
                 DatabaseStatement(Self.identity),
-            ],
+            ] + (expectation.map { [$0] } ?? []),
             .interruptible
         )
+        if expectation != nil, session[2].first == nil { throw StorageError.removedStore }
         if let found = Self.timeline(session[1].first, 0) {
             let system = session[1].first?.integer(1) ?? 0
             catalog = try settings.lineage.catalog(on: found, of: system)

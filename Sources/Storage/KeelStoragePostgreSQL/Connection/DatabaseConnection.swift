@@ -185,8 +185,11 @@ final class DatabaseConnection {
         }
         PQclear(sync)
         if var failure {
-            // A server that refuses writes has become a standby: the next connection finds the primary.
-            let isElsewhere = failure.state.hasPrefix("57P") || failure.state == "25006"
+            // A server that refuses writes has become a standby: the next connection finds the primary. A pooler that
+            // has lost its server may say so and keep this connection, but a commit may have taken effect.
+            let isElsewhere =
+                failure.state.hasPrefix("57P") || failure.state.hasPrefix("08")
+                || failure.state == "25006"
             failure.isConnectionLost = isElsewhere || PQstatus(handle) == CONNECTION_BAD
             throw failure
         }

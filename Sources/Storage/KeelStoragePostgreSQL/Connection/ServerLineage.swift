@@ -20,6 +20,15 @@ final class ServerLineage: Sendable {
     }
 
     private let state = Mutex(State())
+    private let store = Mutex<OpenStore?>(nil)
+
+    /// Makes later connections check that the server has a store.
+    func expect(_ store: OpenStore) { self.store.withLock { $0 = store } }
+
+    /// The statement that returns a row if a server has the expected store; nil if none is expected yet.
+    var expectation: DatabaseStatement? {
+        store.withLock { $0 }?.nameStatement
+    }
 
     /// Returns the catalog for a new connection to a server.
     ///

@@ -54,7 +54,10 @@ private struct StatementScript {
             ]
         )
         add("The tables", ["BEGIN"] + StoreTables.migration(from: 0) + ["COMMIT"])
-        add("A store", OpenStore.opening("default", epoch: 1, proof: nil))
+        add(
+            "A store",
+            OpenStore.opening("default", epoch: 1, proof: nil) + [store.nameStatement]
+        )
         add("A history", ["UPDATE keel.stores SET history_age = 3600000000, history_start = 0"])
         try addCommits()
         try addReads()

@@ -34,9 +34,7 @@ final class OpenStore: Sendable {
         let rows = try connection.run(
             Self.opening(configuration.store, epoch: epoch, proof: proof)
         )
-        guard let row = rows[1].first else {
-            throw StorageError(.corrupted, "the store has been removed from the database")
-        }
+        guard let row = rows[1].first else { throw StorageError.removedStore }
         let tail = StoreTail(row, from: 3)
         try tail.checkFormat()
         let number = row.integer(0)
@@ -81,6 +79,14 @@ final class OpenStore: Sendable {
                 "SELECT store, epoch, proof, \(StoreTail.columns) FROM keel.stores WHERE name = $1"
             ) { $0.add(name.utf8) },
         ]
+    }
+
+    /// The statement that returns a row if the number in the database belongs to the store.
+    var nameStatement: DatabaseStatement {
+        DatabaseStatement("SELECT 1 FROM keel.stores WHERE store = $1 AND name = $2") {
+            $0.add(self.number)
+            $0.add(self.name.utf8)
+        }
     }
 
     /// Returns the statement that replaces the proof of a store's key.

@@ -99,9 +99,7 @@ struct StoreTail {
 extension StoreTail {
     /// - Throws: `StorageError/Code/corrupted` if the store's row is missing.
     init(_ rows: DatabaseRows) throws {
-        guard let row = rows.first else {
-            throw StorageError(.corrupted, "the store has been removed from the database")
-        }
+        guard let row = rows.first else { throw StorageError.removedStore }
         self.init(row)
     }
 
@@ -125,5 +123,13 @@ extension StoreTail {
         clock = row.integer(first + 15)
         serverTimeline = DatabaseConnection.timeline(row, first + 16)
     }
+}
+
+extension StorageError {
+    /// The error of a database without the row of the store, or with another store under its number.
+    static let removedStore = StorageError(
+        .corrupted,
+        "the store has been removed from the database"
+    )
 }
 #endif
