@@ -20,11 +20,8 @@ package final class SignalWatch: @unchecked Sendable {
     private static func handler(of number: Int32) -> Int {
         var action = sigaction()
         sigaction(number, nil, &action)
-        #if canImport(Darwin)
-        return unsafeBitCast(action.__sigaction_u, to: Int.self)
-        #else
-        return unsafeBitCast(action.__sigaction_handler, to: Int.self)
-        #endif
+        // The first member, which has another name on each system.
+        return withUnsafeBytes(of: action) { $0.load(as: Int.self) }
     }
 
     /// Starts to watch a signal, in place of its default action.
