@@ -2,7 +2,6 @@
 import Foundation
 import KeelStorage
 import KeelTestKit
-import Synchronization
 import Testing
 
 @testable import KeelStoragePostgreSQL
@@ -123,41 +122,6 @@ struct ConnectionTests {
         }
         #expect(answer == 3)
         #expect(count == 1)
-        await thread.close()
-    }
-
-    @Test("A statement that the server has forgotten is prepared and run again")
-    func preparesAgain() async throws {
-        let thread = try thread(try await PostgreSQLServer.shared.value.url())
-        func answer() async throws -> Int64? {
-            try await thread.run { connection in
-                try connection.run(DatabaseStatement("SELECT 3::bigint")).first?.integer(0)
-            }
-        }
-        #expect(try await answer() == 3)
-        // As a pooler does, or an operator.
-        _ = try await thread.run { try $0.run(DatabaseStatement("DEALLOCATE ALL")).count }
-        #expect(try await answer() == 3)
-        await thread.close()
-    }
-
-    @Test("A pooler’s report that it has lost its server counts as a lost connection")
-    func believesPoolers() async throws {
-        let thread = try thread(try await PostgreSQLServer.shared.value.url())
-        _ = try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count }
-        let attempts = Mutex(0)
-        let openCount = try await thread.run { connection -> Int in
-            let attempt = attempts.withLock { count in
-                count += 1
-                return count
-            }
-            let report =
-                "DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = 'connection_failure'; END $$"
-            _ = try connection.run(DatabaseStatement(attempt == 1 ? report : "SELECT 1"))
-            return connection.openCount
-        }
-        #expect(openCount == 2)
-        #expect(attempts.withLock { $0 } == 2)
         await thread.close()
     }
 
