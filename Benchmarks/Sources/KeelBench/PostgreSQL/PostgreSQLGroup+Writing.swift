@@ -26,6 +26,7 @@ extension PostgreSQLGroup {
                 4_000,
                 options
             ),
+            groups(plain, options),
             save("saveAll, per document", .keelAtMost(40), plain, options),
             save("saveAll, per document / 32 connections", .atLeast(4), plain, options),
             oneByOne(plain, options),
@@ -60,6 +61,19 @@ extension PostgreSQLGroup {
         return try await time(count, tasks: tasks) { number in
             try await pair.client.commit([writes[number]])
         }
+    }
+
+    /// Compares the groups of 32 tasks with their statements alone, which the peer fills without computing anything.
+    ///
+    /// A group has 31 commits, because one task begins the next group.
+    private static func groups(_ pair: Lazily<DatabasePair>, _ options: Options) -> Measure {
+        Measure(
+            name: "set, 32 tasks / the same groups",
+            unit: "µs",
+            target: .info,
+            keel: { try await sets(options.scaled(32_000), tasks: 32, in: pair) },
+            peer: { try await pair.value().peer(["groups", "31", "\(options.scaled(32_000))"]) }
+        )
     }
 
     /// Compares one task with the statements that its commits send, in the same two round trips.

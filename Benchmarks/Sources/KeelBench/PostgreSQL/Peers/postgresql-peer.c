@@ -7,6 +7,7 @@
  *     postgresql-peer URL set CONNECTIONS COUNT VARIANT    upserts and logs; VARIANT is plain, indexed or notify
  *     postgresql-peer URL insert CONNECTIONS COUNT         inserts and logs
  *     postgresql-peer URL trips COUNT                      a write in the two round trips that Keel makes
+ *     postgresql-peer URL groups SIZE COUNT                a write in a group of so many, with Keel's statements
  *     postgresql-peer URL get CONNECTIONS COUNT            reads documents of Keel's store by id
  *     postgresql-peer URL top COUNT                        reads the first 20 of a district of Keel's store
  *     postgresql-peer URL hear COUNT QUANTILE              from a commit to a listening connection
@@ -25,7 +26,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { BYTES = 17, INTEGER = 20, MOST_KEY = 64, MOST_BODY = 4096, MOST_CONNECTIONS = 256 };
+enum { BOOLEAN = 16, BYTES = 17, INTEGER = 20, BOOLEANS = 1000, BYTE_ARRAYS = 1001, INTEGERS = 1016 };
+enum { MOST_KEY = 64, MOST_BODY = 4096, MOST_CONNECTIONS = 256, MOST_GROUP = 500 };
 
 static const char *url;
 
@@ -417,6 +419,213 @@ static double measured_trips(int count) {
     return took / count;
 }
 
+/* Groups of commits, with the statements of Keel */
+
+/* The bytes of an array parameter. */
+typedef struct {
+    char *bytes;
+    int length, room;
+} Array;
+
+static void append(Array *to, const void *bytes, int length) {
+    if (to->length + length > to->room) {
+        to->room = 2 * (to->length + length);
+        to->bytes = realloc(to->bytes, to->room);
+    }
+    memcpy(to->bytes + to->length, bytes, length);
+    to->length += length;
+}
+
+static void append_length(Array *to, int32_t number) {
+    uint32_t bytes = htobe32((uint32_t)number);
+    append(to, &bytes, 4);
+}
+
+/* Begins an array of one dimension. */
+static void begin_array(Array *array, Oid element, int count, int has_null) {
+    array->length = 0;
+    append_length(array, 1);
+    append_length(array, has_null);
+    append_length(array, (int32_t)element);
+    append_length(array, count);
+    append_length(array, 1);
+}
+
+static void append_element(Array *to, const void *bytes, int length) {
+    append_length(to, length);
+    append(to, bytes, length);
+}
+
+static void add_array(Parameters *to, Oid type, const Array *array) {
+    int place = to->count++;
+    to->types[place] = type;
+    to->values[place] = array->bytes;
+    to->lengths[place] = array->length;
+    to->formats[place] = 1;
+}
+
+static void add_integers(Parameters *to, Array *array, int count, const int64_t *numbers) {
+    begin_array(array, INTEGER, count, 0);
+    for (int place = 0; place < count; place++) {
+        uint64_t bytes = htobe64((uint64_t)numbers[place]);
+        append_element(array, &bytes, 8);
+    }
+    add_array(to, INTEGERS, array);
+}
+
+static void add_nulls(Parameters *to, Array *array, int count) {
+    begin_array(array, INTEGER, count, 1);
+    for (int place = 0; place < count; place++) append_length(array, -1);
+    add_array(to, INTEGERS, array);
+}
+
+/* The statements of a group, which change the same rows as Keel's, and their parameters. */
+static struct {
+    Parameters none, store, lookup, set, log, group, tail;
+    Array arrays[24];
+    char bodies[MOST_GROUP][MOST_BODY];
+} group;
+
+static void fill_group(int size, uint64_t *state, int64_t first) {
+    int64_t numbers[MOST_GROUP], collections[MOST_GROUP], sequences[MOST_GROUP], marks[MOST_GROUP];
+    const Document *written[MOST_GROUP];
+    /* Different documents. */
+    int distance = document_count / size, start = random_number(state) % document_count;
+    for (int place = 0; place < size; place++) {
+        written[place] = &documents[(start + place * distance) % document_count];
+        numbers[place] = written[place]->number;
+        collections[place] = collection;
+        sequences[place] = first + place;
+        marks[place] = first;
+        uint64_t change = random_number(state);
+        memcpy(group.bodies[place] + body_length / 2, &change, sizeof change);
+    }
+    Array *next = group.arrays;
+    Array *ids = next++, *paths = next++, *bodies = next++, *removed = next++;
+    begin_array(ids, BYTES, size, 0);
+    begin_array(paths, BYTES, size, 0);
+    begin_array(bodies, BYTES, size, 0);
+    begin_array(removed, BOOLEAN, size, 0);
+    for (int place = 0; place < size; place++) {
+        append_element(ids, written[place]->id, written[place]->id_length);
+        append_element(paths, "", 0);
+        append_element(bodies, group.bodies[place], body_length);
+        append_element(removed, "", 1);
+    }
+    group.store.count = group.lookup.count = group.set.count = group.log.count = group.group.count = 0;
+    group.tail.count = 0;
+    add_integer(&group.store, 1);
+    add_integer(&group.lookup, 1);
+    add_integers(&group.lookup, next++, size, collections);
+    add_array(&group.lookup, BYTE_ARRAYS, paths);
+    add_array(&group.lookup, BYTE_ARRAYS, ids);
+    add_integer(&group.set, 1);
+    add_integers(&group.set, next++, size, numbers);
+    add_integers(&group.set, next++, size, collections);
+    add_array(&group.set, BYTE_ARRAYS, ids);
+    for (int column = 0; column < 3; column++) add_integers(&group.set, next++, size, sequences);
+    add_array(&group.set, BYTE_ARRAYS, bodies);
+    add_integer(&group.log, 1);
+    add_integers(&group.log, next++, size, sequences);
+    add_integers(&group.log, next++, size, collections);
+    add_array(&group.log, BYTE_ARRAYS, ids);
+    add_integers(&group.log, next++, size, sequences);
+    add_array(&group.log, BOOLEANS, removed);
+    add_integers(&group.log, next++, size, marks);
+    add_integers(&group.log, next++, size, sequences);
+    for (int column = 0; column < 3; column++) add_nulls(&group.log, next++, size);
+    add_integer(&group.group, 1);
+    add_bytes(&group.group, "peer", 4);
+    add_integer(&group.group, first);
+    add_integer(&group.group, first + size);
+    add_integer(&group.tail, 1);
+    for (int column = 0; column < 8; column++) add_integer(&group.tail, first + size);
+}
+
+static void prepare_group(PGconn *connection) {
+    static const char *session[] = {"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "enable_bitmapscan",
+                                    "enable_sort", "jit"};
+    for (int place = 0; place < 6; place++) {
+        char sql[64];
+        snprintf(sql, sizeof sql, "SET %s = off", session[place]);
+        run(connection, sql);
+    }
+    run(connection, "SET plan_cache_mode = force_generic_plan");
+    run(connection, "SET idle_in_transaction_session_timeout = 5000");
+    prepare(connection, "begin", "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", NULL);
+    prepare(connection, "lock",
+            "SELECT s.*, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, "
+            "CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END "
+            "FROM peer.stores s WHERE store = $1 FOR UPDATE",
+            &group.store);
+    prepare(connection, "lookup",
+            "SELECT p.n, c.cid, d.did, d.rev, d.created, d.updated, d.body, r.time "
+            "FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) WITH ORDINALITY AS p(cid, path, id, n) "
+            "LEFT JOIN LATERAL (SELECT p.cid WHERE p.cid IS NOT NULL UNION ALL SELECT cid FROM keel.collections "
+            "WHERE p.cid IS NULL AND store = $1 AND substring(path FROM 1 FOR 2000) = substring(p.path FROM 1 FOR 2000) "
+            "AND path = p.path) c ON true "
+            "LEFT JOIN LATERAL (SELECT did, rev, created, updated, body FROM peer.documents "
+            "WHERE store = $1 AND cid = c.cid AND id = p.id LIMIT 1) d ON true "
+            "LEFT JOIN LATERAL (SELECT coalesce(time, seq) AS time FROM peer.changes WHERE d.did IS NULL AND removed "
+            "AND store = $1 AND cid = c.cid AND id = p.id ORDER BY seq DESC LIMIT 1) r ON true",
+            &group.lookup);
+    prepare(connection, "set",
+            "INSERT INTO peer.documents(store, did, cid, id, rev, created, updated, body) "
+            "SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[], $6::bigint[], "
+            "$7::bigint[], $8::bytea[]) ON CONFLICT (store, cid, id) DO UPDATE SET "
+            "rev = excluded.rev, created = excluded.created, updated = excluded.updated, body = excluded.body",
+            &group.set);
+    prepare(connection, "log",
+            "INSERT INTO peer.changes(store, seq, cid, id, rev, removed, mark, total, time, client, mutation) "
+            "SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::bytea[], $5::bigint[], $6::boolean[], "
+            "$7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])",
+            &group.log);
+    prepare(connection, "group",
+            "INSERT INTO peer.groups(store, instance, number, seq) VALUES ($1, $2, $3, $4) "
+            "ON CONFLICT (store, instance) DO UPDATE SET number = excluded.number, seq = excluded.seq",
+            &group.group);
+    prepare(connection, "tail",
+            "UPDATE peer.stores SET seq = $2, mark = $3, floor = $4, documents = $5, collections = $6, clients = $7, "
+            "timeline = $8, total = $9 WHERE store = $1",
+            &group.tail);
+    prepare(connection, "notify", "SELECT pg_notify('peer', '1')", NULL);
+    prepare(connection, "commit", "COMMIT", NULL);
+}
+
+static double measured_groups(int size, int count) {
+    if (size > MOST_GROUP || size > document_count) fail("arguments", "the group is too large");
+    PGconn *connection = connect_to_server();
+    uint64_t state = wall_clock();
+    for (int place = 0; place < MOST_GROUP; place++) memcpy(group.bodies[place], body, body_length);
+    int64_t first = integer(rows(connection, "SELECT nextval('peer.sequence')"), 0, 0);
+    fill_group(size, &state, first);
+    prepare_group(connection);
+    if (!PQenterPipelineMode(connection)) fail("pipeline", PQerrorMessage(connection));
+    int turns = count / size > 0 ? count / size : 1;
+    double began = now();
+    for (int turn = 0; turn < turns; turn++, first += size) {
+        fill_group(size, &state, first);
+        send_call(connection, "begin", &group.none);
+        send_call(connection, "lock", &group.store);
+        send_call(connection, "lookup", &group.lookup);
+        finish_trip(connection, 3);
+        send_call(connection, "set", &group.set);
+        send_call(connection, "log", &group.log);
+        send_call(connection, "group", &group.group);
+        send_call(connection, "tail", &group.tail);
+        send_call(connection, "notify", &group.none);
+        send_call(connection, "commit", &group.none);
+        finish_trip(connection, 6);
+    }
+    double took = now() - began;
+    PQexitPipelineMode(connection);
+    char sql[64];
+    snprintf(sql, sizeof sql, "SELECT setval('peer.sequence', %lld)", (long long)first);
+    run(connection, sql);
+    PQfinish(connection);
+    return took / ((double)turns * size);
+}
+
 /* Queries of Keel's store */
 
 static double measured_top(int count) {
@@ -607,6 +816,9 @@ int main(int count, char **arguments) {
     } else if (!strcmp(command, "trips") && left == 1) {
         load("peer", 0, 1000000);
         figure = measured_trips(number(rest[0]));
+    } else if (!strcmp(command, "groups") && left == 2) {
+        load("peer", 0, 1000000);
+        figure = measured_groups(number(rest[0]), number(rest[1]));
     } else if (!strcmp(command, "get") && left == 2) {
         load("keel", 0, 100000);
         figure = measured(number(rest[0]), number(rest[1]), "plain", prepare_get, step_get);
