@@ -126,33 +126,6 @@ struct PostgreSQLStoreTests {
         #expect(try documents(["indexes", "list"] + store).output == "")
     }
 
-    @Test("An import names an index that an unreadable document keeps incomplete")
-    func incompleteIndex() async throws {
-        let adapter = try await PostgreSQLStorageAdapter.opened(at: database, for: .creating)
-        for number: Int64 in 1...3 {
-            try await StorageClient(adapter)
-                .setDocument(DocumentPath("notes/\(number)"), ["n": .integer(number)])
-        }
-        await adapter.close()
-        let name = String(database.split(separator: "/").last ?? "")
-        try PostgreSQLServer.shared.get().run(
-            "UPDATE keel.documents SET body = decode('ff', 'hex') WHERE did = 2",
-            in: name
-        )
-        let file = try scratch.file(
-            "firestore.indexes.json",
-            holding: """
-                {"indexes": [{"collectionGroup": "notes", "queryScope": "COLLECTION", "fields": [
-                  {"fieldPath": "n", "order": "ASCENDING"}, {"fieldPath": "m", "order": "ASCENDING"}
-                ]}]}
-                """
-        )
-        let imported = try documents(["indexes", "import", file.path, "--storage", database])
-        #expect(imported.code == 2, "\(imported.output)")
-        #expect(imported.output.contains("0 indexes are ready."), "\(imported.output)")
-        #expect(imported.output.contains("not ready: notes(n+,m+)"), "\(imported.output)")
-    }
-
     // MARK: Copies
 
     @Test("A copy from SQLite to PostgreSQL and back preserves every byte, time and revision")

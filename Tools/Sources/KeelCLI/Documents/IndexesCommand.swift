@@ -64,36 +64,31 @@ struct IndexesCommand: AsyncParsableCommand {
             let output = CommandOutput(isJSON: json)
             try await output.reporting {
                 let indexes = try FirebaseIndexes(file: file)
-                var incomplete: [String] = []
                 if let storage {
                     let opened = try await storage.opened(for: .creating, database)
                     do {
                         try await opened.adapter.prepare(indexes.schema)
-                        let names = Set(indexes.schema.indexes.map(\.name))
-                        incomplete = try await finish(opened.indexes, output).filter(names.contains)
+                        try await finish(opened.indexes, output)
                     } catch {
                         await opened.close()
                         throw error
                     }
                     await opened.close()
                 }
-                try write(indexes, incomplete, to: output)
-                return indexes.leftOut.isEmpty && incomplete.isEmpty ? .done : .findings
+                try write(indexes, to: output)
+                return indexes.leftOut.isEmpty ? .done : .findings
             }
         }
 
         /// Builds the rest of the indexes, because the command reports that they are ready.
-        ///
-        /// - Returns: The names of the indexes that cannot be completed.
         private func finish(
             _ indexes: (any IndexedStore)?,
             _ output: CommandOutput
-        ) async throws -> [String] {
-            guard let indexes else { return [] }
+        ) async throws {
             let line = output.progressLine(unit: .share)
             defer { line.finish() }
             let interval: Duration = line.isDrawn ? .milliseconds(200) : .seconds(5)
-            let left = try await indexes.finishIndexes(every: interval) { progress in
+            try await indexes?.finishIndexes(every: interval) { progress in
                 let names = progress.names.joined(separator: ", ")
                 if line.isDrawn {
                     line.update(done: Int(progress.share * 1000), total: 1000, note: names)
@@ -101,21 +96,15 @@ struct IndexesCommand: AsyncParsableCommand {
                     output.message("\(Int(progress.share * 100)) % built: \(names)")
                 }
             }
-            return left?.names ?? []
         }
 
-        private func write(
-            _ indexes: FirebaseIndexes,
-            _ incomplete: [String],
-            to output: CommandOutput
-        ) throws {
+        private func write(_ indexes: FirebaseIndexes, to output: CommandOutput) throws {
             let code = SchemaSource.swift(indexes.schema)
             guard !json else {
                 try output.record(
                     Summary(
                         indexes: indexes.schema.indexes.map(\.name),
                         leftOut: indexes.leftOut,
-                        incomplete: incomplete.isEmpty ? nil : incomplete,
                         swift: swift ? code : nil
                     )
                 )
@@ -123,13 +112,8 @@ struct IndexesCommand: AsyncParsableCommand {
             }
             if swift { try output.line(code) }
             if storage != nil {
-                let count = indexes.schema.indexes.count - incomplete.count
+                let count = indexes.schema.indexes.count
                 output.message("\(count.counted("index is", "indexes are")) ready.")
-            }
-            for name in incomplete {
-                output.message(
-                    "not ready: \(name): a document that it covers cannot be read; keel storage verify names it"
-                )
             }
             for reason in indexes.leftOut { output.message("left out: \(reason)") }
         }
@@ -137,7 +121,6 @@ struct IndexesCommand: AsyncParsableCommand {
         private struct Summary: Encodable {
             let indexes: [String]
             let leftOut: [String]
-            let incomplete: [String]?
             let swift: String?
         }
     }

@@ -21,10 +21,11 @@ enum IndexLog {
             )
         }
         guard let left else { return }
+        // A step of the build has failed, for example because the server could not be reached.
         logger.warning(
             """
-            Indexes stay incomplete, so that queries scan; keel storage verify names documents that \
-            cannot be read
+            Indexes stay incomplete, so that queries scan; start the server again, or build them with \
+            keel documents indexes import
             """,
             metadata: ["indexes": "\(left.names.joined(separator: ", "))"]
         )

@@ -68,18 +68,14 @@ extension IndexedStore {
     }
 
     /// Builds the rest of the declared indexes, and reports the progress at intervals.
-    ///
-    /// - Returns: The progress of the indexes that were left incomplete, because they cover a document that cannot
-    ///   be read; nil if all are complete.
     package func finishIndexes(
         every interval: Duration,
         _ report: @escaping @Sendable (IndexProgress) -> Void
-    ) async throws -> IndexProgress? {
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { _ = await self.followIndexes(every: interval, report) }
             defer { group.cancelAll() }
             try await self.finishIndexes()
         }
-        return IndexProgress(try await progress)
     }
 }
