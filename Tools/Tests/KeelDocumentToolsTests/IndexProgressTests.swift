@@ -1,5 +1,6 @@
 import KeelDocumentTools
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageSQLite
 import KeelToolsTestSupport
 import Synchronization

@@ -1,3 +1,5 @@
+internal import KeelStorageAdapting
+
 /// The progress of a store that builds indexes.
 package struct IndexProgress: Sendable, Hashable {
     /// The names of the indexes that are not complete.
