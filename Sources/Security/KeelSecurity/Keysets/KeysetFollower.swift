@@ -1,4 +1,5 @@
 #if Crypto
+internal import Foundation
 internal import KeelCore
 internal import Synchronization
 
