@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 extension FirestoreExchange {
@@ -79,14 +80,8 @@ extension FirestoreExchange {
             var query = group.offset(next - place - 1).limit(to: 1)
             if let last { query = query.start(after: .reference(last)) }
             let result = try await read(.query(query))
-            guard case .found(let found) = result.payload else {
-                throw StorageError(
-                    .unknown,
-                    "the store returned the wrong kind of result for a query"
-                )
-            }
             // Documents may be deleted in the meantime.
-            guard let path = found.first?.path else { break }
+            guard let path = try result.found.first?.path else { break }
             points.append(path)
             (last, place) = (path, next)
         }
@@ -95,14 +90,7 @@ extension FirestoreExchange {
 
     private func count(of query: DocumentQuery) async throws(StorageError) -> Int {
         let result = try await read(.aggregate(query, [.count()]))
-        guard case .values(let values) = result.payload, case .integer(let count)? = values.first
-        else {
-            throw StorageError(
-                .unknown,
-                "the store returned the wrong kind of result for an aggregation"
-            )
-        }
-        return Int(count)
+        return Int(try result.values(1)[0].integerValue ?? 0)
     }
 
     /// Returns the points after a given one, found in a sample of the names.

@@ -80,14 +80,7 @@ extension FirestoreExchange {
                 asOf: snapshot.time,
                 needsTime: true
             )
-            guard case .values(let values) = result.payload, values.count == aggregations.count
-            else {
-                throw StorageError(
-                    .unknown,
-                    "the store returned the wrong kind of result for an aggregation"
-                )
-            }
-            return (values, result, TransactionReads())
+            return (try result.values(aggregations.count), result, TransactionReads())
         }
         var whole = query
         whole.projection = nil

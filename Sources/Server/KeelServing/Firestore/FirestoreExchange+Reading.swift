@@ -110,15 +110,11 @@ extension FirestoreExchange {
             needsMoment: needsMoment,
             after: earlier
         )
-        guard case .documents(let documents) = result.payload,
+        let documents = try result.documents
+        guard
             documents.count == paths.count
                 || result.isPartial && !documents.isEmpty && documents.count < paths.count
-        else {
-            throw StorageError(
-                .unknown,
-                "the store returned the wrong kind of result for documents"
-            )
-        }
+        else { throw ReadResult.wrong("documents") }
         return (documents, result)
     }
 
@@ -232,13 +228,7 @@ extension FirestoreExchange {
         let size = try pageSize(try body.wholeNumber("pageSize"))
         let after = try PageToken(try body.text("pageToken"))?.name
         let result = try await read(.collections(under: parent), asOf: time)
-        guard case .names(let names) = result.payload else {
-            throw StorageError(
-                .unknown,
-                "the store returned the wrong kind of result for a listing"
-            )
-        }
-        let rest = names.filter { name in
+        let rest = try result.names.filter { name in
             !StoredName.isReserved(name) && (after.map { StoredName.precedes($0, name) } ?? true)
         }
         let page = rest.prefix(size)
@@ -259,14 +249,7 @@ extension FirestoreExchange {
         to bytes: inout [UInt8]
     ) throws(StorageError) {
         guard let mask else { return try encoding.append(document, to: &bytes) }
-        let part = Document(
-            path: document.path,
-            body: document.body.selecting(mask),
-            revision: document.revision,
-            createTime: document.createTime,
-            updateTime: document.updateTime
-        )
-        try encoding.append(part, to: &bytes)
+        try encoding.append(document.with(document.body.selecting(mask)), to: &bytes)
     }
 
     /// Returns the mask in the query of the request's target; nil if there is none.

@@ -1,4 +1,5 @@
 import KeelStorage
+internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 extension FirestoreExchange {
@@ -57,12 +58,7 @@ extension FirestoreExchange {
         asOf time: Timestamp?
     ) async throws(StorageError) -> [DocumentPath] {
         let result = try await read(.collections(under: query.parent), asOf: time)
-        guard case .names(var collections) = result.payload else {
-            throw StorageError(
-                .unknown,
-                "the store returned the wrong kind of result for a listing"
-            )
-        }
+        var collections = try result.names
         collections.removeAll(where: StoredName.isReserved)
         if query.isDescending { collections.reverse() }
         var found: [DocumentPath] = []
@@ -116,10 +112,7 @@ struct NameWalk {
             maximumBytes: exchange.configuration.pageBytes,
             reportsUnreadable: true
         )
-        guard case .found(let documents) = result.payload else {
-            throw StorageError(.unknown, "the store returned the wrong kind of result for a query")
-        }
-        var names = documents.map(\.path)
+        var names = try result.found.map(\.path)
         if !result.unreadable.isEmpty {
             let isDescending = query.orders.first?.direction == .descending
             names += result.unreadable.map(\.path)

@@ -26,6 +26,13 @@ extension ReadResult {
         }
     }
 
+    /// Returns one value per aggregation, and checks that there are as many as asked for.
+    package func values(_ count: Int) throws(StorageError) -> [DocumentValue] {
+        let values = try values
+        guard values.count == count else { throw Self.wrong("an aggregation") }
+        return values
+    }
+
     /// The names of collections.
     package var names: [String] {
         get throws(StorageError) {
@@ -34,7 +41,8 @@ extension ReadResult {
         }
     }
 
-    private static func wrong(_ operation: String) -> StorageError {
+    /// The error for a result whose kind or size does not fit the operation.
+    package static func wrong(_ operation: String) -> StorageError {
         StorageError(.unknown, "the store returned the wrong kind of result for \(operation)")
     }
 }
