@@ -20,8 +20,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> E.Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        return try await value(of: RequestPlan(endpoint, context), as: E.Response.self)
+        try await value(of: RequestPlan(endpoint, timeout, options), as: E.Response.self)
     }
 
     /// Calls an endpoint and decodes its response as the given type.
@@ -33,8 +32,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        return try await value(of: RequestPlan(endpoint, context), as: type)
+        try await value(of: RequestPlan(endpoint, timeout, options), as: type)
     }
 
     /// Calls an endpoint and returns its complete response, whatever the status.
@@ -47,7 +45,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async -> Result<NetworkResponse, TransportError> {
-        var plan = RequestPlan(endpoint, RequestContext(timeout: timeout, options: options))
+        var plan = RequestPlan(endpoint, timeout, options)
         plan.isDecoded = Self.hasValue(endpoint)
         return await result(of: plan)
     }

@@ -23,7 +23,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> HTTPReply {
-        let plan = RequestPlan(endpoint, RequestContext(timeout: timeout, options: options))
+        let plan = RequestPlan(endpoint, timeout, options)
         return try await streamed(plan, scope)
     }
 

@@ -14,8 +14,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        return try await value(of: RequestPlan(.get, path, context, query: query), as: type)
+        try await send(type, .get, path, query, nil, timeout, options)
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `POST`.
@@ -27,9 +26,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        let plan = RequestPlan(.post, path, context, query: query, body: .value(body))
-        return try await value(of: plan, as: type)
+        try await send(type, .post, path, query, .value(body), timeout, options)
     }
 
     /// Sends a body, such as a form, with the method `POST`.
@@ -41,9 +38,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        let plan = RequestPlan(.post, path, context, query: query, body: body)
-        return try await value(of: plan, as: type)
+        try await send(type, .post, path, query, body, timeout, options)
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `PUT`.
@@ -55,9 +50,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        let plan = RequestPlan(.put, path, context, query: query, body: .value(body))
-        return try await value(of: plan, as: type)
+        try await send(type, .put, path, query, .value(body), timeout, options)
     }
 
     /// Sends a body, such as a form, with the method `PUT`.
@@ -69,9 +62,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        let plan = RequestPlan(.put, path, context, query: query, body: body)
-        return try await value(of: plan, as: type)
+        try await send(type, .put, path, query, body, timeout, options)
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `PATCH`.
@@ -83,9 +74,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        let plan = RequestPlan(.patch, path, context, query: query, body: .value(body))
-        return try await value(of: plan, as: type)
+        try await send(type, .patch, path, query, .value(body), timeout, options)
     }
 
     /// Sends a body, such as a form, with the method `PATCH`.
@@ -97,9 +86,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        let plan = RequestPlan(.patch, path, context, query: query, body: body)
-        return try await value(of: plan, as: type)
+        try await send(type, .patch, path, query, body, timeout, options)
     }
 
     /// Sends a `DELETE` request and decodes the response.
@@ -110,8 +97,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        return try await value(of: RequestPlan(.delete, path, context, query: query), as: type)
+        try await send(type, .delete, path, query, nil, timeout, options)
     }
 
     /// Sends a `DELETE` request and ignores the response body.
@@ -121,8 +107,19 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        let context = RequestContext(timeout: timeout, options: options)
-        let plan = RequestPlan(.delete, path, context, query: query)
-        _ = try await value(of: plan, as: EmptyResponse.self)
+        _ = try await send(EmptyResponse.self, .delete, path, query, nil, timeout, options)
+    }
+
+    func send<Response: Decodable & Sendable>(
+        _ type: Response.Type,
+        _ method: HTTPRequest.Method,
+        _ path: EndpointPath,
+        _ query: HTTPQuery,
+        _ body: RequestBody?,
+        _ timeout: Duration?,
+        _ options: HTTPCallOptions
+    ) async throws(NetworkError) -> Response {
+        let plan = RequestPlan(method, path, query, body, timeout, options)
+        return try await value(of: plan, as: type)
     }
 }

@@ -10,7 +10,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        try await send(.post, path, query, .value(body), timeout, options)
+        _ = try await send(EmptyResponse.self, .post, path, query, .value(body), timeout, options)
     }
 
     /// Sends a body, such as a form, or no body with the method `POST`.
@@ -21,7 +21,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        try await send(.post, path, query, body, timeout, options)
+        _ = try await send(EmptyResponse.self, .post, path, query, body, timeout, options)
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `PUT`.
@@ -32,7 +32,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        try await send(.put, path, query, .value(body), timeout, options)
+        _ = try await send(EmptyResponse.self, .put, path, query, .value(body), timeout, options)
     }
 
     /// Sends a body, such as a form, or no body with the method `PUT`.
@@ -43,7 +43,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        try await send(.put, path, query, body, timeout, options)
+        _ = try await send(EmptyResponse.self, .put, path, query, body, timeout, options)
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `PATCH`.
@@ -54,7 +54,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        try await send(.patch, path, query, .value(body), timeout, options)
+        _ = try await send(EmptyResponse.self, .patch, path, query, .value(body), timeout, options)
     }
 
     /// Sends a body, such as a form, or no body with the method `PATCH`.
@@ -65,19 +65,6 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) {
-        try await send(.patch, path, query, body, timeout, options)
-    }
-
-    private func send(
-        _ method: HTTPRequest.Method,
-        _ path: EndpointPath,
-        _ query: HTTPQuery,
-        _ body: RequestBody?,
-        _ timeout: Duration?,
-        _ options: HTTPCallOptions
-    ) async throws(NetworkError) {
-        let context = RequestContext(timeout: timeout, options: options)
-        let plan = RequestPlan(method, path, context, query: query, body: body)
-        _ = try await value(of: plan, as: EmptyResponse.self)
+        _ = try await send(EmptyResponse.self, .patch, path, query, body, timeout, options)
     }
 }

@@ -25,15 +25,20 @@ struct RequestPlan: Sendable {
     /// Whether the body is produced while it is sent, which may take longer than a usual call.
     var isLongUpload: Bool { body?.isStreamed ?? false }
 
-    init(_ endpoint: some ServiceEndpoint, _ context: RequestContext = RequestContext()) {
+    /// Creates the plan of an endpoint, with the settings of one call in addition to the endpoint's.
+    init(
+        _ endpoint: some ServiceEndpoint,
+        _ timeout: Duration? = nil,
+        _ options: HTTPCallOptions = HTTPCallOptions()
+    ) {
         method = endpoint.method
         path = endpoint.path
         query = endpoint.query
         headers = endpoint.headers
         body = endpoint.body
-        timeout = context.timeout ?? endpoint.timeout
-        options = endpoint.options
-        options.merge(context.options)
+        self.timeout = timeout ?? endpoint.timeout
+        self.options = endpoint.options
+        self.options.merge(options)
         errorBodies = endpoint.errorBodies
         coding = endpoint.coding
     }
@@ -41,16 +46,17 @@ struct RequestPlan: Sendable {
     init(
         _ method: HTTPRequest.Method,
         _ path: EndpointPath,
-        _ context: RequestContext,
-        query: HTTPQuery = HTTPQuery(),
-        body: RequestBody? = nil
+        _ query: HTTPQuery,
+        _ body: RequestBody?,
+        _ timeout: Duration?,
+        _ options: HTTPCallOptions
     ) {
         self.method = method
         self.path = path
         self.query = query
         self.body = body
-        timeout = context.timeout
-        options = context.options
+        self.timeout = timeout
+        self.options = options
         headers = [:]
     }
 
@@ -62,12 +68,6 @@ struct RequestPlan: Sendable {
         plan.uploadObserver = observer
         return plan
     }
-}
-
-/// The settings of one call, in addition to its endpoint's.
-struct RequestContext: Sendable {
-    var timeout: Duration?
-    var options = HTTPCallOptions()
 }
 
 extension RequestPlan {

@@ -146,7 +146,7 @@ public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
         _ timeout: Duration? = nil,
         _ options: HTTPCallOptions = HTTPCallOptions()
     ) -> RequestPlan {
-        var plan = RequestPlan(endpoint, RequestContext(timeout: timeout, options: options))
+        var plan = RequestPlan(endpoint, timeout, options)
         plan.errorBodies += errorBodies
         return plan
     }
@@ -180,7 +180,6 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) -> PreparedRequest<E.Response> {
-        let context = RequestContext(timeout: timeout, options: options)
-        return PreparedRequest(self, RequestPlan(endpoint, context))
+        PreparedRequest(self, RequestPlan(endpoint, timeout, options))
     }
 }

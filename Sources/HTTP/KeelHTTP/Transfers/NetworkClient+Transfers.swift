@@ -18,8 +18,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> E.Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        let plan = RequestPlan(endpoint, context).uploading(.bytes(bytes), observer)
+        let plan = RequestPlan(endpoint, timeout, options).uploading(.bytes(bytes), observer)
         return try await uploaded(plan, as: E.Response.self)
     }
 
@@ -42,8 +41,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> E.Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        let plan = RequestPlan(endpoint, context).uploading(body, observer)
+        let plan = RequestPlan(endpoint, timeout, options).uploading(body, observer)
         return try await uploaded(plan, as: E.Response.self)
     }
 
@@ -58,11 +56,8 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Response {
-        let context = RequestContext(timeout: timeout, options: options)
-        return try await uploaded(
-            RequestPlan(endpoint, context).uploading(body, observer),
-            as: type
-        )
+        let plan = RequestPlan(endpoint, timeout, options).uploading(body, observer)
+        return try await uploaded(plan, as: type)
     }
 
     /// Calls an endpoint and returns the bytes of its response.
@@ -75,8 +70,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> Data {
-        let context = RequestContext(timeout: timeout, options: options)
-        var plan = RequestPlan(endpoint, context)
+        var plan = RequestPlan(endpoint, timeout, options)
         plan.downloadObserver = observer
         return try await bytes(of: plan)
     }
@@ -102,7 +96,7 @@ extension NetworkClient {
         timeout: Duration? = nil,
         options: HTTPCallOptions = HTTPCallOptions()
     ) async throws(NetworkError) -> HTTPResponse {
-        var plan = RequestPlan(endpoint, RequestContext(timeout: timeout, options: options))
+        var plan = RequestPlan(endpoint, timeout, options)
         plan.downloadObserver = observer
         return try await written(plan, file)
     }
