@@ -84,11 +84,8 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
     ///
     /// - Returns: The error to throw in place of the reply.
     private func beginning(_ call: CacheTierCall) async throws(CacheError) -> CacheError? {
-        let fault: CacheTierFault?
-        do {
-            fault = try await schedule.begin(call)
-        } catch {
-            throw CacheError(.cancelled, "the call was canceled", cause: error)
+        let fault = try await schedule.begin(call) {
+            CacheError(.cancelled, "the call was canceled", cause: $0)
         }
         switch fault {
         case .failure(let error): throw error

@@ -53,10 +53,17 @@ struct CallFaults<Call, Fault: DelayingFault>: Sendable {
 
     /// Counts a call and waits for its delay.
     ///
+    /// - Parameter cancellation: Returns the error of a call whose task is canceled, from the clock's error.
     /// - Returns: The fault that follows the delay.
-    /// - Throws: The clock's error if the task is canceled.
-    func begin(_ call: Call) async throws -> Fault? {
+    func begin<Failure: Error>(
+        _ call: Call,
+        _ cancellation: (any Error) -> Failure
+    ) async throws(Failure) -> Fault? {
         let position = counter.calls.wrappingAdd(1, ordering: .relaxed).oldValue
-        return try await fault(call, position)?.delay(on: clock)
+        do {
+            return try await fault(call, position)?.delay(on: clock)
+        } catch {
+            throw cancellation(error)
+        }
     }
 }

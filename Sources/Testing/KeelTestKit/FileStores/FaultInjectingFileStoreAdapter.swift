@@ -130,11 +130,8 @@ public struct FaultInjectingFileStoreAdapter<Upstream: FileStoreAdapter>: FileSt
     private func beginning(
         _ call: FileStoreCall
     ) async throws(FileStoreError) -> FileStoreFault? {
-        let fault: FileStoreFault?
-        do {
-            fault = try await schedule.begin(call)
-        } catch {
-            throw FileStoreError(.cancelled, "The call was canceled.", cause: error)
+        let fault = try await schedule.begin(call) {
+            FileStoreError(.cancelled, "The call was canceled.", cause: $0)
         }
         if case .failure(let error)? = fault { throw error }
         return fault

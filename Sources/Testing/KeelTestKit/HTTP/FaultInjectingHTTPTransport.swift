@@ -43,11 +43,8 @@ public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTranspor
     public var features: HTTPTransportFeatures { upstream.features }
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
-        let fault: HTTPFault?
-        do {
-            fault = try await schedule.begin(call)
-        } catch {
-            throw TransportError(.cancelled, processed: .no)
+        let fault = try await schedule.begin(call) { _ in
+            TransportError(.cancelled, processed: .no)
         }
         if case .failure(let error) = fault { throw error }
         var reply = try await upstream.send(call)

@@ -50,11 +50,8 @@ public struct FaultInjectingLocationAdapter<Upstream: LocationAdapter>: Location
     public func requestPermission(
         _ scope: LocationPermission.Scope
     ) async throws(LocationError) -> LocationPermission {
-        let fault: LocationFault?
-        do {
-            fault = try await schedule.begin(.requestPermission(scope))
-        } catch {
-            throw LocationError(.cancelled, "The call was canceled.", cause: error)
+        let fault = try await schedule.begin(.requestPermission(scope)) {
+            LocationError(.cancelled, "The call was canceled.", cause: $0)
         }
         if case .failure(let error) = fault { throw error }
         return try await upstream.requestPermission(scope)
@@ -67,7 +64,7 @@ public struct FaultInjectingLocationAdapter<Upstream: LocationAdapter>: Location
         let monitoring = FaultyMonitoring(report)
         monitoring.begin { [upstream, schedule] in
             // Only the end of the monitoring cancels the delay.
-            guard let fault = try? await schedule.begin(.monitor(request)) else {
+            guard let fault = try? await schedule.begin(.monitor(request), { $0 }) else {
                 if !Task.isCancelled {
                     monitoring.isUpstream(upstream.monitor(request) { monitoring.tell($0) })
                 }

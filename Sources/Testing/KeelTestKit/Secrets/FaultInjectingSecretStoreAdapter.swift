@@ -72,11 +72,8 @@ public struct FaultInjectingSecretStoreAdapter<Upstream: SecretStoreAdapter>: Se
     ///
     /// - Returns: The error to throw in place of the reply.
     private func beginning(_ call: SecretStoreCall) async throws(SecretError) -> SecretError? {
-        let fault: SecretStoreFault?
-        do {
-            fault = try await schedule.begin(call)
-        } catch {
-            throw SecretError(.cancelled, "The call was canceled.", cause: error)
+        let fault = try await schedule.begin(call) {
+            SecretError(.cancelled, "The call was canceled.", cause: $0)
         }
         switch fault {
         case .failure(let error): throw error

@@ -85,11 +85,8 @@ public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAda
     ///
     /// - Returns: The rest of the fault.
     private func beginning(_ call: StorageCall) async throws(StorageError) -> StorageFault? {
-        let fault: StorageFault?
-        do {
-            fault = try await schedule.begin(call)
-        } catch {
-            throw StorageError(.cancelled, "the call was canceled", cause: error)
+        let fault = try await schedule.begin(call) {
+            StorageError(.cancelled, "the call was canceled", cause: $0)
         }
         if case .failure(let error) = fault { throw error }
         return fault
