@@ -33,20 +33,16 @@ extension KeelConfiguration {
         schema: StorageSchema = StorageSchema(),
         observer: KeelObserver? = nil
     ) -> Self {
-        Self(
-            environment: .development,
-            storage: .applicationSupport("\(app) (development)"),
-            caches: .cachesFolder("\(app) (development)"),
-            files: .applicationSupport("\(app) (development)"),
-            secrets: .platform(service: "\(app) (development)"),
-            keys: .applicationSupport("\(app) (development)"),
-            analytics: .applicationSupport("\(app) (development)"),
-            logs: .console,
-            schema: schema,
-            undeclaredQueries: .report(Self.printReport),
+        var configuration = production(
+            "\(app) (development)",
             api: api,
+            schema: schema,
             observer: observer
         )
+        configuration.environment = .development
+        configuration.logs = .console
+        configuration.undeclaredQueries = .report(Self.printReport)
+        return configuration
     }
 
     /// Returns a configuration for tests: empty stores in memory, strict indexes, no network.

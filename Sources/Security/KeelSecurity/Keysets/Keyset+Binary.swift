@@ -111,11 +111,12 @@ extension Keyset {
     }
 }
 
-extension KeysetKey.Status {
-    private static let all: [(Self, UInt64, String)] = [
-        (.enabled, 1, "ENABLED"), (.disabled, 2, "DISABLED"), (.destroyed, 3, "DESTROYED"),
-    ]
+/// A value with a number and a name in Tink's formats.
+protocol TinkNamed: Equatable {
+    static var all: [(Self, UInt64, String)] { get }
+}
 
+extension TinkNamed {
     init?(number: UInt64) {
         guard let found = Self.all.first(where: { $0.1 == number }) else { return nil }
         self = found.0
@@ -130,23 +131,16 @@ extension KeysetKey.Status {
     var name: String { Self.all.first { $0.0 == self }?.2 ?? "" }
 }
 
-extension KeysetKey.Prefix {
+extension KeysetKey.Status: TinkNamed {
+    static let all: [(Self, UInt64, String)] = [
+        (.enabled, 1, "ENABLED"), (.disabled, 2, "DISABLED"), (.destroyed, 3, "DESTROYED"),
+    ]
+}
+
+extension KeysetKey.Prefix: TinkNamed {
     /// For ciphers, Tink's “legacy” prefix equals “crunchy”.
-    private static let all: [(Self, UInt64, String)] = [
+    static let all: [(Self, UInt64, String)] = [
         (.tink, 1, "TINK"), (.raw, 3, "RAW"), (.crunchy, 4, "CRUNCHY"), (.crunchy, 2, "LEGACY"),
     ]
-
-    init?(number: UInt64) {
-        guard let found = Self.all.first(where: { $0.1 == number }) else { return nil }
-        self = found.0
-    }
-
-    init?(name: String) {
-        guard let found = Self.all.first(where: { $0.2 == name }) else { return nil }
-        self = found.0
-    }
-
-    var number: UInt64 { Self.all.first { $0.0 == self }?.1 ?? 0 }
-    var name: String { Self.all.first { $0.0 == self }?.2 ?? "" }
 }
 #endif

@@ -53,41 +53,29 @@ struct StoreReader {
     func collections(
         of prepared: PreparedQuery
     ) throws -> [(number: Int64, path: CollectionPath)] {
+        var condition = ""
+        var bounds: [String] = []
         switch prepared.query.scope {
-        case .collection(let path):
-            return try number(of: path).map { [($0, path)] } ?? []
-        case .group(let name, _):
-            let statement = try RawStatement(
-                database,
-                "SELECT cid, path FROM collections WHERE name = ?"
-            )
-            try statement.bind(1, name)
-            var found: [(Int64, CollectionPath)] = []
-            try statement.each { row in
-                let path = CollectionPath(trusted: row.text(1))
-                if prepared.covers(path) { found.append((row.integer(0), path)) }
-                return true
-            }
-            return found
-        case .everything(let ancestor):
+        case .collection(let path): return try number(of: path).map { [($0, path)] } ?? []
+        case .group(let name, _): (condition, bounds) = ("WHERE name = ?", [name])
+        case .everything(nil): break
+        case .everything(let ancestor?):
             // “0” is the character after “/”.
-            let range = ancestor == nil ? "" : "WHERE path >= ? AND path < ?"
-            let statement = try RawStatement(
-                database,
-                "SELECT cid, path FROM collections \(range)"
-            )
-            if let ancestor {
-                try statement.bind(1, ancestor.string + "/")
-                try statement.bind(2, ancestor.string + "0")
-            }
-            var found: [(Int64, CollectionPath)] = []
-            try statement.each { row in
-                let path = CollectionPath(trusted: row.text(1))
-                if prepared.covers(path) { found.append((row.integer(0), path)) }
-                return true
-            }
-            return found
+            condition = "WHERE path >= ? AND path < ?"
+            bounds = [ancestor.string + "/", ancestor.string + "0"]
         }
+        let statement = try RawStatement(
+            database,
+            "SELECT cid, path FROM collections \(condition)"
+        )
+        for (place, bound) in bounds.enumerated() { try statement.bind(Int32(place + 1), bound) }
+        var found: [(Int64, CollectionPath)] = []
+        try statement.each { row in
+            let path = CollectionPath(trusted: row.text(1))
+            if prepared.covers(path) { found.append((row.integer(0), path)) }
+            return true
+        }
+        return found
     }
 
     func collections(
