@@ -44,45 +44,16 @@ struct ElementReader: UnkeyedDecodingContainer {
         try next { try $0.float(at: $1) }
     }
 
-    mutating func decode(_ type: Int.Type) throws -> Int {
-        try next { try $0.integer(Int.self, at: $1) }
-    }
-
-    mutating func decode(_ type: Int8.Type) throws -> Int8 {
-        try next { try $0.integer(Int8.self, at: $1) }
-    }
-
-    mutating func decode(_ type: Int16.Type) throws -> Int16 {
-        try next { try $0.integer(Int16.self, at: $1) }
-    }
-
-    mutating func decode(_ type: Int32.Type) throws -> Int32 {
-        try next { try $0.integer(Int32.self, at: $1) }
-    }
-
-    mutating func decode(_ type: Int64.Type) throws -> Int64 {
-        try next { try $0.integer(Int64.self, at: $1) }
-    }
-
-    mutating func decode(_ type: UInt.Type) throws -> UInt {
-        try next { try $0.integer(UInt.self, at: $1) }
-    }
-
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
-        try next { try $0.integer(UInt8.self, at: $1) }
-    }
-
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
-        try next { try $0.integer(UInt16.self, at: $1) }
-    }
-
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
-        try next { try $0.integer(UInt32.self, at: $1) }
-    }
-
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
-        try next { try $0.integer(UInt64.self, at: $1) }
-    }
+    mutating func decode(_ type: Int.Type) throws -> Int { try integer() }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer() }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try integer() }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try integer() }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try integer() }
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try integer() }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try integer() }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try integer() }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try integer() }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer() }
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
         try next { try $0.decode(type, at: $1) }
@@ -111,6 +82,11 @@ struct ElementReader: UnkeyedDecodingContainer {
         let result = try read(source, offset)
         try move(from: offset)
         return result
+    }
+
+    @inline(__always)
+    private mutating func integer<I: FixedWidthInteger>() throws -> I {
+        try next { try $0.integer(I.self, at: $1) }
     }
 
     @inline(__always)
