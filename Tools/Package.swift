@@ -85,6 +85,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
         .target(name: "KeelToolSupport", dependencies: [keel("KeelCore")]),
@@ -151,9 +152,8 @@ let package = Package(
             dependencies: [
                 "KeelHummingbird", keel("KeelAnalytics"), keel("KeelAnalyticsHTTP"),
                 keel("KeelAsyncHTTPClient"), keel("KeelHTTP"), keel("KeelHTTPCompression"),
-                keel("KeelServing"), httpTypes, logging, lifecycle,
+                keel("KeelServing"), httpTypes, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
         // What the Autobahn test suite talks to; see Scripts/outside/autobahn.sh.
@@ -169,9 +169,8 @@ let package = Package(
             name: "TraceContextService",
             dependencies: [
                 "KeelHummingbird", keel("KeelAsyncHTTPClient"), keel("KeelHTTP"),
-                keel("KeelServing"), httpTypes, logging, lifecycle,
+                keel("KeelServing"), httpTypes, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
         .target(name: "KeelToolsTestSupport", path: "Tests/KeelToolsTestSupport"),

@@ -10,8 +10,6 @@ import KeelServing
 import KeelTelemetryTools
 import KeelToolSupport
 import Logging
-import ServiceLifecycle
-import UnixSignals
 
 /// Puts Keel's HTTP cache in front of an origin.
 struct ProxyCommand: AsyncParsableCommand {
@@ -102,23 +100,12 @@ struct ProxyCommand: AsyncParsableCommand {
         let logger = Logger(label: "keel.proxy") { StreamLogHandler.standardError(label: $0) }
         // Each client's connection may need a connection to the origin.
         let mostConnections = min(16_384, max(16, (OpenFileLimit.raise() - 64) / 2))
-        let server = HandlerServer(
+        try await HandlerServer.serveUntilSignal(
             proxy,
             port: port,
             mostConnections: mostConnections,
             logger: logger
-        ) { port in
-            print("http://127.0.0.1:\(port)")
-            fflush(nil)
-        }
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [server],
-                gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: logger
-            )
         )
-        try await group.run()
         cache.cancelRevalidations()
         await transport.shutdown()
     }

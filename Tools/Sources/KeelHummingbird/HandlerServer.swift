@@ -1,3 +1,4 @@
+import Foundation
 public import HTTPTypes
 import HummingbirdCore
 import KeelHTTP
@@ -6,6 +7,7 @@ public import Logging
 import NIOCore
 import NIOPosix
 public import ServiceLifecycle
+import UnixSignals
 
 /// A server of HTTP/1.1 and HTTP/2 on Hummingbird whose requests a handler answers.
 ///
@@ -148,6 +150,34 @@ public struct HandlerServer: Service {
         } onGracefulShutdown: {
             onShutdown()
         }
+    }
+}
+
+extension HandlerServer {
+    /// Prints the address, and answers programs on the same machine until SIGTERM or SIGINT.
+    package static func serveUntilSignal(
+        _ handler: some ServingHandler,
+        port: Int,
+        mostConnections: Int = 16_384,
+        logger: Logger
+    ) async throws {
+        let server = HandlerServer(
+            handler,
+            port: port,
+            mostConnections: mostConnections,
+            logger: logger
+        ) { port in
+            print("http://127.0.0.1:\(port)")
+            fflush(nil)
+        }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [server],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger
+            )
+        )
+        try await group.run()
     }
 }
 

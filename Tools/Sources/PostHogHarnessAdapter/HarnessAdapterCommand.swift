@@ -1,10 +1,7 @@
 import ArgumentParser
-import Foundation
 import KeelAsyncHTTPClient
 import KeelHummingbird
 import Logging
-import ServiceLifecycle
-import UnixSignals
 
 /// Runs PostHog's SDK test harness against Keel's destination for PostHog.
 @main
@@ -29,18 +26,7 @@ struct HarnessAdapterCommand: AsyncParsableCommand {
         let transport = AsyncHTTPClientTransport()
         let adapter = HarnessAdapter(transport: transport)
         let logger = Logger(label: "keel.posthog") { StreamLogHandler.standardError(label: $0) }
-        let server = HandlerServer(adapter, port: port, logger: logger) { port in
-            print("http://127.0.0.1:\(port)")
-            fflush(nil)
-        }
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [server],
-                gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: logger
-            )
-        )
-        try await group.run()
+        try await HandlerServer.serveUntilSignal(adapter, port: port, logger: logger)
         await adapter.reset()
         await transport.shutdown()
     }

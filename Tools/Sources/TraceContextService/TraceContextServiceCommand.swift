@@ -1,10 +1,7 @@
 import ArgumentParser
-import Foundation
 import KeelAsyncHTTPClient
 import KeelHummingbird
 import Logging
-import ServiceLifecycle
-import UnixSignals
 
 /// Runs the W3C's test harness for trace context against Keel.
 @main
@@ -28,22 +25,11 @@ struct TraceContextServiceCommand: AsyncParsableCommand {
     func run() async throws {
         let transport = AsyncHTTPClientTransport()
         let logger = Logger(label: "keel.trace") { StreamLogHandler.standardError(label: $0) }
-        let server = HandlerServer(
+        try await HandlerServer.serveUntilSignal(
             CallbackHandler(transport: transport),
             port: port,
             logger: logger
-        ) { port in
-            print("http://127.0.0.1:\(port)")
-            fflush(nil)
-        }
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [server],
-                gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: logger
-            )
         )
-        try await group.run()
         await transport.shutdown()
     }
 }
