@@ -65,28 +65,16 @@ struct CopyCommand: AsyncParsableCommand {
         let collections = try collections.map(Parsed.collection)
         let output = CommandOutput(isJSON: json, isQuiet: quiet)
         try await output.reporting {
-            let source = try await from.opened(for: .reading, database)
-            let target: OpenedStore
-            do {
-                target = try await to.opened(for: .creating, database)
-            } catch {
-                await source.close()
-                throw error
+            let report = try await from.whileOpen(for: .reading, database) { source in
+                try await to.whileOpen(for: .creating, database) { target in
+                    let copy = DocumentCopy(
+                        from: source.adapter,
+                        to: target.adapter,
+                        collections: collections
+                    )
+                    return try await run(copy, output)
+                }
             }
-            let copy = DocumentCopy(
-                from: source.adapter,
-                to: target.adapter,
-                collections: collections
-            )
-            let result: Result<CopyReport, any Error>
-            do {
-                result = .success(try await run(copy, output))
-            } catch {
-                result = .failure(error)
-            }
-            await source.close()
-            await target.close()
-            let report = try result.get()
             try write(report, to: output)
             return report.isVerified ? .done : .findings
         }

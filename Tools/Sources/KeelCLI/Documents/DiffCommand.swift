@@ -63,24 +63,12 @@ struct DiffCommand: AsyncParsableCommand {
         let output = CommandOutput(isJSON: json, isQuiet: quiet)
         // Exit code 1 means that the stores differ.
         try await output.reporting(failure: .findings) {
-            let one = try await first.opened(for: .reading, database)
-            let other: OpenedStore
-            do {
-                other = try await second.opened(for: .reading, database)
-            } catch {
-                await one.close()
-                throw error
+            let report = try await first.whileOpen(for: .reading, database) { one in
+                try await second.whileOpen(for: .reading, database) { other in
+                    let comparison = DocumentComparison(one.adapter, other.adapter, scopes: scopes)
+                    return try await run(comparison, output)
+                }
             }
-            let result: Result<ComparisonReport, any Error>
-            do {
-                let comparison = DocumentComparison(one.adapter, other.adapter, scopes: scopes)
-                result = .success(try await run(comparison, output))
-            } catch {
-                result = .failure(error)
-            }
-            await one.close()
-            await other.close()
-            let report = try result.get()
             try write(report, to: output)
             if report.unreadable > 0 { return .findings }
             return report.isSame ? .done : .failed

@@ -44,6 +44,23 @@ extension DocumentPlace {
         }
     }
 
+    /// Opens the place, runs `body` on it, and closes it.
+    func whileOpen<Value>(
+        for access: StoreAccess,
+        _ options: DatabaseOptions,
+        _ body: (OpenedStore) async throws -> Value
+    ) async throws -> Value {
+        let opened = try await opened(for: access, options)
+        do {
+            let value = try await body(opened)
+            await opened.close()
+            return value
+        } catch {
+            await opened.close()
+            throw error
+        }
+    }
+
     private static func remote(
         _ configuration: FirestoreStorageAdapter.Configuration
     ) -> OpenedStore {

@@ -65,15 +65,10 @@ struct IndexesCommand: AsyncParsableCommand {
             try await output.reporting {
                 let indexes = try FirebaseIndexes(file: file)
                 if let storage {
-                    let opened = try await storage.opened(for: .creating, database)
-                    do {
+                    try await storage.whileOpen(for: .creating, database) { opened in
                         try await opened.adapter.prepare(indexes.schema)
                         try await finish(opened.indexes, output)
-                    } catch {
-                        await opened.close()
-                        throw error
                     }
-                    await opened.close()
                 }
                 try write(indexes, to: output)
                 return indexes.leftOut.isEmpty ? .done : .findings

@@ -57,15 +57,7 @@ struct StoreOptions: ParsableArguments {
     ) async throws {
         let output = CommandOutput(isJSON: json, isQuiet: isQuiet)
         try await output.reporting {
-            let opened = try await storage.opened(for: access, database)
-            do {
-                let exit = try await body(opened, output)
-                await opened.close()
-                return exit
-            } catch {
-                await opened.close()
-                throw error
-            }
+            try await storage.whileOpen(for: access, database) { try await body($0, output) }
         }
     }
 }

@@ -155,17 +155,9 @@ struct DocumentShell: Sendable {
         try expect(paths, atMost: 1, .ls)
         let path = place.resolving(paths.first ?? "")
         let isComplete = words.contains("--all")
-        let opened = try await store.opened(for: .reading, database)
-        let result: Result<Void, any Error>
-        do {
-            result = .success(
-                try await list(path, isComplete, StorageClient(opened.adapter))
-            )
-        } catch {
-            result = .failure(error)
+        try await store.whileOpen(for: .reading, database) { opened in
+            try await list(path, isComplete, StorageClient(opened.adapter))
         }
-        await opened.close()
-        try result.get()
     }
 
     private func list(
