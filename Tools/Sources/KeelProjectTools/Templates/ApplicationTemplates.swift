@@ -5,20 +5,8 @@ enum ApplicationTemplates {
         app,
     ]
 
-    private static let composition = AppTemplate(
-        "Sources/__App__/Composition.swift",
-        #"""
-        import Foundation
-        import Keel
-        import __App__Data
-        import __App__Domain
-        import __App__Presentation
-
-        /// The composition root: the only place that knows all layers and the infrastructure.
-        struct Composition {
-            let useCases: UseCases
-
-            init(_ environment: [String: String]) throws {
+    /// The statements that compose an app.
+    static let composing = #"""
                 var keel = KeelConfiguration.production("__App__")
                 // The backend is one line: replace the app's folder by a Keel server, another file or memory.
                 if let server = environment["__VARIABLE___SERVER"].flatMap(URL.init(string:)) {
@@ -36,6 +24,23 @@ enum ApplicationTemplates {
                     finish: FinishNote(notes),
                     list: ListNotes(notes)
                 )
+        """#
+
+    private static let composition = AppTemplate(
+        "Sources/__App__/Composition.swift",
+        #"""
+        import Foundation
+        import Keel
+        import __App__Data
+        import __App__Domain
+        import __App__Presentation
+
+        /// The composition root: the only place that knows all layers and the infrastructure.
+        struct Composition {
+            let useCases: UseCases
+
+            init(_ environment: [String: String]) throws {
+        \#(composing)
             }
         }
 

@@ -2,7 +2,7 @@
 enum PresentationTemplates {
     static let all: [AppTemplate] = [
         commandLineScreen,
-        useCases,
+        useCases(in: "Presentation"),
     ]
 
     private static let commandLineScreen = AppTemplate(
@@ -61,25 +61,28 @@ enum PresentationTemplates {
         """#
     )
 
-    private static let useCases = AppTemplate(
-        "Sources/__App__Presentation/UseCases.swift",
-        #"""
-        public import __App__Domain
+    /// Returns the use cases, in the layer with the screens.
+    static func useCases(in layer: String) -> AppTemplate {
+        AppTemplate(
+            "Sources/__App__\(layer)/UseCases.swift",
+            #"""
+            public import __App__Domain
 
-        /// The use cases of the screens.
-        public struct UseCases: Sendable {
-            let add: AddNote
-            let finish: FinishNote
-            let list: ListNotes
+            /// The use cases of the screens.
+            public struct UseCases: Sendable {
+                let add: AddNote
+                let finish: FinishNote
+                let list: ListNotes
 
-            /// Creates the value from the composition root's objects.
-            public init(add: AddNote, finish: FinishNote, list: ListNotes) {
-                self.add = add
-                self.finish = finish
-                self.list = list
+                /// Creates the value from the composition root's objects.
+                public init(add: AddNote, finish: FinishNote, list: ListNotes) {
+                    self.add = add
+                    self.finish = finish
+                    self.list = list
+                }
             }
-        }
 
-        """#
-    )
+            """#
+        )
+    }
 }

@@ -19,9 +19,8 @@ enum RootTemplates {
         """#
     )
 
-    private static let package = AppTemplate(
-        "Package.swift",
-        #"""
+    /// The beginning of a manifest.
+    static let manifestHead = #"""
         // swift-tools-version: 6.2
         import PackageDescription
 
@@ -37,6 +36,12 @@ enum RootTemplates {
 
         /// A product of Keel, the infrastructure.
         func keel(_ product: String) -> Target.Dependency { .product(name: product, package: "keel") }
+        """#
+
+    private static let package = AppTemplate(
+        "Package.swift",
+        #"""
+        \#(manifestHead)
 
         // Each layer is a module, so that the compiler keeps the direction of dependencies:
         // Presentation → Domain ← Data → Keel. Only the composition root sees all of them.
@@ -105,11 +110,8 @@ enum RootTemplates {
         """#
     )
 
-    private static let lint = AppTemplate(
-        "keel-lint.yml",
-        #"""
-        # The layers of the app: Presentation → Domain ← Data → Keel. `keel lint` checks them; the reason of a rule:
-        # keel lint --explain RULE.
+    /// The beginning of the rules, with the layers that every app has.
+    static let lowerLayers = #"""
         version: 1
 
         profiles: [clean-architecture, data-layer, services]
@@ -123,14 +125,10 @@ enum RootTemplates {
             targets: [__App__Data]
             uses: [Domain]
             modules: [Foundation, Synchronization, "Keel*"]
-          - name: Presentation
-            targets: [__App__Presentation]
-            uses: [Domain]
-            modules: [Foundation, Synchronization]
-          - name: App
-            targets: [__App__]
-            uses: any
+        """#
 
+    /// The end of the rules.
+    static let contracts = #"""
         contracts:
           - name: backends-in-the-composition
             type: protected
@@ -140,6 +138,23 @@ enum RootTemplates {
           - name: no-circles
             type: acyclic
             between: layers
+        """#
+
+    private static let lint = AppTemplate(
+        "keel-lint.yml",
+        #"""
+        # The layers of the app: Presentation → Domain ← Data → Keel. `keel lint` checks them; the reason of a rule:
+        # keel lint --explain RULE.
+        \#(lowerLayers)
+          - name: Presentation
+            targets: [__App__Presentation]
+            uses: [Domain]
+            modules: [Foundation, Synchronization]
+          - name: App
+            targets: [__App__]
+            uses: any
+
+        \#(contracts)
 
         """#
     )

@@ -10,21 +10,7 @@ enum SwiftUIRootTemplates {
     private static let package = AppTemplate(
         "Package.swift",
         #"""
-        // swift-tools-version: 6.2
-        import PackageDescription
-
-        /// The settings of every target.
-        let strict: [SwiftSetting] =
-            [
-                "ExistentialAny",
-                "InternalImportsByDefault",
-                "MemberImportVisibility",
-                "NonisolatedNonsendingByDefault",
-                "InferIsolatedConformances",
-            ].map { .enableUpcomingFeature($0) } + [.treatAllWarnings(as: .error)]
-
-        /// A product of Keel, the infrastructure.
-        func keel(_ product: String) -> Target.Dependency { .product(name: product, package: "keel") }
+        \#(RootTemplates.manifestHead)
 
         // Each layer is a module, so that the compiler keeps the direction of dependencies:
         // Views → UI → Domain ← Data → Keel. Only the composition root sees all of them.
@@ -108,19 +94,7 @@ enum SwiftUIRootTemplates {
         #"""
         # The layers of the app: Views → UI → Domain ← Data → Keel. `keel lint` checks them; the reason of a
         # rule: keel lint --explain RULE.
-        version: 1
-
-        profiles: [clean-architecture, data-layer, services]
-
-        layers:
-          - name: Domain
-            targets: [__App__Domain]
-            uses: []
-            modules: [Foundation, Synchronization]
-          - name: Data
-            targets: [__App__Data]
-            uses: [Domain]
-            modules: [Foundation, Synchronization, "Keel*"]
+        \#(RootTemplates.lowerLayers)
           - name: UI
             targets: [__App__UI]
             uses: [Domain]
@@ -133,15 +107,7 @@ enum SwiftUIRootTemplates {
             targets: [__App__, __App__Composition]
             uses: any
 
-        contracts:
-          - name: backends-in-the-composition
-            type: protected
-            modules: [Keel, "KeelStorage?*", "KeelAsyncHTTPClient"]
-            only-from: [App]
-            because: One place decides which backend the app uses.
-          - name: no-circles
-            type: acyclic
-            between: layers
+        \#(RootTemplates.contracts)
 
         """#
     )

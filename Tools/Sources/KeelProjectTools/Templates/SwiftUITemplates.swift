@@ -3,7 +3,7 @@ enum SwiftUITemplates {
     static let all: [AppTemplate] = [
         model,
         problem,
-        useCases,
+        PresentationTemplates.useCases(in: "UI"),
         screen,
         composition,
         app,
@@ -121,28 +121,6 @@ enum SwiftUITemplates {
         """#
     )
 
-    private static let useCases = AppTemplate(
-        "Sources/__App__UI/UseCases.swift",
-        #"""
-        public import __App__Domain
-
-        /// The use cases of the screens.
-        public struct UseCases: Sendable {
-            let add: AddNote
-            let finish: FinishNote
-            let list: ListNotes
-
-            /// Creates the value from the composition root's objects.
-            public init(add: AddNote, finish: FinishNote, list: ListNotes) {
-                self.add = add
-                self.finish = finish
-                self.list = list
-            }
-        }
-
-        """#
-    )
-
     private static let screen = AppTemplate(
         "Sources/__App__Views/NotesScreen.swift",
         #"""
@@ -233,23 +211,7 @@ enum SwiftUITemplates {
             public init(
                 _ environment: [String: String] = ProcessInfo.processInfo.environment
             ) throws {
-                var keel = KeelConfiguration.production("__App__")
-                // The backend is one line: replace the app's folder by a Keel server, another file or memory.
-                if let server = environment["__VARIABLE___SERVER"].flatMap(URL.init(string:)) {
-                    keel.storage = .server(server)
-                } else if let file = environment["__VARIABLE___FILE"] {
-                    keel.storage = .file(URL(filePath: file))
-                }
-                let notes = StoredNoteRepository(try keel.makeStorage())
-                useCases = UseCases(
-                    add: AddNote(
-                        notes,
-                        makeID: { Note.ID(String(UUID().uuidString.prefix(8))) },
-                        now: { Date.now }
-                    ),
-                    finish: FinishNote(notes),
-                    list: ListNotes(notes)
-                )
+        \#(ApplicationTemplates.composing)
             }
         }
 
