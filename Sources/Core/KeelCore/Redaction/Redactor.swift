@@ -160,8 +160,6 @@ public struct RedactionPatterns: OptionSet, Sendable, Hashable {
 public struct RedactionMarker: Sendable {
     private let text: @Sendable (_ secret: [UInt8]) -> String
 
-    private init(text: @escaping @Sendable ([UInt8]) -> String) { self.text = text }
-
     /// The text `<redacted>`.
     public static let standard = RedactionMarker.fixed("<redacted>")
 

@@ -80,14 +80,6 @@ public struct ResumableTransferObserver: Sendable {
         return (observer, updates)
     }
 
-    private init(
-        event: @escaping @Sendable (TransferEvent) -> Void,
-        end: @escaping @Sendable () -> Void
-    ) {
-        self.event = event
-        self.end = end
-    }
-
     func tell(_ event: TransferEvent) { self.event(event) }
 
     func finish() { end() }

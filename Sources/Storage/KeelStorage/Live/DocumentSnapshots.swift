@@ -205,18 +205,6 @@ public struct DocumentSnapshot: Sendable, Hashable {
     /// A snapshot of the same document reports the beginning of an outage, and its end.
     public let isFromCache: Bool
 
-    init(
-        path: DocumentPath,
-        document: Document?,
-        failure: UnreadableDocument? = nil,
-        isFromCache: Bool = false
-    ) {
-        self.path = path
-        self.document = document
-        self.failure = failure
-        self.isFromCache = isFromCache
-    }
-
     /// Whether there is a document at the path, including one that cannot be read.
     public var exists: Bool { document != nil || failure != nil }
 }

@@ -22,18 +22,6 @@ public struct QuerySnapshot: Sendable {
     /// A snapshot without changes reports the beginning of an outage, and its end. The first snapshot is always read
     /// from the store.
     public let isFromCache: Bool
-
-    init(
-        documents: [Document],
-        changes: [DocumentChange],
-        failures: [UnreadableDocument] = [],
-        isFromCache: Bool = false
-    ) {
-        self.documents = documents
-        self.changes = changes
-        self.failures = failures
-        self.isFromCache = isFromCache
-    }
 }
 
 /// One step from a query's result to the next.

@@ -11,11 +11,6 @@ public struct TestIdentity: Sendable {
     /// The private key.
     public let key: P256.Signing.PrivateKey
 
-    init(certificate: Certificate, key: P256.Signing.PrivateKey) {
-        self.certificate = certificate
-        self.key = key
-    }
-
     /// The certificate as PEM text.
     public var certificatePEM: String {
         get throws { try certificate.serializeAsPEM().pemString }

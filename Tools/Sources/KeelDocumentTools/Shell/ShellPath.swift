@@ -7,8 +7,6 @@ package struct ShellPath: Hashable, Sendable {
     /// The top, which has collections.
     package static let top = ShellPath(segments: [])
 
-    private init(segments: [String]) { self.segments = segments }
-
     /// The path without a leading slash; empty for the top.
     package var string: String { segments.joined(separator: "/") }
 

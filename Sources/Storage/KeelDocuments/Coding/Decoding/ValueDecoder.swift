@@ -3,13 +3,7 @@ struct ValueDecoder: Decoder {
     let source: DecodingSource
     /// The offset of the value; for a missing value, `~offset` of the enclosing value, which is negative.
     let offset: Int
-    let keepsKeys: Bool
-
-    init(source: DecodingSource, offset: Int, keepsKeys: Bool = false) {
-        self.source = source
-        self.offset = offset
-        self.keepsKeys = keepsKeys
-    }
+    var keepsKeys = false
 
     var codingPath: [any CodingKey] { source.codingPath(to: offset < 0 ? ~offset : offset) }
     var userInfo: [CodingUserInfoKey: Any] { source.userInfo }
