@@ -40,17 +40,6 @@ public struct CacheConfiguration: Sendable {
     }
 }
 
-extension Duration {
-    /// The duration in microseconds, clamped to the range of `Int64`.
-    var cacheMicroseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        if overflows { return seconds < 0 ? .min : .max }
-        let sum = product.addingReportingOverflow(attoseconds / 1_000_000_000_000)
-        return sum.overflow ? .max : sum.partialValue
-    }
-}
-
 extension Int64 {
     /// Returns the sum, clamped to the range of `Int64`.
     func cacheAdding(_ other: Int64) -> Int64 {

@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import KeelCore
 public import KeelStorageAdapting
 
 extension PostgreSQLStorageAdapter {

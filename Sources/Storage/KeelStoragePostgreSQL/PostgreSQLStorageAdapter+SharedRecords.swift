@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import KeelCore
 public import KeelStorageAdapting
 internal import Synchronization
 

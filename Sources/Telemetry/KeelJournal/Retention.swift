@@ -85,11 +85,3 @@ struct Retention {
         }
     }
 }
-
-extension Duration {
-    /// The length in whole microseconds, truncated.
-    var microseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-    }
-}

@@ -105,7 +105,7 @@ extension Cache {
         tags: [String],
         stamp: UInt64
     ) -> MemoryDetail? {
-        let idle = configuration.timeToIdle?.cacheMicroseconds ?? 0
+        let idle = configuration.timeToIdle?.microseconds ?? 0
         let refreshes = configuration.policy.refreshAhead != nil && freshUntil != .max
         guard usableUntil != freshUntil || !tags.isEmpty || idle > 0 || refreshes else {
             return nil

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 extension Cache {
     /// Stores a value in memory at once, and in the tier before the call returns.
     ///
@@ -180,7 +182,7 @@ extension Cache {
         let needsTime = expiry != .never || lower != nil || configuration.timeToIdle != nil
         let created = needsTime ? clock.now : CacheInstant(microseconds: 0)
         let freshUntil = expiry.instant(from: created)?.microseconds ?? .max
-        var staleness = (loaded.staleness ?? configuration.staleness).cacheMicroseconds
+        var staleness = (loaded.staleness ?? configuration.staleness).microseconds
         if loaded.value == nil { staleness = 0 }
         return EntryTimes(
             created: created.microseconds,
@@ -202,7 +204,7 @@ extension Cache {
             }
             let (name, body) = try lower.coding.record(of: key, value, in: lower.space)
             var end = times.usableUntil
-            if let idle = configuration.timeToIdle?.cacheMicroseconds {
+            if let idle = configuration.timeToIdle?.microseconds {
                 end = min(end, times.created.cacheAdding(idle))
             }
             return .write(

@@ -1,3 +1,4 @@
+internal import KeelCore
 package import KeelDocuments
 
 /// A moment of a store, as its table `moments` records it.

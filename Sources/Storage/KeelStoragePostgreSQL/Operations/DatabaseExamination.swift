@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import KeelCore
 internal import KeelStorageAdapting
 
 /// An examination of a primary's settings, sessions and standbys, and of a store.

@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import KeelCore
 internal import KeelStorageAdapting
 
 /// An examination of Keel's tables, and of one store in them.

@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import KeelCore
 internal import KeelStorageAdapting
 
 /// Removes rows that are older than the retention, one step in a transaction that holds the tail.

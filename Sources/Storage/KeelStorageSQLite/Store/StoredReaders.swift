@@ -1,5 +1,6 @@
 #if SQLite
 internal import GRDB
+internal import KeelCore
 internal import KeelStorageAdapting
 
 /// The registered readers of a file's change log.

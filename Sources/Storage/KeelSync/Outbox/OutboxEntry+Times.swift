@@ -1,3 +1,4 @@
+internal import KeelCore
 internal import KeelStorage
 
 /// The stored times of an entry: the end of its lease and of its retry delay.
@@ -21,7 +22,7 @@ extension OutboxEntry {
         if let uptime = moment.uptime {
             let machine: DocumentFields = [
                 "boot": .string(uptime.boot), "owner": .string(owner),
-                "leaseEnd": .integer((uptime.time + length).wholeMicroseconds),
+                "leaseEnd": .integer((uptime.time + length).microseconds),
             ]
             changes[2] = FieldChange("machine", .set(.map(machine)))
         }
@@ -37,10 +38,10 @@ extension OutboxEntry {
 
     /// Returns the changes that begin a retry delay.
     static func pausing(at moment: OutboxMoment, for length: Duration) -> [FieldChange] {
-        var pause: DocumentFields = ["length": .integer(length.wholeMicroseconds)]
+        var pause: DocumentFields = ["length": .integer(length.microseconds)]
         if let uptime = moment.uptime {
             pause["boot"] = .string(uptime.boot)
-            pause["end"] = .integer((uptime.time + length).wholeMicroseconds)
+            pause["end"] = .integer((uptime.time + length).microseconds)
         }
         return [
             FieldChange("notBefore", .set(.timestamp(moment.wall.advanced(by: length)))),
@@ -87,14 +88,5 @@ extension OutboxEntry {
         // back.
         let latest = moment.wall.advanced(by: .microseconds(length) + .seconds(1))
         return latest < end ? nil : end
-    }
-}
-
-extension Duration {
-    fileprivate var wholeMicroseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return Int64(
-            clamping: Int128(seconds) * 1_000_000 + Int128(attoseconds / 1_000_000_000_000)
-        )
     }
 }

@@ -124,12 +124,4 @@ struct LogFileMaintenance: Sendable {
     }
 }
 
-extension Duration {
-    var microseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        return isTooLong ? .max : product &+ attoseconds / 1_000_000_000_000
-    }
-}
-
 #endif

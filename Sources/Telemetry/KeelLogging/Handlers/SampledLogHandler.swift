@@ -1,5 +1,6 @@
 #if Logging
 
+internal import KeelCore
 public import Logging
 internal import Synchronization
 

@@ -1,3 +1,4 @@
+internal import KeelCore
 package import KeelStorage
 package import KeelStorageAdapting
 internal import KeelTestKit
@@ -281,8 +282,4 @@ extension Timestamp {
     fileprivate func moved(by duration: Duration) -> Timestamp {
         Timestamp(microseconds: microseconds + duration.microseconds)
     }
-}
-
-extension Duration {
-    fileprivate var microseconds: Int64 { Int64(self / .microseconds(1)) }
 }

@@ -1,5 +1,6 @@
 extension Duration {
     /// The length in whole microseconds, clamped to the range of the type.
+    @inlinable
     package var microseconds: Int64 {
         let (seconds, attoseconds) = components
         return Int64(
