@@ -24,8 +24,7 @@ public enum CacheExpiry: Hashable, Sendable {
 
     /// Returns the expiry after a duration.
     public static func after(_ duration: Duration) -> CacheExpiry {
-        let (seconds, attoseconds) = duration.components
-        return .seconds(Double(seconds) + Double(attoseconds) / 1e18)
+        .seconds(duration / .seconds(1))
     }
 
     /// Returns the moment at which an entry expires, or nil if it never does.

@@ -177,10 +177,7 @@ final class ResponseStore: Sendable {
     }
 
     private func expiry(_ lifetime: Int64) -> CacheInstant {
-        let (seconds, attoseconds) = retention.components
-        return clock.now.advanced(
-            bySeconds: Double(seconds) + Double(attoseconds) / 1e18 + Double(lifetime)
-        )
+        clock.now.advanced(bySeconds: retention / .seconds(1) + Double(lifetime))
     }
 
     private func tags(of responses: [StoredResponse], at key: StorageKey) -> [String] {
