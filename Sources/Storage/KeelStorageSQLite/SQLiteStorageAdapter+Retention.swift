@@ -153,16 +153,14 @@ extension SQLiteStorageAdapter {
             return true
         }
         // Receipts are numbered in the order of their commits, and so, but for wrong clocks, of their times.
-        let statement = try RawStatement(
-            database,
+        try database.runCached(
             """
             DELETE FROM receipts WHERE number IN (
                 SELECT number FROM receipts WHERE time <= ? ORDER BY number LIMIT ?)
-            """
+            """,
+            oldest,
+            Int64(Self.mostReceipts)
         )
-        try statement.bind(1, oldest)
-        try statement.bind(2, Self.mostReceipts)
-        try statement.run()
         return database.changesCount < Self.mostReceipts
     }
 }

@@ -317,9 +317,7 @@ struct CommitSession {
     func finish() throws {
         try statements.finishEntries()
         guard state.floor != initialFloor else { return }
-        let statement = try RawStatement(database, "UPDATE state SET floor = ?")
-        try statement.bind(1, state.floor)
-        try statement.run()
+        try database.runCached("UPDATE state SET floor = ?", state.floor)
     }
 
     /// Returns the values of the committed transaction, which must not have trimmed the log.

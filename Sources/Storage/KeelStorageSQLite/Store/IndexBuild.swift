@@ -56,23 +56,17 @@ extension IndexBuild {
         )
         guard let number = try open.first({ $0.integer(0) }) else { return false }
         // Rows of several columns with IN would make SQLite read all entries of all indexes.
-        let entries = try RawStatement(
-            database,
+        try database.runCached(
             """
             DELETE FROM entries WHERE ix = ?1 AND (cid, key, rid) < (
                 SELECT cid, key, rid FROM entries WHERE ix = ?1
                 ORDER BY cid, key, rid LIMIT 1 OFFSET \(entriesPerStep))
-            """
+            """,
+            number
         )
-        try entries.bind(1, number)
-        try entries.run()
         if database.changesCount > 0 { return true }
-        let rest = try RawStatement(database, "DELETE FROM entries WHERE ix = ?")
-        try rest.bind(1, number)
-        try rest.run()
-        let definition = try RawStatement(database, "DELETE FROM indexes WHERE ix = ?")
-        try definition.bind(1, number)
-        try definition.run()
+        try database.runCached("DELETE FROM entries WHERE ix = ?", number)
+        try database.runCached("DELETE FROM indexes WHERE ix = ?", number)
         return true
     }
 
@@ -128,20 +122,12 @@ extension IndexBuild {
         in database: Database
     ) throws {
         guard let built else {
-            let statement = try RawStatement(
-                database,
-                "UPDATE indexes SET built = NULL WHERE ix = ?"
-            )
-            try statement.bind(1, index.number)
-            try statement.run()
+            try database.runCached("UPDATE indexes SET built = NULL WHERE ix = ?", index.number)
             // Progress does not affect queries; completion does.
             try StoreState.advanceGeneration(in: database)
             return
         }
-        let statement = try RawStatement(database, "UPDATE indexes SET built = ? WHERE ix = ?")
-        try statement.bind(1, built)
-        try statement.bind(2, index.number)
-        try statement.run()
+        try database.runCached("UPDATE indexes SET built = ? WHERE ix = ?", built, index.number)
     }
 }
 #endif

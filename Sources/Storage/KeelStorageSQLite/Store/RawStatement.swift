@@ -216,8 +216,14 @@ extension RawStatement {
 }
 
 extension Database {
-    /// Runs a statement that is used often enough to stay prepared.
-    func runCached(_ sql: String) throws { try RawStatement(self, sql).run() }
+    /// Runs a statement with these arguments that is used often enough to stay prepared.
+    func runCached(_ sql: String, _ arguments: Int64...) throws {
+        let statement = try RawStatement(self, sql)
+        for (place, argument) in arguments.enumerated() {
+            try statement.bind(Int32(place + 1), argument)
+        }
+        try statement.run()
+    }
 
     /// Runs `write` in one transaction that begins as a writer's.
     ///

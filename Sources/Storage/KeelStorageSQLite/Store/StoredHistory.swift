@@ -124,9 +124,7 @@ struct StoredHistory {
         )
         try removed.bind(1, end)
         let collections = try removed.integers()
-        let removal = try RawStatement(database, "DELETE FROM history WHERE number < ?")
-        try removal.bind(1, end)
-        try removal.run()
+        try database.runCached("DELETE FROM history WHERE number < ?", end)
         try EmptyCollections.remove(collections, in: database)
         try StoredHistory(age: age, start: start).write(to: database)
         return found != nil

@@ -83,22 +83,18 @@ struct StoredLog: TrimmedLog {
         try statement.bind(1, sequence)
         let collections = try statement.integers()
         for table in ["changes", "removal_times"] {
-            let removal = try RawStatement(database, "DELETE FROM \(table) WHERE seq < ?")
-            try removal.bind(1, sequence)
-            try removal.run()
+            try database.runCached("DELETE FROM \(table) WHERE seq < ?", sequence)
         }
         try EmptyCollections.remove(collections, in: database)
     }
 
     func write(_ parts: LogParts) throws {
-        let statement = try RawStatement(
-            database,
-            "UPDATE state SET trimmed = ?, compacted = ?, kept = ?"
+        try database.runCached(
+            "UPDATE state SET trimmed = ?, compacted = ?, kept = ?",
+            parts.trimmed,
+            parts.compacted,
+            parts.kept
         )
-        try statement.bind(1, parts.trimmed)
-        try statement.bind(2, parts.compacted)
-        try statement.bind(3, parts.kept)
-        try statement.run()
     }
 }
 #endif

@@ -37,14 +37,12 @@ struct StoredMoments: MomentTable {
     }
 
     func record(_ moment: StoreMoment) throws {
-        let statement = try RawStatement(
-            database,
-            "INSERT OR REPLACE INTO moments(time, wall, seq) VALUES (?, ?, ?)"
+        try database.runCached(
+            "INSERT OR REPLACE INTO moments(time, wall, seq) VALUES (?, ?, ?)",
+            moment.time,
+            moment.wall,
+            moment.sequence
         )
-        try statement.bind(1, moment.time)
-        try statement.bind(2, moment.wall)
-        try statement.bind(3, moment.sequence)
-        try statement.run()
     }
 
     func removeMoments(after time: Int64) throws { try remove("time > ?", time) }
@@ -52,9 +50,7 @@ struct StoredMoments: MomentTable {
     func removeMoments(before time: Int64) throws { try remove("time < ?", time) }
 
     private func remove(_ condition: String, _ time: Int64) throws {
-        let statement = try RawStatement(database, "DELETE FROM moments WHERE \(condition)")
-        try statement.bind(1, time)
-        try statement.run()
+        try database.runCached("DELETE FROM moments WHERE \(condition)", time)
     }
 }
 
