@@ -53,14 +53,8 @@ public struct RecordedAnalyticsDestination<Upstream: AnalyticsDestination>: Anal
 public struct FaultInjectingAnalyticsDestination<Upstream: AnalyticsDestination>:
     AnalyticsDestination
 {
-    private final class Counter: Sendable {
-        let calls = Atomic<Int>(0)
-    }
-
     private let upstream: Upstream
-    private let clock: any Clock<Duration>
-    private let faults: [AnalyticsFault?]
-    private let counter = Counter()
+    private let schedule: CallFaults<[AnalyticsRecord], AnalyticsFault>
 
     /// Creates the decorator; prefer `destination.failing(_:)`.
     ///
@@ -74,12 +68,11 @@ public struct FaultInjectingAnalyticsDestination<Upstream: AnalyticsDestination>
         faults: [AnalyticsFault?]
     ) {
         self.upstream = upstream
-        self.clock = clock
-        self.faults = faults
+        schedule = CallFaults(clock, faults: faults)
     }
 
     /// The number of deliveries.
-    public var callCount: Int { counter.calls.load(ordering: .relaxed) }
+    public var callCount: Int { schedule.callCount }
 
     // MARK: Destination
 
@@ -92,15 +85,11 @@ public struct FaultInjectingAnalyticsDestination<Upstream: AnalyticsDestination>
     }
 
     public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
-        let position = counter.calls.wrappingAdd(1, ordering: .relaxed).oldValue
-        var fault = position < faults.count ? faults[position] : nil
-        while case .delay(let duration, let next) = fault {
-            do {
-                try await clock.sleep(for: duration)
-            } catch {
-                return .unknown(DeliveryProblem("the request was canceled"))
-            }
-            fault = next
+        let fault: AnalyticsFault?
+        do {
+            fault = try await schedule.begin(batch) { $0 }
+        } catch {
+            return .unknown(AnalyticsFault.cancellation)
         }
         guard let fault else { return await upstream.deliver(batch) }
         if fault.hasArrived { _ = await upstream.deliver(batch) }

@@ -95,13 +95,10 @@ public final class ScriptedAnalyticsDestination: AnalyticsDestination {
             return state.faults.isEmpty ? nil : state.faults.removeFirst()
         }
         defer { state.withLock { $0.underWay -= 1 } }
-        while case .delay(let duration, let next) = fault {
-            do {
-                try await clock.sleep(for: duration)
-            } catch {
-                return .unknown(DeliveryProblem("the request was canceled"))
-            }
-            fault = next
+        do {
+            fault = try await fault?.delay(on: clock)
+        } catch {
+            return .unknown(AnalyticsFault.cancellation)
         }
         if let fault, !fault.hasArrived { return fault.outcome }
         let rejected = take(batch)
@@ -142,6 +139,8 @@ public indirect enum AnalyticsFault: Sendable, Hashable {
     /// The delivery takes this long, then the other fault applies; nil delivers the batch.
     case delay(Duration, then: AnalyticsFault? = nil)
 
+    static let cancellation = DeliveryProblem("the request was canceled")
+
     /// Whether the batch arrives despite the fault.
     var hasArrived: Bool { self == .lostReply }
 
@@ -156,5 +155,11 @@ public indirect enum AnalyticsFault: Sendable, Hashable {
         case .misconfigured: .misconfigured(DeliveryProblem("the key is unknown", status: 401))
         case .delay(_, let fault): fault?.outcome ?? .delivered
         }
+    }
+}
+
+extension AnalyticsFault: DelayingFault {
+    var initialDelay: (duration: Duration, rest: AnalyticsFault?)? {
+        if case .delay(let duration, let rest) = self { (duration, rest) } else { nil }
     }
 }
