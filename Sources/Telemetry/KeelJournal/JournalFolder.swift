@@ -97,15 +97,10 @@ struct JournalFolder: Sendable {
         of number: UInt64,
         at offset: Int = SegmentHeader.byteCount
     ) throws(FileSystemError) -> SegmentScanner? {
-        do throws(FileSystemError) {
-            let file = try files.open(path(ofSegment: number), for: .reading)
-            let bytes = try file.read(at: 0, count: SegmentHeader.byteCount)
-            return SegmentHeader(bytes, number: number).map {
-                SegmentScanner(file, $0, at: max(offset, SegmentHeader.byteCount))
-            }
-        } catch {
-            guard error.kind == .notFound else { throw error }
-            return nil
+        guard let file = try files.openIfThere(path(ofSegment: number)) else { return nil }
+        let bytes = try file.read(at: 0, count: SegmentHeader.byteCount)
+        return SegmentHeader(bytes, number: number).map {
+            SegmentScanner(file, $0, at: max(offset, SegmentHeader.byteCount))
         }
     }
 
@@ -126,12 +121,6 @@ struct JournalFolder: Sendable {
 
     /// The bytes of a small file; nil if there is none.
     func contents(of name: String) throws(FileSystemError) -> [UInt8]? {
-        do throws(FileSystemError) {
-            let file = try files.open(path(of: name), for: .reading)
-            return try file.read(at: 0, count: try file.size())
-        } catch {
-            guard error.kind == .notFound else { throw error }
-            return nil
-        }
+        try files.contents(of: path(of: name))
     }
 }

@@ -94,6 +94,34 @@ package protocol OpenFile: AnyObject, Sendable {
 }
 
 extension FileSystem {
+    /// Removes a file if it exists.
+    package func removeIfThere(_ path: String) throws(FileSystemError) {
+        do throws(FileSystemError) {
+            try remove(path)
+        } catch {
+            guard error.kind == .notFound else { throw error }
+        }
+    }
+
+    /// Returns the first bytes of a file, by default all; nil if it does not exist.
+    package func contents(
+        of path: String,
+        upTo limit: Int = .max
+    ) throws(FileSystemError) -> [UInt8]? {
+        guard let file = try openIfThere(path) else { return nil }
+        return try file.read(at: 0, count: min(try file.size(), limit))
+    }
+
+    /// Opens a file for reading; returns nil if it does not exist.
+    package func openIfThere(_ path: String) throws(FileSystemError) -> (any OpenFile)? {
+        do throws(FileSystemError) {
+            return try open(path, for: .reading)
+        } catch {
+            guard error.kind == .notFound else { throw error }
+            return nil
+        }
+    }
+
     /// Writes a temporary file and renames it over another one.
     ///
     /// - Parameters:
@@ -106,11 +134,7 @@ extension FileSystem {
         by newPath: String,
         with bytes: [UInt8]
     ) throws(FileSystemError) {
-        do throws(FileSystemError) {
-            try remove(newPath)
-        } catch {
-            guard error.kind == .notFound else { throw error }
-        }
+        try removeIfThere(newPath)
         let file = try open(newPath, for: .creating)
         try file.write(bytes, at: 0)
         try file.sync()

@@ -97,22 +97,4 @@ extension FileSystem {
             if lock.isStill(at: path) { return lock }
         }
     }
-
-    func removeIfThere(_ path: String) throws(FileSystemError) {
-        do throws(FileSystemError) {
-            try remove(path)
-        } catch {
-            guard error.kind == .notFound else { throw error }
-        }
-    }
-
-    /// Returns all bytes of a small file, or nil if it does not exist.
-    func contents(of path: String, upTo limit: Int) throws(FileSystemError) -> [UInt8]? {
-        do throws(FileSystemError) {
-            return try open(path, for: .reading).read(at: 0, count: limit)
-        } catch {
-            guard error.kind == .notFound else { throw error }
-            return nil
-        }
-    }
 }

@@ -229,10 +229,8 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
 
     private func fileBytes() throws(SecretError) -> [UInt8]? {
         do throws(FileSystemError) {
-            let file = try files.open(path(Self.fileName), for: .reading)
-            return try file.read(at: 0, count: try file.size())
+            return try files.contents(of: path(Self.fileName))
         } catch {
-            if error.kind == .notFound { return nil }
             throw SecretError(error, otherwise: .loadFailed)
         }
     }

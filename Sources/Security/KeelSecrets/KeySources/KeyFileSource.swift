@@ -63,10 +63,8 @@ public struct KeyFileSource: KeyEncryptionKeySource {
 
     private func simulated(upTo limit: Int) throws(SecretError) -> [UInt8]? {
         do throws(FileSystemError) {
-            let file = try files.open(path, for: .reading)
-            return try file.read(at: 0, count: min(try file.size(), limit))
+            return try files.contents(of: path, upTo: limit)
         } catch {
-            if error.kind == .notFound { return nil }
             throw SecretError(error, otherwise: .missingKey)
         }
     }

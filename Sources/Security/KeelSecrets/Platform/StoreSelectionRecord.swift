@@ -19,15 +19,10 @@ struct StoreSelectionRecord: Sendable {
     /// Returns the kind of the chosen store, or nil if none was recorded.
     func kind() throws(SecretError) -> SecretStoreCapabilities.Kind? {
         do throws(FileSystemError) {
-            let file = try files.open(path, for: .reading)
-            let text = String(
-                decoding: try file.read(at: 0, count: min(try file.size(), 255)),
-                as: UTF8.self
-            )
-            let name = text.prefix { !$0.isNewline }
+            guard let bytes = try files.contents(of: path, upTo: 255) else { return nil }
+            let name = String(decoding: bytes, as: UTF8.self).prefix { !$0.isNewline }
             return name.isEmpty ? nil : SecretStoreCapabilities.Kind(name: String(name))
         } catch {
-            if error.kind == .notFound { return nil }
             throw SecretError(error, otherwise: .loadFailed)
         }
     }

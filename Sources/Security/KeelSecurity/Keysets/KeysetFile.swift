@@ -228,10 +228,9 @@ public struct KeysetFile: Sendable {
     /// Opens the file and returns it with its content, or nil if it does not exist.
     func current() throws(SecurityError) -> (file: any OpenFile, content: [UInt8])? {
         do throws(FileSystemError) {
-            let file = try files.open(path, for: .reading)
+            guard let file = try files.openIfThere(path) else { return nil }
             return (file, try file.read(at: 0, count: try file.size()))
         } catch {
-            guard error.kind != .notFound else { return nil }
             throw Self.failure("the keyset could not be read", error)
         }
     }

@@ -133,13 +133,7 @@ public final class LogFileReader {
     }
 
     private func openActive() throws(FileSystemError) -> Bool {
-        let opened: (any OpenFile)?
-        do throws(FileSystemError) {
-            opened = try files.open(names.path, for: .reading)
-        } catch {
-            guard error.kind == .notFound else { throw error }
-            opened = nil
-        }
+        let opened = try files.openIfThere(names.path)
         // The file may have been rotated since the last listing; newly rotated files come first.
         let newer = try rotated().drop { $0.time <= finished }
         guard newer.isEmpty else {
@@ -154,13 +148,9 @@ public final class LogFileReader {
 
     private func open(_ file: RotatedLogFile) throws(FileSystemError) -> LogLines? {
         for (name, isCompressed) in [(file.name, false), (file.compressedName, true)] {
-            do throws(FileSystemError) {
-                let opened = try files.open(names.path(of: name), for: .reading)
-                return isCompressed ? LogLines(compressed: opened) : LogLines(plain: opened)
-            } catch {
-                // Compressed or deleted since the listing.
-                guard error.kind == .notFound else { throw error }
-            }
+            // It may have been compressed or deleted since the listing.
+            guard let opened = try files.openIfThere(names.path(of: name)) else { continue }
+            return isCompressed ? LogLines(compressed: opened) : LogLines(plain: opened)
         }
         return nil
     }
