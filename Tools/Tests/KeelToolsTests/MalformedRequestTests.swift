@@ -1,6 +1,7 @@
 import Foundation
 import KeelServing
 import KeelStorage
+import KeelTestKit
 import Testing
 
 /// Sends requests that are broken somewhere to a server, over real connections.
@@ -10,21 +11,6 @@ import Testing
 struct MalformedRequestTests {
     private static let count = 10_000
     private static let lanes = 8
-
-    private struct Generator: RandomNumberGenerator {
-        private var state: UInt64
-
-        init(seed: UInt64) { state = seed }
-
-        // SplitMix64, https://prng.di.unimi.it/splitmix64.c
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
 
     private static let root = "/v1/projects/p/databases/d/documents"
 
@@ -47,7 +33,7 @@ struct MalformedRequestTests {
             + "Transfer-Encoding: chunked\r\n\r\n10\r\n{\"documents\":[]}\r\n0\r\n\r\n",
     ]
 
-    private static func broken(_ random: inout Generator) -> [UInt8] {
+    private static func broken(_ random: inout SeededRandom) -> [UInt8] {
         var bytes = Array((requests.randomElement(using: &random) ?? "").utf8)
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let place = Int.random(in: 0..<max(1, bytes.count), using: &random)
@@ -83,7 +69,7 @@ struct MalformedRequestTests {
             let counts = try await withThrowingTaskGroup(of: [String: Int].self) { group in
                 for lane in 0..<Self.lanes {
                     group.addTask {
-                        var random = Generator(seed: seed &+ UInt64(lane) &* 1_000_003)
+                        var random = SeededRandom(seed: seed &+ UInt64(lane) &* 1_000_003)
                         return try await Self.send(to: port, &random)
                     }
                 }
@@ -111,7 +97,7 @@ struct MalformedRequestTests {
     /// Sends a lane's requests, and counts the first status of each response.
     private static func send(
         to port: Int,
-        _ random: inout Generator
+        _ random: inout SeededRandom
     ) async throws -> [String: Int] {
         var counts: [String: Int] = [:]
         for _ in 0..<(count / lanes) {
