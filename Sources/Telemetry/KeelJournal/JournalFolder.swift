@@ -35,9 +35,7 @@ struct JournalFolder: Sendable {
     func path(of name: String) -> String { "\(path)/\(name)" }
 
     func path(ofSegment number: UInt64) -> String {
-        let text = String(number, radix: 16)
-        let zeros = String(repeating: "0", count: Self.digits - text.count)
-        return path(of: zeros + text + Self.segmentSuffix)
+        path(of: Hexadecimal.text(of: number, count: Self.digits) + Self.segmentSuffix)
     }
 
     /// Whether the folder has, or ever had, segments or consumers.

@@ -12,6 +12,12 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// Returns the lowercase digits of a number, with zeros before them up to a count.
+    package static func text(of number: some UnsignedInteger, count: Int) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
+    }
+
     /// Returns the bytes of digits in either case, or nil for anything else.
     package static func bytes(of text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []

@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import KeelCore
 
 /// One request on its way to a transport.
 public struct HTTPCall: Sendable {
@@ -111,10 +112,7 @@ public struct HTTPCallID: Sendable, Hashable, CustomStringConvertible {
     public init() { number = UInt64.random(in: .min ... .max) }
 
     /// Sixteen hexadecimal digits.
-    public var description: String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    public var description: String { Hexadecimal.text(of: number, count: 16) }
 }
 
 extension HTTPRequest {

@@ -113,9 +113,6 @@ extension WriteBatch {
     public static func randomID() -> String {
         var generator = SystemRandomNumberGenerator()
         let halves: [UInt64] = [generator.next(), generator.next()]
-        return halves.map { half in
-            let digits = String(half, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        return halves.map { Hexadecimal.text(of: $0, count: 16) }.joined()
     }
 }

@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import CLibPQ
+internal import KeelCore
 
 extension StatementArguments {
     /// The arguments as literals of SQL, and their types.
@@ -16,7 +17,7 @@ extension StatementArguments {
         case Kind.boolean: return bytes.first == 0 ? "false" : "true"
         case Kind.integer: return "'\(integer(bytes))'"
         case Kind.text: return "'\(quoted(String(decoding: bytes, as: UTF8.self)))'"
-        case Kind.bytes: return #"'\x\#(hexadecimal(bytes))'"#
+        case Kind.bytes: return #"'\x\#(Hexadecimal.text(of: bytes))'"#
         default: break
         }
         // A one-dimensional array: its dimensions, whether it has NULL, the type of its elements, their number, the
@@ -43,13 +44,6 @@ extension StatementArguments {
         let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return bytes.count == 4
             ? Int64(Int32(truncatingIfNeeded: number)) : Int64(bitPattern: number)
-    }
-
-    private static func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
-        bytes.map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }.joined()
     }
 
     private static func quoted(_ text: String) -> String { text.replacing("'", with: "''") }

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// A JSON value of any shape.
 enum VendorJSON: Sendable, Hashable {
     case null
@@ -114,8 +116,7 @@ enum VendorJSON: Sendable, Hashable {
         case "\r": return "\\r"
         case "\t": return "\\t"
         case _ where scalar.value < 0x20:
-            let digits = String(scalar.value, radix: 16)
-            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            return "\\u" + Hexadecimal.text(of: scalar.value, count: 4)
         default: return String(scalar)
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import KeelSecurity
+import KeelTerminal
 
 /// The keys of a keyset, as a table or as one record per key.
 struct KeysetTable {
@@ -18,14 +19,10 @@ struct KeysetTable {
             let padding = String(repeating: " ", count: max(0, 10 - id.count))
             let status = key.id == keyset.primaryID ? "primary" : "\(key.status)"
             try output.line(
-                padding + id + "  " + Self.padded(status, 11)
-                    + Self.padded("\(key.algorithm)", 22) + Self.dates(key.dates)
+                padding + id + "  " + TextWidth.padded(status, to: 11)
+                    + TextWidth.padded("\(key.algorithm)", to: 22) + Self.dates(key.dates)
             )
         }
-    }
-
-    private static func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
     }
 
     private static func dates(_ dates: KeyDates) -> String {

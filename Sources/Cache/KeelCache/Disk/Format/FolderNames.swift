@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// The names of the files in a tier's folder; other files in it are left alone.
 struct FolderNames: Hashable, Sendable {
     let folder: String
@@ -15,12 +17,16 @@ struct FolderNames: Hashable, Sendable {
     /// A snapshot being written.
     var newSnapshot: String { folder + "/index.part" }
 
-    func segment(_ number: UInt32) -> String { folder + "/" + hex(UInt64(number), 8) + ".segment" }
+    func segment(_ number: UInt32) -> String { path(number, 8, ".segment") }
 
-    func value(_ id: UInt64) -> String { folder + "/" + hex(id, 16) + ".value" }
+    func value(_ id: UInt64) -> String { path(id, 16, ".value") }
 
     /// Returns the path of a large value being written.
-    func unfinishedValue(_ id: UInt64) -> String { folder + "/" + hex(id, 16) + ".part" }
+    func unfinishedValue(_ id: UInt64) -> String { path(id, 16, ".part") }
+
+    private func path(_ number: some UnsignedInteger, _ digits: Int, _ suffix: String) -> String {
+        folder + "/" + Hexadecimal.text(of: number, count: digits) + suffix
+    }
 
     /// Returns the role of a file name, or nil for a foreign file.
     static func role(of name: String) -> Role? {
@@ -41,10 +47,5 @@ struct FolderNames: Hashable, Sendable {
 
     private static func isHex(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
-    }
-
-    private func hex(_ number: UInt64, _ count: Int) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
     }
 }
