@@ -30,15 +30,17 @@ package enum Hexadecimal {
     }
 }
 
-/// The ASCII character classes that the scanners need.
+/// Classes of ASCII characters.
 extension UInt8 {
-    @inline(__always) var isASCIIDigit: Bool { self &- 0x30 < 10 }
+    @inlinable @inline(__always) package var isASCIIDigit: Bool { self &- 0x30 < 10 }
 
-    @inline(__always) var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
+    @inlinable @inline(__always) package var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
 
     @inline(__always) var isASCIIUppercase: Bool { self &- 0x41 < 26 }
 
-    @inline(__always) var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
+    @inlinable @inline(__always) package var isASCIIAlphanumeric: Bool {
+        isASCIIDigit || isASCIILetter
+    }
 
     @inline(__always) var isASCIIHexDigit: Bool { isASCIIDigit || (self | 0x20) &- 0x61 < 6 }
 

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// A pull parser of XML documents.
 ///
 /// It supports what S3's replies use: elements, attributes (which it drops), text with the five predefined and numeric
@@ -86,13 +88,7 @@ struct XMLReader {
     }
 
     private func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-            UInt8(ascii: "."), UInt8(ascii: ":"), 0x80...:
-            true
-        default: false
-        }
+        byte.isASCIIAlphanumeric || byte >= 0x80 || "-_.:".utf8.contains(byte)
     }
 
     // MARK: Text

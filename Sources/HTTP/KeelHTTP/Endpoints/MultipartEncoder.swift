@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// An encoder of a form as the body of a request (RFC 7578).
 struct MultipartEncoder {
     let form: MultipartForm
@@ -95,15 +97,7 @@ extension MultipartEncoder {
         let bytes = Array(form.boundary.utf8)
         let isValid =
             (1...70).contains(bytes.count) && bytes.last != 0x20
-            && bytes.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default:
-                    "'()+_,-./:=? ".utf8.contains(byte)
-                }
-            }
+            && bytes.allSatisfy { $0.isASCIIAlphanumeric || "'()+_,-./:=? ".utf8.contains($0) }
         guard isValid else {
             throw MultipartFormError(description: "The boundary does not conform to RFC 2046.")
         }

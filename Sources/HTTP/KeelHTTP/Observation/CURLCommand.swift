@@ -119,15 +119,7 @@ enum ShellText {
     static func quoted(_ text: String) -> String {
         let isPlain =
             !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default:
-                    "-_./:,@%+".utf8.contains(byte)
-                }
-            }
+            && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_./:,@%+".utf8.contains($0) }
         guard !isPlain else { return text }
         return "'"
             + text.split(separator: "'", omittingEmptySubsequences: false)

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// Splits `Set-Cookie` fields; `KeelHTTPCookies` parses them.
 package enum SetCookieFields {
     /// Splits `Set-Cookie` fields that a platform has joined with commas.
@@ -25,13 +27,8 @@ package enum SetCookieFields {
     private static func beginsPair(_ text: Substring.UTF8View) -> Bool {
         let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         let text = text.drop(while: isBlank)
-        let name = text.prefix { byte in
-            // The characters of a token (RFC 9110 section 5.6.2).
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
-        }
+        // The characters of a token (RFC 9110 section 5.6.2).
+        let name = text.prefix { $0.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains($0) }
         return !name.isEmpty
             && text[name.endIndex...].drop(while: isBlank).first == UInt8(ascii: "=")
     }

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// A parser of lists, split at commas outside quoted strings (RFC 9110 sections 5.6.1, 5.6.4).
 enum FieldList {
     /// Returns the trimmed, nonempty members of all lines of a field.
@@ -52,11 +54,6 @@ enum FieldList {
 
     private static let tokenBytes: [Bool] = (0...255).map { code in
         let byte = UInt8(code)
-        return switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
+        return byte.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 }

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 /// A parser of structured fields (RFC 9651): dictionaries and lists, as caching fields use them.
 ///
 /// Inner lists and parameters are checked and ignored. A syntax error invalidates the whole field.
@@ -99,7 +101,7 @@ struct StructuredFieldParser {
             return take("0") ? .boolean(false) : nil
         case UInt8(ascii: ":"):
             rest = rest.dropFirst()
-            _ = takeAll { Self.isAlphanumeric($0) || "+/=".utf8.contains($0) }
+            _ = takeAll { $0.isASCIIAlphanumeric || "+/=".utf8.contains($0) }
             return take(":") ? .other : nil
         case UInt8(ascii: "@"):
             rest = rest.dropFirst()
@@ -109,7 +111,7 @@ struct StructuredFieldParser {
             rest = rest.dropFirst()
             return readString() == nil ? nil : .other
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return readNumber()
-        case _ where first == UInt8(ascii: "*") || Self.isAlpha(first):
+        case _ where first == UInt8(ascii: "*") || first.isASCIILetter:
             return .token(String(decoding: takeAll { Self.isToken($0) }, as: UTF8.self))
         default: return nil
         }
@@ -117,10 +119,10 @@ struct StructuredFieldParser {
 
     private mutating func readNumber() -> Value? {
         let isNegative = take("-")
-        let digits = takeAll { Self.isDigit($0) }
+        let digits = takeAll { $0.isASCIIDigit }
         guard !digits.isEmpty else { return nil }
         if take(".") {
-            let fraction = takeAll { Self.isDigit($0) }
+            let fraction = takeAll { $0.isASCIIDigit }
             return digits.count <= 12 && (1...3).contains(fraction.count) ? .other : nil
         }
         guard digits.count <= 15, let number = Int64(String(decoding: digits, as: UTF8.self)) else {
@@ -167,19 +169,11 @@ struct StructuredFieldParser {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-    }
-
-    private static func isAlpha(_ byte: UInt8) -> Bool { isLower(byte | 0x20) && byte < 0x80 }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool { isAlpha(byte) || isDigit(byte) }
-
     private static func isKey(_ byte: UInt8) -> Bool {
-        isLower(byte) || isDigit(byte) || "_-.*".utf8.contains(byte)
+        isLower(byte) || byte.isASCIIDigit || "_-.*".utf8.contains(byte)
     }
 
     private static func isToken(_ byte: UInt8) -> Bool {
-        isAlphanumeric(byte) || "!#$%&'*+-.^_`|~:/".utf8.contains(byte)
+        byte.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~:/".utf8.contains(byte)
     }
 }

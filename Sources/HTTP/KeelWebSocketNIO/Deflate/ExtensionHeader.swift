@@ -1,4 +1,6 @@
 #if WebSocket
+internal import KeelCore
+
 /// An extension in a `Sec-WebSocket-Extensions` field, with its parameters (RFC 6455 section 9.1).
 struct ExtensionHeader: Equatable, Sendable {
     struct Parameter: Equatable, Sendable {
@@ -97,12 +99,7 @@ struct TokenScanner {
     }
 
     static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
+        byte.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 }
 #endif

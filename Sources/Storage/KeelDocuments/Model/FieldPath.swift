@@ -1,4 +1,5 @@
 internal import KeelCBOR
+internal import KeelCore
 
 /// The path of a field in a document, such as `name` or `address.city`.
 ///
@@ -90,13 +91,7 @@ extension FieldPath: CustomStringConvertible {
 
     private static func quoted(_ name: String) -> String {
         let isPlain = name.utf8.enumerated().allSatisfy { position, byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "_"):
-                true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): position > 0
-            default: false
-            }
+            byte.isASCIILetter || byte == UInt8(ascii: "_") || position > 0 && byte.isASCIIDigit
         }
         guard !isPlain || name.isEmpty else { return name }
         let escaped = name.reduce(into: "") { text, character in

@@ -1,3 +1,4 @@
+internal import KeelCore
 package import KeelStorageAdapting
 
 extension FirestoreDecoding {
@@ -152,7 +153,7 @@ extension FirestoreDecoding {
                 rest = rest.dropFirst()
             } else {
                 let name = rest.prefix(while: isPlain)
-                guard let first = name.first, !isDigit(first) else { return false }
+                guard let first = name.first, !first.isASCIIDigit else { return false }
                 rest = rest.dropFirst(name.count)
             }
             guard let next = rest.first else { return true }
@@ -161,14 +162,8 @@ extension FirestoreDecoding {
         }
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-    }
-
     private static func isPlain(_ byte: UInt8) -> Bool {
-        // ASCII letters in either case.
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || isDigit(byte)
-            || byte == UInt8(ascii: "_")
+        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "_")
     }
 
     /// Decodes a `Precondition`.
@@ -180,7 +175,7 @@ extension FirestoreDecoding {
         if let exists = try json.flag("exists") { return exists ? .exists : .isMissing }
         guard let text = try json.text("updateTime") else { return .none }
         let decimals = text.utf8.drop { $0 != UInt8(ascii: ".") }.dropFirst()
-        guard decimals.prefix(while: Self.isDigit).dropFirst(6).allSatisfy({ $0 == 0x30 }) else {
+        guard decimals.prefix(while: \.isASCIIDigit).dropFirst(6).allSatisfy({ $0 == 0x30 }) else {
             throw Self.flaw("“updateTime” is finer than the microseconds that times have")
         }
         return .updateTime(try time("updateTime", of: json))

@@ -1,4 +1,5 @@
 import KeelAnalytics
+import KeelCore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -97,7 +98,7 @@ struct GoogleAnalyticsForm: Sendable {
     ) throws(AnalyticsRejection) {
         guard (1...limit).contains(name.utf8.count), let first = name.utf8.first,
             first.isASCIILetter,
-            name.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || $0 == 0x5F })
+            name.utf8.allSatisfy({ $0.isASCIIAlphanumeric || $0 == 0x5F })
         else {
             // A leading underscore is reserved, but also invalid.
             throw AnalyticsRejection(
@@ -265,11 +266,4 @@ extension AnalyticsValue {
         default: false
         }
     }
-}
-
-extension UInt8 {
-    fileprivate var isASCIILetter: Bool {
-        (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self)
-    }
-    fileprivate var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
 }

@@ -59,16 +59,9 @@ public final class JournalConsumer: Sendable {
     }
 
     private static func isGood(_ name: String) -> Bool {
-        // Its lock would be that of the folder, on some volumes whatever the case.
+        // The lock of a consumer "journal" would be the folder's; some volumes ignore the case of names.
         (1...64).contains(name.utf8.count) && name.lowercased() != "journal"
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+            && name.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
     }
 
     // MARK: Reading

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -220,10 +222,7 @@ private struct MixpanelEvent {
         guard properties?["distinct_id"]?.text != nil, Self.identifies(distinctID) else {
             return ("properties.distinct_id", "identifies nobody")
         }
-        let isPlain = insertID.utf8.allSatisfy {
-            (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
-                || $0 == 0x2D
-        }
+        let isPlain = insertID.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == 0x2D }
         guard (1...36).contains(insertID.utf8.count), isPlain, Self.identifies(insertID) else {
             return ("properties.$insert_id", "is not 1 to 36 letters, digits and hyphens")
         }
