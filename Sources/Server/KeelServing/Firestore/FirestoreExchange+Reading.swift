@@ -189,13 +189,7 @@ extension FirestoreExchange {
             after: snapshot.earlierReads
         )
         _ = try await record(reads(of: [path], documents), at: result.position, in: snapshot)
-        guard let document = documents[0] else {
-            throw StorageError(
-                .documentNotFound,
-                "there is no document at “\(path)”",
-                resource: path.string
-            )
-        }
+        guard let document = documents[0] else { throw .noDocument(at: path) }
         var bytes: [UInt8] = []
         try append(document, mask, to: &bytes)
         return bytes

@@ -48,6 +48,15 @@ public struct StorageError: KeelError {
         StorageError(.cancelled, "the call was canceled", cause: CancellationError())
     }
 
+    /// Returns the error of a call that needs the document at a path.
+    package static func noDocument(at path: DocumentPath) -> StorageError {
+        StorageError(
+            .documentNotFound,
+            "there is no document at “\(path)”",
+            resource: path.string
+        )
+    }
+
     /// The code, message and location on one line, suitable for a log.
     public var description: String {
         var text = "\(code.name): \(message)"

@@ -10,12 +10,7 @@ extension StorageClient {
     @concurrent
     public func getDocument(_ path: DocumentPath) async throws(StorageError) -> Document {
         guard let document = try await document(at: path, for: "getDocument") else {
-            throw StorageError(
-                .documentNotFound,
-                "there is no document at “\(path)”",
-                operation: "getDocument",
-                resource: path.string
-            )
+            throw StorageError.noDocument(at: path).during("getDocument")
         }
         return document
     }

@@ -31,13 +31,7 @@ public final class StorageTransaction: Sendable {
     /// - Throws: `StorageError/Code/documentNotFound` if there is none.
     @concurrent
     public func getDocument(_ path: DocumentPath) async throws(StorageError) -> Document {
-        guard let document = try await findDocument(path) else {
-            throw StorageError(
-                .documentNotFound,
-                "there is no document at “\(path)”",
-                resource: path.string
-            )
-        }
+        guard let document = try await findDocument(path) else { throw .noDocument(at: path) }
         return document
     }
 

@@ -112,11 +112,7 @@ public enum StorageEvaluator: Sendable {
         case .none: return
         case .exists:
             guard current == nil else { return }
-            throw StorageError(
-                .documentNotFound,
-                "there is no document at “\(path)”",
-                resource: path.string
-            )
+            throw .noDocument(at: path)
         case .isMissing:
             guard current != nil else { return }
             throw StorageError(
