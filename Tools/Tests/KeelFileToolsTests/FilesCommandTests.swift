@@ -9,26 +9,10 @@ import Testing
     .enabled(if: MotoServer.isPresent, MotoServer.absence),
     .timeLimit(.minutes(10))
 )
-struct FilesCommandTests {
-    private let scratch: Scratch
-    private let server: MotoServer
-    /// A folder of the bucket that no other test uses.
-    private let root = "s3://first/" + UUID().uuidString
+struct FilesCommandTests: MotoTests {
+    let moto: MotoFolder
 
-    init() throws {
-        scratch = try Scratch()
-        server = try MotoServer.shared.get()
-    }
-
-    private func keel(
-        _ arguments: String...,
-        environment: [String: String] = [:]
-    ) throws -> (code: Int32, output: String, errors: String) {
-        try KeelProcess(
-            ["files"] + arguments,
-            environment: server.environment(scratch.file("cache")).merging(environment) { $1 }
-        ).wait()
-    }
+    init() throws { moto = try MotoFolder() }
 
     @Test("A file is put, listed, downloaded, copied and deleted")
     func roundTrip() throws {

@@ -8,15 +8,10 @@ import Testing
     .enabled(if: MotoServer.isPresent, MotoServer.absence),
     .timeLimit(.minutes(10))
 )
-struct FilesSettingsTests {
-    private let scratch: Scratch
-    private let server: MotoServer
-    private let root = "s3://first/" + UUID().uuidString
+struct FilesSettingsTests: MotoTests {
+    let moto: MotoFolder
 
-    init() throws {
-        scratch = try Scratch()
-        server = try MotoServer.shared.get()
-    }
+    init() throws { moto = try MotoFolder() }
 
     private func keel(
         _ arguments: String...,

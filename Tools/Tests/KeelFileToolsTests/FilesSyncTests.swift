@@ -12,27 +12,10 @@ import Testing
     .enabled(if: MotoServer.isPresent, MotoServer.absence),
     .timeLimit(.minutes(10))
 )
-struct FilesSyncTests {
-    private let scratch: Scratch
-    private let server: MotoServer
-    /// A folder of the bucket that no other test uses.
-    private let root = "s3://first/" + UUID().uuidString
+struct FilesSyncTests: MotoTests {
+    let moto: MotoFolder
 
-    init() throws {
-        scratch = try Scratch()
-        server = try MotoServer.shared.get()
-    }
-
-    private func keel(
-        _ arguments: String...,
-        input: String? = nil
-    ) throws -> (code: Int32, output: String, errors: String) {
-        try KeelProcess(
-            ["files"] + arguments,
-            input: input,
-            environment: server.environment(scratch.file("cache"))
-        ).wait()
-    }
+    init() throws { moto = try MotoFolder() }
 
     /// Writes files whose contents are given, below a folder.
     private func tree(_ name: String, _ files: [String: String]) throws -> URL {

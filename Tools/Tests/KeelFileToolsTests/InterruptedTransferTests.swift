@@ -9,24 +9,10 @@ import Testing
     .enabled(if: MotoServer.isPresent, MotoServer.absence),
     .timeLimit(.minutes(10))
 )
-struct InterruptedTransferTests {
-    private let scratch: Scratch
-    private let server: MotoServer
-    private let root = "s3://first/" + UUID().uuidString
+struct InterruptedTransferTests: MotoTests {
+    let moto: MotoFolder
 
-    init() throws {
-        scratch = try Scratch()
-        server = try MotoServer.shared.get()
-    }
-
-    private func keel(
-        _ arguments: String...
-    ) throws -> (code: Int32, output: String, errors: String) {
-        try KeelProcess(
-            ["files"] + arguments,
-            environment: server.environment(scratch.file("cache"))
-        ).wait()
-    }
+    init() throws { moto = try MotoFolder() }
 
     private func file(_ byteCount: Int) throws -> URL {
         let file = scratch.file("large")

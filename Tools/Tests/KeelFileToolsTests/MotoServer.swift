@@ -1,5 +1,6 @@
 #if os(Linux) || os(macOS)
 import Foundation
+import KeelToolsTestSupport
 import Testing
 
 /// PyPI's moto on loopback, run by the interpreter in `KEEL_PYTHON` until this process ends.
@@ -37,6 +38,41 @@ final class MotoServer: Sendable {
             "AWS_SECRET_ACCESS_KEY": "example", "AWS_REGION": "us-east-1",
             "XDG_CACHE_HOME": cache.path,
         ]
+    }
+}
+
+/// A folder of the server's bucket that no other test uses, and a folder of the machine.
+struct MotoFolder {
+    let scratch: Scratch
+    let server: MotoServer
+    let root = "s3://first/" + UUID().uuidString
+
+    init() throws {
+        scratch = try Scratch()
+        server = try MotoServer.shared.get()
+    }
+}
+
+/// Tests of the command in a folder of their own.
+protocol MotoTests {
+    var moto: MotoFolder { get }
+}
+
+extension MotoTests {
+    var scratch: Scratch { moto.scratch }
+    var server: MotoServer { moto.server }
+    var root: String { moto.root }
+
+    func keel(
+        _ arguments: String...,
+        input: String? = nil,
+        environment: [String: String] = [:]
+    ) throws -> (code: Int32, output: String, errors: String) {
+        try KeelProcess(
+            ["files"] + arguments,
+            input: input,
+            environment: server.environment(scratch.file("cache")).merging(environment) { $1 }
+        ).wait()
     }
 }
 #endif
