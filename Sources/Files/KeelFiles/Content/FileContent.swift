@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -51,9 +53,11 @@ public struct FileContent: Sendable {
         _ pieces: Pieces,
         length: Int? = nil
     ) where Pieces.Element == [UInt8] {
-        let gate = OnceGate()
+        let isUnread = Atomic<Bool>(true)
         self.init(length: length, isReplayable: false) { () throws(FileStoreError) in
-            try gate.pass()
+            guard isUnread.exchange(false, ordering: .relaxed) else {
+                throw FileStoreError(.contentConsumed, "The content has already been read.")
+            }
             return FileReader(sequence: pieces)
         }
     }

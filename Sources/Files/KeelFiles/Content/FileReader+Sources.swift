@@ -2,8 +2,8 @@ internal import Synchronization
 
 extension FileReader {
     package init(pieces: [[UInt8]]) {
-        let rest = PieceList(pieces)
-        self.init { () throws(FileStoreError) in rest.next() }
+        let rest = Mutex(pieces[...])
+        self.init { () throws(FileStoreError) in rest.withLock { $0.popFirst() } }
     }
 
     /// Creates a reader of a sequence's pieces.
@@ -11,29 +11,6 @@ extension FileReader {
         let source = SequenceSource(sequence)
         self.init { () async throws(FileStoreError) in try await source.next() }
     }
-}
-
-/// A gate that only the first caller passes.
-final class OnceGate: Sendable {
-    private let isOpen = Mutex(true)
-
-    func pass() throws(FileStoreError) {
-        let isFirst = isOpen.withLock { isOpen in
-            defer { isOpen = false }
-            return isOpen
-        }
-        guard isFirst else {
-            throw FileStoreError(.contentConsumed, "The content has already been read.")
-        }
-    }
-}
-
-private final class PieceList: Sendable {
-    private let rest: Mutex<ArraySlice<[UInt8]>>
-
-    init(_ pieces: [[UInt8]]) { rest = Mutex(pieces[...]) }
-
-    func next() -> [UInt8]? { rest.withLock { $0.popFirst() } }
 }
 
 /// The iterator of a sequence, for one task at a time.

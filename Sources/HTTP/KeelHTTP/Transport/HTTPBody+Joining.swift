@@ -30,22 +30,14 @@ extension HTTPBody {
     /// Opens the body as a stream of chunks of a moderate size, even if it is in memory.
     func openInPieces() async throws(TransportError) -> HTTPByteStream {
         guard let bytes, bytes.count > Self.pieceSize else { return try await open() }
-        let position = PiecePosition()
+        let position = Mutex(0)
         return HTTPByteStream { () async throws(TransportError) in
-            position.next(in: bytes, Self.pieceSize)
-        }
-    }
-}
-
-private final class PiecePosition: Sendable {
-    private let position = Mutex(0)
-
-    func next(in bytes: [UInt8], _ size: Int) -> ArraySlice<UInt8>? {
-        position.withLock { position in
-            guard position < bytes.count else { return nil }
-            let piece = bytes[position..<min(position + size, bytes.count)]
-            position = piece.endIndex
-            return piece
+            position.withLock { position -> ArraySlice<UInt8>? in
+                guard position < bytes.count else { return nil }
+                let piece = bytes[position..<min(position + Self.pieceSize, bytes.count)]
+                position = piece.endIndex
+                return piece
+            }
         }
     }
 }

@@ -65,24 +65,18 @@ public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTranspor
         after count: Int,
         _ error: TransportError
     ) -> HTTPByteStream {
-        let allowance = Allowance(count)
+        // The number of bytes that may still pass; nil once the body has failed.
+        let left = Mutex<Int?>(count)
         return body.mapReads { read async throws(TransportError) in
-            guard let room = allowance.left.withLock({ $0 }) else { return nil }
+            guard let room = left.withLock({ $0 }) else { return nil }
             guard room > 0, let piece = try await read() else {
-                allowance.left.withLock { $0 = nil }
+                left.withLock { $0 = nil }
                 throw error
             }
             let given = piece.prefix(room)
-            allowance.left.withLock { $0 = room - given.count }
+            left.withLock { $0 = room - given.count }
             return given
         }
-    }
-
-    /// The number of bytes that may still pass; nil once the body has failed.
-    private final class Allowance: Sendable {
-        let left: Mutex<Int?>
-
-        init(_ count: Int) { left = Mutex(count) }
     }
 }
 
