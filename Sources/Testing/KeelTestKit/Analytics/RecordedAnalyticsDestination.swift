@@ -1,31 +1,26 @@
 public import KeelAnalytics
-internal import Synchronization
 
 /// A destination that records its batches and forwards them.
 ///
 /// A batch is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedAnalyticsDestination<Upstream: AnalyticsDestination>: AnalyticsDestination {
-    private final class Memory: Sendable {
-        let batches = Mutex<[[AnalyticsRecord]]>([])
-    }
-
     private let upstream: Upstream
-    private let memory = Memory()
+    private let memory = CallMemory<[AnalyticsRecord]>()
 
     /// Creates the decorator; prefer `destination.recorded()`.
     public init(_ upstream: Upstream) { self.upstream = upstream }
 
     /// All batches, in the order of their deliveries.
-    public var batches: [[AnalyticsRecord]] { memory.batches.withLock { $0 } }
+    public var batches: [[AnalyticsRecord]] { memory.all }
 
     /// The number of deliveries.
-    public var callCount: Int { memory.batches.withLock { $0.count } }
+    public var callCount: Int { memory.all.count }
 
     /// The most recent batch.
-    public var lastBatch: [AnalyticsRecord]? { memory.batches.withLock { $0.last } }
+    public var lastBatch: [AnalyticsRecord]? { memory.all.last }
 
     /// Discards the recorded batches.
-    public func forget() { memory.batches.withLock { $0 = [] } }
+    public func forget() { memory.forget() }
 
     // MARK: Destination
 
@@ -38,7 +33,7 @@ public struct RecordedAnalyticsDestination<Upstream: AnalyticsDestination>: Anal
     }
 
     public func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome {
-        memory.batches.withLock { $0.append(batch) }
+        memory.add(batch)
         return await upstream.deliver(batch)
     }
 }
