@@ -298,8 +298,5 @@ private struct AccountRequest: Endpoint {
 }
 
 extension HTTPField.Name {
-    fileprivate static let googleAPIKey: Self = {
-        guard let name = Self("X-Goog-Api-Key") else { preconditionFailure("It is a token.") }
-        return name
-    }()
+    fileprivate static let googleAPIKey = known("X-Goog-Api-Key")
 }

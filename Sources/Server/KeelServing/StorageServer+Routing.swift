@@ -175,14 +175,8 @@ extension StorageServer {
 
 extension HTTPField.Name {
     /// `X-Server-Timeout`, as in Google's APIs: the number of seconds for which the client waits for the reply.
-    static let serverTimeout: Self = {
-        guard let name = Self("X-Server-Timeout") else { preconditionFailure("It is a token.") }
-        return name
-    }()
+    static let serverTimeout = known("X-Server-Timeout")
 
     /// `Keel-Protocol`: the version of Keel's extensions of Firestore's protocol.
-    static let keelProtocol: Self = {
-        guard let name = Self("Keel-Protocol") else { preconditionFailure("It is a token.") }
-        return name
-    }()
+    static let keelProtocol = known("Keel-Protocol")
 }

@@ -147,8 +147,5 @@ extension HTTPReply {
 }
 
 extension HTTPField.Name {
-    fileprivate static let lastEventID: Self = {
-        guard let name = Self("Last-Event-ID") else { preconditionFailure("It is a token.") }
-        return name
-    }()
+    fileprivate static let lastEventID = known("Last-Event-ID")
 }

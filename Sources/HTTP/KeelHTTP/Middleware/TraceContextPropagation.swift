@@ -53,14 +53,8 @@ extension HTTPRequest {
 
 extension HTTPField.Name {
     /// `traceparent` (W3C Trace Context).
-    public static let traceParent: Self = {
-        guard let name = Self("traceparent") else { preconditionFailure("It is a token.") }
-        return name
-    }()
+    public static let traceParent = known("traceparent")
 
     /// `tracestate` (W3C Trace Context).
-    public static let traceState: Self = {
-        guard let name = Self("tracestate") else { preconditionFailure("It is a token.") }
-        return name
-    }()
+    public static let traceState = known("tracestate")
 }

@@ -115,6 +115,14 @@ public struct HTTPCallID: Sendable, Hashable, CustomStringConvertible {
     public var description: String { Hexadecimal.text(of: number, count: 16) }
 }
 
+extension HTTPField.Name {
+    /// Returns the name of a field that is known to be a token.
+    package static func known(_ name: String) -> Self {
+        guard let name = Self(name) else { preconditionFailure("“\(name)” is not a token.") }
+        return name
+    }
+}
+
 extension HTTPRequest {
     /// The scheme, host, port and path: the parts of the target that may be logged.
     package var redactedURL: String {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import KeelHTTP
 
 extension HTTPField.Name {
     /// `Cache-Status` (RFC 9211).
@@ -12,9 +13,4 @@ extension HTTPField.Name {
 
     /// The fields that set a cookie (RFC 6265, and RFC 2965 before it).
     static let cookieSetting = [setCookie, known("Set-Cookie2")]
-
-    private static func known(_ name: String) -> Self {
-        guard let name = Self(name) else { preconditionFailure("It is a token.") }
-        return name
-    }
 }

@@ -71,23 +71,18 @@ struct UploadLimits: Hashable, Sendable {
 }
 
 extension HTTPField.Name {
-    /// Makes a name that is known to be valid.
-    private static func upload(_ name: String) -> HTTPField.Name {
-        HTTPField.Name(name) ?? .contentType
-    }
-
-    static let uploadOffset = upload("Upload-Offset")
-    static let uploadLength = upload("Upload-Length")
-    static let uploadComplete = upload("Upload-Complete")
-    static let uploadLimit = upload("Upload-Limit")
-    static let uploadDraftInteropVersion = upload("Upload-Draft-Interop-Version")
-    static let uploadMetadata = upload("Upload-Metadata")
-    static let uploadExpires = upload("Upload-Expires")
-    static let uploadChecksum = upload("Upload-Checksum")
-    static let tusResumable = upload("Tus-Resumable")
-    static let tusVersion = upload("Tus-Version")
-    static let tusExtension = upload("Tus-Extension")
-    static let tusMaxSize = upload("Tus-Max-Size")
+    static let uploadOffset = known("Upload-Offset")
+    static let uploadLength = known("Upload-Length")
+    static let uploadComplete = known("Upload-Complete")
+    static let uploadLimit = known("Upload-Limit")
+    static let uploadDraftInteropVersion = known("Upload-Draft-Interop-Version")
+    static let uploadMetadata = known("Upload-Metadata")
+    static let uploadExpires = known("Upload-Expires")
+    static let uploadChecksum = known("Upload-Checksum")
+    static let tusResumable = known("Tus-Resumable")
+    static let tusVersion = known("Tus-Version")
+    static let tusExtension = known("Tus-Extension")
+    static let tusMaxSize = known("Tus-Max-Size")
 }
 
 extension HTTPFields {

@@ -101,9 +101,4 @@ extension HTTPField.Name {
     static let grpcStatusDetails = known("grpc-status-details-bin")
     static let grpcTimeout = known("grpc-timeout")
     static let grpcAcceptEncoding = known("grpc-accept-encoding")
-
-    private static func known(_ name: String) -> Self {
-        guard let name = Self(name) else { preconditionFailure("It is a token.") }
-        return name
-    }
 }

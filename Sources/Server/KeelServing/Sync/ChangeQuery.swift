@@ -1,4 +1,5 @@
 import HTTPTypes
+internal import KeelHTTP
 internal import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
@@ -127,7 +128,7 @@ struct ChangeQuery: Sendable, Hashable {
         self.cursor = cursor
     }
 
-    private static let lastEventID = HTTPField.Name("last-event-id") ?? .accept
+    private static let lastEventID = HTTPField.Name.known("last-event-id")
 
     // MARK: Values
 

@@ -209,8 +209,5 @@ extension HTTPReply {
 }
 
 extension HTTPField.Name {
-    fileprivate static let accelBuffering: Self = {
-        guard let name = Self("X-Accel-Buffering") else { preconditionFailure("It is a token.") }
-        return name
-    }()
+    fileprivate static let accelBuffering = known("X-Accel-Buffering")
 }

@@ -7,12 +7,12 @@ internal import Synchronization
 /// Sends the requests of an adapter and parses the replies.
 final class FirestoreConnection: Sendable {
     /// The header field that requests Keel's extensions, and in which the server confirms them.
-    static let extensionField = HTTPField.Name("Keel-Protocol")
+    static let extensionField = HTTPField.Name.known("Keel-Protocol")
 
     /// The number of seconds that the caller still waits; the server then stops its work.
     ///
     /// https://cloud.google.com/apis/docs/system-parameters
-    private static let timeoutField = HTTPField.Name("X-Server-Timeout")
+    private static let timeoutField = HTTPField.Name.known("X-Server-Timeout")
 
     let isExtended: Bool
     private let client: NetworkClient
@@ -27,9 +27,7 @@ final class FirestoreConnection: Sendable {
         settings.redirects = .never
         // Retries belong to a retrying adapter on top, which distinguishes reads from writes.
         settings.retry = .attempts(1)
-        if let field = Self.extensionField, configuration.isExtended {
-            settings.defaultHeaders[field] = "1"
-        }
+        if configuration.isExtended { settings.defaultHeaders[Self.extensionField] = "1" }
         if let tokens = configuration.authentication.source(over: transport) {
             settings.authorize(with: tokens)
         }
@@ -41,11 +39,11 @@ final class FirestoreConnection: Sendable {
     /// - Throws: The server's error, or the reason why there is no valid reply.
     func reply(to call: FirestoreCall) async throws(StorageError) -> FirestoreJSON {
         var call = call
-        if let left = StorageContext.current.timeLeft, let field = Self.timeoutField {
+        if let left = StorageContext.current.timeLeft {
             guard left > .zero else {
                 throw StorageError(.timeout, "the time for the call was over before it was sent")
             }
-            call.headers[field] = "\(left / .seconds(1))"
+            call.headers[Self.timeoutField] = "\(left / .seconds(1))"
         }
         let response: NetworkResponse
         do throws(TransportError) {
@@ -90,8 +88,8 @@ final class FirestoreConnection: Sendable {
         _ response: NetworkResponse,
         _ call: FirestoreCall
     ) throws(StorageError) {
-        guard isExtended, let field = Self.extensionField else { return }
-        guard response.head.headerFields[field] != nil else {
+        guard isExtended else { return }
+        guard response.head.headerFields[Self.extensionField] != nil else {
             throw .invalidReply(Self.missingExtensions, isWrite: call.isWrite)
         }
         hasShownExtensions.store(true, ordering: .relaxed)

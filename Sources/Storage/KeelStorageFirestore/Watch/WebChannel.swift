@@ -140,7 +140,7 @@ package final class WebChannel: Sendable {
         do throws(TransportError) {
             let reply = try await transport.send(call(request))
             let body = try await reply.body.collect(upTo: 1 << 20)
-            let session = Self.sessionField.flatMap { reply.head.headerFields[$0] }
+            let session = reply.head.headerFields[Self.sessionField]
             return .replied(status: reply.head.status.code, body: body, session: session)
         } catch {
             return .unanswered(StorageError(transport: error, isWrite: false))
@@ -170,7 +170,7 @@ package final class WebChannel: Sendable {
         return true
     }
 
-    private static let sessionField = HTTPField.Name("X-HTTP-Session-Id")
+    private static let sessionField = HTTPField.Name.known("X-HTTP-Session-Id")
 
     private func call(_ request: WebChannelMachine.Request) -> HTTPCall {
         let path =

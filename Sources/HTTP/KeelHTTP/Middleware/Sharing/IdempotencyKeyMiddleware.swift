@@ -60,8 +60,5 @@ extension HTTPCall {
 extension HTTPField.Name {
     /// `Idempotency-Key`: a server that supports it acts on each key only once
     /// (draft-ietf-httpapi-idempotency-key-header).
-    public static let idempotencyKey: Self = {
-        guard let name = Self("Idempotency-Key") else { preconditionFailure("It is a token.") }
-        return name
-    }()
+    public static let idempotencyKey = known("Idempotency-Key")
 }
