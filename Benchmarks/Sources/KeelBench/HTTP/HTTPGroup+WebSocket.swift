@@ -15,28 +15,20 @@ extension HTTPGroup {
             target: .atLeast(3),
             keel: {
                 // Fails early if the peer is missing.
-                _ = try python()
+                try python.interpreter()
                 return try await keelEcho(count, inFlight: 1, try await pair.value().port)
             },
             peer: {
-                let script = URL(filePath: #filePath).deletingLastPathComponent()
-                    .appending(path: "Peers/websocket-echo-client.py").path
                 let address = "ws://127.0.0.1:\(try await pair.value().port)/echo"
-                let run = try await ProgramRun(python(), [script, address, "\(count)", "64"])
-                guard !run.output.contains("ModuleNotFoundError") else {
-                    throw NotRun("\(try python()) lacks the package 'websockets'")
-                }
-                return try run.number()
+                return try await python.number([address, "\(count)", "64"])
             }
         )
     }
 
-    private static func python() throws -> String {
-        guard let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"] else {
-            throw NotRun("KEEL_PYTHON names no Python with the package 'websockets'")
-        }
-        return interpreter
-    }
+    private static let python = PythonScript(
+        "websocket-echo-client.py",
+        with: "the package 'websockets'"
+    )
 
     /// Measures messages of 64 bytes of both clients, some of which are on their way at any time.
     static func echo(

@@ -44,3 +44,36 @@ struct ProgramRun: Sendable {
         return number
     }
 }
+
+/// A script that the Python in `KEEL_PYTHON` runs.
+struct PythonScript: Sendable {
+    private let path: String
+    /// What the script needs, for messages.
+    private let packages: String
+
+    /// Creates the script of this name in the folder `Peers` beside the calling file.
+    init(_ name: String, with packages: String, from file: String = #filePath) {
+        path = URL(filePath: file).deletingLastPathComponent().appending(path: "Peers/\(name)").path
+        self.packages = packages
+    }
+
+    /// Returns the interpreter.
+    @discardableResult
+    func interpreter() throws -> String {
+        guard let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"] else {
+            throw NotRun("KEEL_PYTHON names no Python with \(packages)")
+        }
+        return interpreter
+    }
+
+    /// Runs the script, and returns the number that it prints.
+    @concurrent
+    func number(_ arguments: [String]) async throws -> Double {
+        let interpreter = try interpreter()
+        let run = try await ProgramRun(interpreter, [path] + arguments)
+        guard !run.output.contains("ModuleNotFoundError") else {
+            throw NotRun("\(interpreter) lacks \(packages)")
+        }
+        return try run.number()
+    }
+}

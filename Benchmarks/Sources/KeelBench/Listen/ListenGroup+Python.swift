@@ -15,7 +15,7 @@ extension ListenGroup {
 
     private static func servers(_ stage: Stage, _ options: Options) async throws -> CalledServers {
         // Before servers are started in vain.
-        _ = try python()
+        try python.interpreter()
         return try await stage.content("Google’s client") {
             CalledServers(in: try WorkFolder("listen", in: options.folder))
         }
@@ -31,7 +31,7 @@ extension ListenGroup {
         let count = options.isQuick ? 10 : 500
         @Sendable @concurrent
         func time(_ server: Lazily<FirestoreServer>) async throws -> Double {
-            try await number(["set", "127.0.0.1:\(server.value().port)", "\(count)"])
+            try await python.number(["set", "127.0.0.1:\(server.value().port)", "\(count)"])
         }
         return Measure(
             name: "set by Google’s client, \(storage) / emulator",
@@ -52,7 +52,7 @@ extension ListenGroup {
     ) -> Measure {
         @Sendable @concurrent
         func bytes(_ server: Lazily<FirestoreServer>) async throws -> Double {
-            try await number([action, "127.0.0.1:\(server.value().port)", "5"])
+            try await python.number([action, "127.0.0.1:\(server.value().port)", "5"])
         }
         return Measure(
             name: "\(name), over gRPC / emulator",
@@ -64,21 +64,9 @@ extension ListenGroup {
         )
     }
 
-    private static func python() throws -> String {
-        guard let python = ProcessInfo.processInfo.environment["KEEL_PYTHON"] else {
-            throw NotRun("KEEL_PYTHON names no Python with the package 'google-cloud-firestore'")
-        }
-        return python
-    }
-
-    /// Runs the client and returns the number that it prints.
-    private static func number(_ arguments: [String]) async throws -> Double {
-        let script = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "Peers/firestore-client.py").path
-        let run = try await ProgramRun(try python(), [script] + arguments)
-        guard !run.output.contains("ModuleNotFoundError") else {
-            throw NotRun("\(try python()) lacks the package 'google-cloud-firestore'")
-        }
-        return try run.number()
-    }
+    /// The script with the client.
+    private static let python = PythonScript(
+        "firestore-client.py",
+        with: "the package 'google-cloud-firestore'"
+    )
 }

@@ -91,10 +91,10 @@ enum SecurityGroup {
             unit: "MiB/s",
             target: .partAtLeast(0.8),
             keel: {
-                _ = try python()
+                try python.interpreter()
                 return try await files.value().keel()
             },
-            peer: { try await files.value().tink(try python()) }
+            peer: { try await files.value().tink() }
         )
     }
 
@@ -138,7 +138,7 @@ enum SecurityGroup {
             unit: "ms",
             target: .atMost(1.5),
             keel: {
-                _ = try python()
+                try python.interpreter()
                 let hasher = PasswordHasher(cost: cost)
                 let microseconds = try await Timing.perCall(count) { _ in
                     _ = try await hasher.hash("correct horse battery staple")
@@ -147,29 +147,16 @@ enum SecurityGroup {
             },
             peer: {
                 let arguments = ["argon2", cost.memory, cost.passes, cost.lanes, count] as [Any]
-                return try await peer(try python(), arguments.map { "\($0)" })
+                return try await python.number(arguments.map { "\($0)" })
             }
         )
     }
 
     // MARK: Peers
 
-    /// Runs the Python script with the peers, and returns its figure.
-    @concurrent
-    static func peer(_ python: String, _ arguments: [String]) async throws -> Double {
-        let script = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "Peers/security-peer.py").path
-        let run = try await ProgramRun(python, [script] + arguments)
-        guard !run.output.contains("ModuleNotFoundError") else {
-            throw NotRun("\(python) lacks the packages 'tink' and 'argon2-cffi'")
-        }
-        return try run.number()
-    }
-
-    private static func python() throws -> String {
-        guard let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"] else {
-            throw NotRun("KEEL_PYTHON names no Python with the packages 'tink' and 'argon2-cffi'")
-        }
-        return interpreter
-    }
+    /// The script with the peers.
+    static let python = PythonScript(
+        "security-peer.py",
+        with: "the packages 'tink' and 'argon2-cffi'"
+    )
 }

@@ -46,9 +46,9 @@ struct StreamFiles: Sendable {
 
     /// Returns the speed of Tink in MiB per second, with the same keyset and the same segment size.
     @concurrent
-    func tink(_ python: String) async throws -> Double {
+    func tink() async throws -> Double {
         let arguments = ["stream", keysetFile, plain, folder.path("tink")]
-        return Double(mebibytes) / (try await SecurityGroup.peer(python, arguments))
+        return Double(mebibytes) / (try await SecurityGroup.python.number(arguments))
     }
 
     /// Returns the speed of the program age in MiB per second, including its start.
