@@ -290,11 +290,7 @@ private struct AccountRequest: Endpoint {
     }
 
     var method: HTTPRequest.Method { .post }
-    var options: HTTPCallOptions {
-        var options = HTTPCallOptions()
-        options.authentication = .none
-        return options
-    }
+    var options: HTTPCallOptions { .unauthenticated }
 }
 
 extension HTTPField.Name {

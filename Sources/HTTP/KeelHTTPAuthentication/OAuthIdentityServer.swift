@@ -75,6 +75,15 @@ public struct OAuthIdentityServer: IdentityServer {
     }
 }
 
+extension HTTPCallOptions {
+    /// The options of a call that gets the credentials.
+    static var unauthenticated: HTTPCallOptions {
+        var options = HTTPCallOptions()
+        options.authentication = .none
+        return options
+    }
+}
+
 private struct TokenRequest: Endpoint {
     let path: EndpointPath
     let form: HTTPQuery
@@ -82,11 +91,7 @@ private struct TokenRequest: Endpoint {
 
     var method: HTTPRequest.Method { .post }
     var body: RequestBody? { .form(form) }
-    var options: HTTPCallOptions {
-        var options = HTTPCallOptions()
-        options.authentication = .none
-        return options
-    }
+    var options: HTTPCallOptions { .unauthenticated }
 
     // Decodes the fields by hand because the client's own naming strategy must not matter: "access_token" and
     // "accessToken" both arrive.

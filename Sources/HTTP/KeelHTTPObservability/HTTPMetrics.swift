@@ -74,7 +74,7 @@ public final class HTTPMetrics: HTTPEventObserver {
         default: break
         }
         guard let call = calls.add(event) else { return }
-        var dimensions = [("http.request.method", Self.method(call.method))]
+        var dimensions = [("http.request.method", call.method.boundedName)]
         dimensions += serverDimensions(call.authority)
         if case .answered(let status) = call.outcome {
             dimensions.append(("http.response.status_code", "\(status)"))
@@ -86,7 +86,7 @@ public final class HTTPMetrics: HTTPEventObserver {
 
     private func begin(_ head: HTTPRequest, _ event: HTTPEvent) {
         let dimensions =
-            [("http.request.method", Self.method(head.method))]
+            [("http.request.method", head.method.boundedName)]
             + serverDimensions(String((head.authority ?? "").split(separator: "@").last ?? ""))
             + [("url.scheme", head.scheme ?? "http")]
         // An exchange whose end is never reported must not count as active forever.
@@ -138,14 +138,6 @@ public final class HTTPMetrics: HTTPEventObserver {
         }
         let server = ServerAddress(isKnown ? authority : "_OTHER")
         return [("server.address", server.host), ("server.port", server.port ?? "")]
-    }
-
-    /// Returns the method, or `_OTHER` for unregistered ones, to bound the dimension.
-    static func method(_ method: HTTPRequest.Method) -> String {
-        let known: Set<HTTPRequest.Method> = [
-            .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch,
-        ]
-        return known.contains(method) ? method.rawValue : "_OTHER"
     }
 
     /// Returns `1.1` for `HTTP/1.1`, as the conventions require.

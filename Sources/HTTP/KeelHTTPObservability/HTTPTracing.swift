@@ -58,7 +58,7 @@ public struct HTTPTracing: HTTPMiddleware, DeadlineEnforcing {
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
         let tracer: any Tracer = tracer ?? InstrumentationSystem.tracer
-        let method = HTTPMetrics.method(call.head.method)
+        let method = call.head.method.boundedName
         let name = method == "_OTHER" ? "HTTP" : method
         let span = OpenSpan(
             tracer.startAnySpan(
@@ -132,7 +132,7 @@ private final class OpenSpan: Sendable {
         let server = ServerAddress(authority)
         let isSecure = call.head.scheme == "https"
         var attributes = SpanAttributes()
-        let method = HTTPMetrics.method(call.head.method)
+        let method = call.head.method.boundedName
         attributes["http.request.method"] = method
         if method == "_OTHER" {
             attributes["http.request.method_original"] = call.head.method.rawValue

@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import KeelHTTP
 
 /// The operation of a request to a ``StorageServer``, without ids, for logs and metrics.
 ///
@@ -20,7 +21,7 @@ public struct ServedOperation: Sendable, Hashable {
     public init(_ head: HTTPRequest) {
         let path = (head.path ?? "/").prefix { $0 != "?" && $0 != "#" }
         let parts = path.split(separator: "/")
-        let method = Self.known(head.method)
+        let method = head.method.boundedName
         switch parts.first {
         case "v1" where path == "/v1/logs" || path == "/v1/analytics/batch":
             name = "\(method) \(parts[1])"
@@ -59,13 +60,5 @@ public struct ServedOperation: Sendable, Hashable {
             name = "\(method) other"
             route = "*"
         }
-    }
-
-    /// Returns the name of a method; `_OTHER` for a method outside the set of well-known ones.
-    package static func known(_ method: HTTPRequest.Method) -> String {
-        let known: Set<HTTPRequest.Method> = [
-            .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch,
-        ]
-        return known.contains(method) ? method.rawValue : "_OTHER"
     }
 }

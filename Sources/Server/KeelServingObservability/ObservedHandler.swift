@@ -51,7 +51,7 @@ public struct ObservedHandler<Upstream: ServingHandler>: ServingHandler {
     public func respond(to call: HTTPCall) async -> HTTPReply {
         let tracer: any Tracer = tracer ?? InstrumentationSystem.tracer
         let operation = ServedOperation(call.head)
-        let method = ServedOperation.known(call.head.method)
+        let method = call.head.method.boundedName
         var caller = InstrumentationContext.topLevel
         tracer.extract(call.head.headerFields, into: &caller, using: HTTPFieldsExtractor())
         let span = tracer.startAnySpan(

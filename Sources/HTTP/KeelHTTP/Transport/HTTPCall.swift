@@ -123,6 +123,16 @@ extension HTTPField.Name {
     }
 }
 
+extension HTTPRequest.Method {
+    /// The name of a well-known method, and `_OTHER` for any other, to bound the values of a dimension.
+    package var boundedName: String {
+        let known: Set<Self> = [
+            .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch,
+        ]
+        return known.contains(self) ? rawValue : "_OTHER"
+    }
+}
+
 extension HTTPRequest {
     /// The scheme, host, port and path: the parts of the target that may be logged.
     package var redactedURL: String {

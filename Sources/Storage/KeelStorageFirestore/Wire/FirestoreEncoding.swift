@@ -49,7 +49,7 @@ package struct FirestoreEncoding: Sendable {
         case .null: ["nullValue": .null]
         case .boolean(let value): ["booleanValue": .boolean(value)]
         case .integer(let value): ["integerValue": .string("\(value)")]
-        case .double(let value): ["doubleValue": Self.number(value)]
+        case .double(let value): ["doubleValue": .double(value)]
         case .timestamp(let time): ["timestampValue": .string(FirestoreTime.text(of: time))]
         case .string(let value): ["stringValue": .string(value)]
         case .bytes(let bytes): ["bytesValue": .string(Base64.encode(bytes))]
@@ -64,14 +64,5 @@ package struct FirestoreEncoding: Sendable {
         case .vector(let vector): ["mapValue": ["fields": fields(vector.wireFields)]]
         case .map(let fields): ["mapValue": ["fields": self.fields(fields)]]
         }
-    }
-
-    /// Encodes a double.
-    ///
-    /// Proto3's JSON form represents NaN and the infinities as strings.
-    private static func number(_ value: Double) -> FirestoreJSON {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
-        return .number(value)
     }
 }

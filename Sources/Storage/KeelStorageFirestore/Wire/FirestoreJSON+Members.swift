@@ -83,6 +83,13 @@ extension FirestoreJSON {
         }
     }
 
+    /// Returns the form of a double: proto3's JSON form represents NaN and the infinities as strings.
+    static func double(_ value: Double) -> FirestoreJSON {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
+        return .number(value)
+    }
+
     /// The double, as a number or as text, including NaN and the infinities.
     package var anyNumber: Double? {
         switch self {

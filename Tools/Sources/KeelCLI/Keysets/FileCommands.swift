@@ -31,14 +31,7 @@ struct FileKeyOptions: ParsableArguments {
 
     var output: CommandOutput { CommandOutput(isJSON: json, isQuiet: quiet) }
 
-    func validate() throws {
-        try Parsed.requireFile(keyset, "A keyset")
-        if keyset != nil {
-            try key.requireOne()
-        } else if key.choice.count > 0 {
-            throw ValidationError("Name the keyset that the key is for with --keyset.")
-        }
-    }
+    func validate() throws { try key.check(for: keyset) }
 
     /// Returns the service that encrypts and decrypts files.
     ///

@@ -14,14 +14,7 @@ struct JournalKeyOptions: ParsableArguments {
     @Option(help: "What the keyset belongs to, if it was given when it was made.")
     var keysetContext = ""
 
-    func validate() throws {
-        try Parsed.requireFile(keyset, "A keyset")
-        if keyset != nil {
-            try key.requireOne()
-        } else if key.choice.count > 0 {
-            throw ValidationError("Name the keyset that the key is for with --keyset.")
-        }
-    }
+    func validate() throws { try key.check(for: keyset) }
 
     /// Opens the keyset for reading; nil if no keyset is named.
     func sealing() async throws -> (any ByteSealing)? {

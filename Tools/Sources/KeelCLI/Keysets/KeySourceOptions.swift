@@ -29,6 +29,16 @@ struct KeySourceOptions: ParsableArguments {
         )
     }
 
+    /// Refuses a keyset without exactly one source of its key, and a source without a keyset.
+    func check(for keyset: String?) throws {
+        try Parsed.requireFile(keyset, "A keyset")
+        if keyset != nil {
+            try requireOne()
+        } else if choice.count > 0 {
+            throw ValidationError("Name the keyset that the key is for with --keyset.")
+        }
+    }
+
     /// Refuses a command line without exactly one source.
     func requireOne() throws {
         guard choice.count == 1 else {

@@ -188,7 +188,7 @@ struct ProtobufDecoder {
             let number = Int32(truncatingIfNeeded: bits)
             let name = ProtobufSchema.firestore.enumerations[index].names[number]
             return name.map(FirestoreJSON.string) ?? .integer(Int64(number))
-        case (.double, .fixed64(let bits)): return Self.number(Double(bitPattern: bits))
+        case (.double, .fixed64(let bits)): return FirestoreJSON.double(Double(bitPattern: bits))
         case (.string, .data(let data)): return .string(try text(data, in: message))
         case (.bytes, .data(let data)): return .string(Base64.encode(Array(data)))
         case (.timestamp, .data(let data)): return try time(data, in: message)
@@ -206,12 +206,6 @@ struct ProtobufDecoder {
 // MARK: Types with a form of their own
 
 extension ProtobufDecoder {
-    private static func number(_ value: Double) -> FirestoreJSON {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
-        return .number(value)
-    }
-
     private func text(
         _ bytes: ArraySlice<UInt8>,
         in message: ProtobufSchema.Message
@@ -330,7 +324,7 @@ extension ProtobufDecoder {
         while let (number, wire) = reader.next() {
             switch (number, wire) {
             case (1, .varint): found = .null
-            case (2, .fixed64(let bits)): found = Self.number(Double(bitPattern: bits))
+            case (2, .fixed64(let bits)): found = .double(Double(bitPattern: bits))
             case (3, .data(let data)): found = .string(try text(data, in: message))
             case (4, .varint(let bits)): found = .boolean(bits != 0)
             case (5, .data(let data)):
