@@ -12,21 +12,8 @@ extension S3FileStoreAdapter {
         }
     }
 
-    /// An item of a listing: a file, or a folder that stands for all files in it.
-    private enum Item {
-        case file(FileSummary)
-        case folder(FileStoreFolder)
-
-        var key: String {
-            switch self {
-            case .file(let file): file.path.string
-            case .folder(let folder): folder.prefix
-            }
-        }
-    }
-
     private func page(_ request: FileListRequest) async throws(S3Failure) -> FilePage {
-        var items: [Item] = []
+        var items: [FilePage.Item] = []
         var token: String?
         var isTruncated = true
         // The server's page may have fewer items than requested, and keys that are not file paths.
@@ -40,14 +27,7 @@ extension S3FileStoreAdapter {
                 throw .failed(.invalidReply("a truncated list has no continuation token"))
             }
         }
-        items.sort { FilePaging.precedes($0.key, $1.key) }
-        let page = items.prefix(request.limit)
-        return FilePage(
-            files: page.compactMap { if case .file(let file) = $0 { file } else { nil } },
-            folders: page.compactMap { if case .folder(let folder) = $0 { folder } else { nil } },
-            next: items.count > page.count || isTruncated
-                ? page.last.map { FileCursor($0.key) } : nil
-        )
+        return FilePage(first: request.limit, of: items, isCutOff: isTruncated)
     }
 
     private func document(
@@ -77,7 +57,7 @@ extension S3FileStoreAdapter {
     private func items(
         of document: XMLElement,
         _ request: FileListRequest
-    ) throws(S3Failure) -> [Item] {
+    ) throws(S3Failure) -> [FilePage.Item] {
         let isEncoded = document.text("EncodingType") == "url"
         func path(_ element: XMLElement, _ name: String) -> String? {
             guard let text = element.text(name) else { return nil }
@@ -89,7 +69,7 @@ extension S3FileStoreAdapter {
             guard let after = request.after?.string else { return path }
             return FilePaging.precedes(after, path) ? path : nil
         }
-        var items: [Item] = []
+        var items: [FilePage.Item] = []
         for element in document.all("Contents") {
             guard let size = element.text("Size").flatMap({ Int($0) }),
                 let modified = S3Object.time(element.text("LastModified")),

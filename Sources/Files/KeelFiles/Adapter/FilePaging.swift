@@ -1,10 +1,13 @@
 extension FilePage {
-    private enum Item {
+    /// An item of a listing.
+    package enum Item {
+        /// A file.
         case file(FileSummary)
+        /// A folder, which stands for all files in it.
         case folder(FileStoreFolder)
 
         /// The sort key: folders end with “/”, as do the beginnings of their files' paths.
-        var key: String {
+        package var key: String {
             switch self {
             case .file(let file): file.path.string
             case .folder(let folder): folder.prefix
@@ -23,12 +26,22 @@ extension FilePage {
         let behind = items.filter { item in
             request.after.map { FilePaging.precedes($0.string, item.key) } ?? true
         }
-        let sorted = behind.sorted { FilePaging.precedes($0.key, $1.key) }
-        let page = sorted.prefix(request.limit)
+        self.init(first: request.limit, of: behind)
+    }
+
+    /// Creates the page of the first items.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of items of the page.
+    ///   - items: The items, in any order.
+    ///   - isCutOff: Whether the store has more items behind them.
+    package init(first limit: Int, of items: [Item], isCutOff: Bool = false) {
+        let page = items.sorted { FilePaging.precedes($0.key, $1.key) }.prefix(limit)
         self.init(
             files: page.compactMap { if case .file(let file) = $0 { file } else { nil } },
             folders: page.compactMap { if case .folder(let folder) = $0 { folder } else { nil } },
-            next: sorted.count > page.count ? page.last.map { FileCursor($0.key) } : nil
+            next: items.count > page.count || isCutOff
+                ? page.last.map { FileCursor($0.key) } : nil
         )
     }
 
