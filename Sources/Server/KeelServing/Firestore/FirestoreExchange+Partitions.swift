@@ -90,7 +90,7 @@ extension FirestoreExchange {
 
     private func count(of query: DocumentQuery) async throws(StorageError) -> Int {
         let result = try await read(.aggregate(query, [.count()]))
-        return Int(try result.values(1)[0].integerValue ?? 0)
+        return Int(try result.checkedValues(1)[0].integerValue ?? 0)
     }
 
     /// Returns the points after a given one, found in a sample of the names.

@@ -80,7 +80,7 @@ extension FirestoreExchange {
                 asOf: snapshot.time,
                 needsTime: true
             )
-            return (try result.values(aggregations.count), result, TransactionReads())
+            return (try result.checkedValues(aggregations.count), result, TransactionReads())
         }
         var whole = query
         whole.projection = nil
