@@ -30,6 +30,23 @@ extension [UInt8] {
     }
 }
 
+// Numbers in cursors, checksums and the headers of encrypted files are big-endian.
+
+extension FixedWidthInteger {
+    /// Creates a number from its bytes, the most significant first.
+    @inlinable
+    package init(bigEndianBytes bytes: some Sequence<UInt8>) {
+        self = bytes.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) }
+    }
+
+    /// The bytes of the number, the most significant first.
+    package var bigEndianBytes: [UInt8] {
+        stride(from: Self.bitWidth - 8, through: 0, by: -8).map {
+            UInt8(truncatingIfNeeded: self >> $0)
+        }
+    }
+}
+
 /// A reader of consecutive numbers and byte ranges, which returns nil at the end.
 package struct ByteCursor {
     private let bytes: UnsafeRawBufferPointer

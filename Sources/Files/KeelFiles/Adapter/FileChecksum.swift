@@ -56,11 +56,10 @@ public struct FileChecksum: Hashable, Sendable, CustomStringConvertible {
         var value = CRC32C().value
         for part in parts {
             guard part.checksum.algorithm == .crc32c else { return nil }
-            let own = part.checksum.bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            let own = UInt32(bigEndianBytes: part.checksum.bytes)
             value = CRC32C.joined(value, own, count: part.byteCount)
         }
-        let bytes = withUnsafeBytes(of: value.bigEndian) { Array($0) }
-        return FileChecksum(algorithm: .crc32c, bytes: bytes)
+        return FileChecksum(algorithm: .crc32c, bytes: value.bigEndianBytes)
     }
 
     /// The algorithm and the checksum in lowercase hexadecimal digits.
@@ -108,8 +107,7 @@ package struct FileHash: Sendable {
     package var checksum: FileChecksum {
         switch state {
         case .crc32c(let crc):
-            let bytes = withUnsafeBytes(of: crc.value.bigEndian) { Array($0) }
-            return FileChecksum(algorithm: .crc32c, bytes: bytes)
+            return FileChecksum(algorithm: .crc32c, bytes: crc.value.bigEndianBytes)
         #if Crypto
         case .sha256(let sha):
             return FileChecksum(algorithm: .sha256, bytes: Array(sha.finalize()))

@@ -34,7 +34,7 @@ struct SecretFileHeader: Hashable, Sendable {
             let name = Array(identifier.utf8.prefix(255))
             bytes += [1, UInt8(name.count)] + name
         case .argon2id(let memory, let passes, let lanes, let passphraseSalt):
-            bytes += [2] + [memory, passes, lanes].flatMap(Self.bigEndian) + passphraseSalt
+            bytes += [2] + [memory, passes, lanes].flatMap(\.bigEndianBytes) + passphraseSalt
         }
         return bytes + salt + check + nonce
     }
@@ -65,9 +65,9 @@ struct SecretFileHeader: Hashable, Sendable {
             kind = .source(identifier: name)
         case 2:
             kind = .argon2id(
-                memory: number(try take(4, &rest)),
-                passes: number(try take(4, &rest)),
-                lanes: number(try take(4, &rest)),
+                memory: UInt32(bigEndianBytes: try take(4, &rest)),
+                passes: UInt32(bigEndianBytes: try take(4, &rest)),
+                lanes: UInt32(bigEndianBytes: try take(4, &rest)),
                 salt: try take(passphraseSaltByteCount, &rest)
             )
         default:
@@ -94,14 +94,6 @@ struct SecretFileHeader: Hashable, Sendable {
         }
         defer { rest = rest.dropFirst(count) }
         return Array(rest.prefix(count))
-    }
-
-    private static func bigEndian(_ number: UInt32) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
-    }
-
-    private static func number(_ bytes: [UInt8]) -> UInt32 {
-        bytes.reduce(0) { $0 << 8 | UInt32($1) }
     }
 }
 #endif

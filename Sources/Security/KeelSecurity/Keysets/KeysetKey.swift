@@ -1,5 +1,6 @@
 #if Crypto
 internal import Crypto
+internal import KeelCore
 
 /// A key of a keyset, without access to its bytes.
 public struct KeysetKey: Sendable, Identifiable {
@@ -51,9 +52,7 @@ public struct KeysetKey: Sendable, Identifiable {
     var fingerprint: SymmetricKey?
 
     var prefixBytes: [UInt8] {
-        prefix.byte.map { kind in
-            [kind] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: id >> UInt32($0)) }
-        } ?? []
+        prefix.byte.map { [$0] + id.bigEndianBytes } ?? []
     }
 
     mutating func destroy() {

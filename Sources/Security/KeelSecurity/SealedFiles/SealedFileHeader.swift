@@ -238,14 +238,4 @@ public struct SealedFileHeader: Sendable {
         )
     }
 }
-
-extension UInt32 {
-    var bigEndianBytes: [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> UInt32($0)) }
-    }
-
-    init(bigEndianBytes bytes: some Sequence<UInt8>) {
-        self = bytes.reduce(0) { $0 << 8 | UInt32($1) }
-    }
-}
 #endif

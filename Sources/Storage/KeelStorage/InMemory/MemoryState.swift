@@ -1,3 +1,4 @@
+internal import KeelCore
 internal import KeelDocuments
 internal import KeelStorageAdapting
 
@@ -315,9 +316,9 @@ private enum MemoryCursor {
         let bytes = cursor.bytes
         switch bytes.first {
         case 0? where bytes.count >= 10:
-            self = .copy(after: Array(bytes[9...]), start: Self.number(bytes[1..<9]))
+            self = .copy(after: Array(bytes[9...]), start: Int64(bigEndianBytes: bytes[1..<9]))
         case let first? where bytes.count <= 9 && Int(first) == Self.logKind + bytes.count - 1:
-            self = .log(Self.number(bytes[1...]))
+            self = .log(bytes[1...].reduce(0) { $0 << 8 | Int64($1) })
         default: return nil
         }
     }
@@ -329,18 +330,10 @@ private enum MemoryCursor {
     var cursor: ChangeCursor {
         switch self {
         case .copy(let key, let start):
-            return ChangeCursor(bytes: [0] + Self.bytes(start) + key)
+            return ChangeCursor(bytes: [0] + start.bigEndianBytes + key)
         case .log(let sequence):
-            let digits = Self.bytes(sequence).drop { $0 == 0 }
+            let digits = sequence.bigEndianBytes.drop { $0 == 0 }
             return ChangeCursor(bytes: [UInt8(Self.logKind + digits.count)] + digits)
         }
-    }
-
-    private static func bytes(_ number: Int64) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
-        bytes.reduce(0) { $0 << 8 | Int64($1) }
     }
 }

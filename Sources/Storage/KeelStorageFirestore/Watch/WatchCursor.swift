@@ -1,3 +1,4 @@
+internal import KeelCore
 internal import KeelStorageAdapting
 
 /// The subject of a request for changes: the result of a query, or single documents.
@@ -70,15 +71,15 @@ struct WatchCursor: Sendable {
     init(_ cursor: ChangeCursor, of subject: WatchSubject) throws(StorageError) {
         let bytes = cursor.bytes
         guard bytes.count >= 21, bytes[0] == Self.version,
-            Self.number(bytes[9..<17]) == subject.stableHash
+            UInt64(bigEndianBytes: bytes[9..<17]) == subject.stableHash
         else {
             throw StorageError(
                 .invalidArgument,
                 "the cursor belongs to another query; start without a cursor"
             )
         }
-        let count = Self.number(bytes[17..<21])
-        let time = Int64(bitPattern: Self.number(bytes[1..<9]) ^ 1 << 63)
+        let count = UInt64(bigEndianBytes: bytes[17..<21])
+        let time = Int64(bitPattern: UInt64(bigEndianBytes: bytes[1..<9]) ^ 1 << 63)
         point = WatchMachine.Resumption(
             token: Array(bytes[21...]),
             time: Timestamp(microseconds: time),
@@ -90,17 +91,9 @@ struct WatchCursor: Sendable {
         let time = UInt64(bitPattern: point.time.microseconds) ^ 1 << 63
         let count = point.count.map { min(UInt64($0), Self.unknownCount) } ?? Self.unknownCount
         let head =
-            [Self.version] + Self.bytes(time, 8) + Self.bytes(subject.stableHash, 8)
-            + Self.bytes(count, 4)
+            [Self.version] + time.bigEndianBytes + subject.stableHash.bigEndianBytes
+            + UInt32(count).bigEndianBytes
         return ChangeCursor(bytes: head + point.token)
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        bytes.reduce(0) { $0 << 8 | UInt64($1) }
-    }
-
-    private static func bytes(_ number: UInt64, _ count: Int) -> [UInt8] {
-        (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
     }
 }
 

@@ -41,7 +41,7 @@ extension StatementArguments {
     }
 
     private static func integer(_ bytes: ArraySlice<UInt8>) -> Int64 {
-        let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let number = UInt64(bigEndianBytes: bytes)
         return bytes.count == 4
             ? Int64(Int32(truncatingIfNeeded: number)) : Int64(bitPattern: number)
     }

@@ -164,7 +164,7 @@ struct StoreOpening {
         try sealing.check(StoreFormat.meta(StoreFormat.proofKey, in: database)) {
             try StoreProof(sealing, in: database).opensDocument()
         }
-        return epoch.reduce(0) { $0 << 8 | UInt64($1) }
+        return UInt64(bigEndianBytes: epoch)
     }
 
     private func check(version: Int64) throws(StorageError) {
