@@ -35,7 +35,7 @@ struct JournalFolder: Sendable {
     func path(of name: String) -> String { "\(path)/\(name)" }
 
     func path(ofSegment number: UInt64) -> String {
-        path(of: Hexadecimal.text(of: number, count: Self.digits) + Self.segmentSuffix)
+        path(of: number.digits(Self.digits, radix: 16) + Self.segmentSuffix)
     }
 
     /// Whether the folder has, or ever had, segments or consumers.

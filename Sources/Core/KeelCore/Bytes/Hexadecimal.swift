@@ -12,12 +12,6 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the lowercase digits of a number, with zeros before them up to a count.
-    package static func text(of number: some UnsignedInteger, count: Int) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
-    }
-
     /// Returns the bytes of digits in either case, or nil for anything else.
     package static func bytes(of text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
@@ -27,6 +21,14 @@ package enum Hexadecimal {
             if let high = half.take() { bytes.append(high << 4 | value) } else { half = value }
         }
         return half == nil ? bytes : nil
+    }
+}
+
+extension BinaryInteger {
+    /// Returns the digits of the number, lowercase, with zeros before them up to a count.
+    package func digits(_ count: Int, radix: Int = 10) -> String {
+        let digits = String(self, radix: radix)
+        return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
     }
 }
 

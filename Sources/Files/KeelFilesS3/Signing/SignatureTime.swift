@@ -15,13 +15,8 @@ struct SignatureTime: Hashable, Sendable {
 
     init(_ date: Date) {
         let (civil, second) = CivilDate.split(Int64(date.timeIntervalSince1970.rounded(.down)))
-        day = Self.digits(civil.year, 4) + Self.digits(civil.month, 2) + Self.digits(civil.day, 2)
-        let parts = [second / 3600, second / 60 % 60, second % 60].map { Self.digits($0, 2) }
+        day = civil.year.digits(4) + civil.month.digits(2) + civil.day.digits(2)
+        let parts = [second / 3600, second / 60 % 60, second % 60].map { $0.digits(2) }
         text = day + "T" + parts.joined() + "Z"
-    }
-
-    private static func digits(_ number: Int64, _ width: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, width - text.count)) + text
     }
 }

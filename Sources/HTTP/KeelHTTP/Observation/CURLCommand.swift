@@ -142,8 +142,7 @@ enum ShellText {
             if byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\\"), byte != UInt8(ascii: "'") {
                 text.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
-                let digits = String(byte, radix: 8)
-                text += "\\0" + String(repeating: "0", count: 3 - digits.count) + digits
+                text += "\\0" + byte.digits(3, radix: 8)
             }
         }
         return text

@@ -112,7 +112,7 @@ public struct HTTPCallID: Sendable, Hashable, CustomStringConvertible {
     public init() { number = UInt64.random(in: .min ... .max) }
 
     /// Sixteen hexadecimal digits.
-    public var description: String { Hexadecimal.text(of: number, count: 16) }
+    public var description: String { number.digits(16, radix: 16) }
 }
 
 extension HTTPField.Name {

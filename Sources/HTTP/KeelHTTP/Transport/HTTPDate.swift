@@ -123,15 +123,10 @@ package struct HTTPDate: Sendable, Hashable {
         let (date, second) = CivilDate.split(seconds)
         // January 1, 1970, was a Thursday.
         let weekday = weekdays[Int((date.days % 7 + 7) % 7)]
-        let clock = [second / 3600, second / 60 % 60, second % 60].map { padded($0, 2) }
-        return "\(weekday), \(padded(date.day, 2)) \(months[Int(date.month) - 1]) "
-            + "\(padded(date.year, 4)) \(clock.joined(separator: ":")) GMT"
+        let clock = [second / 3600, second / 60 % 60, second % 60].map { $0.digits(2) }
+        return "\(weekday), \(date.day.digits(2)) \(months[Int(date.month) - 1]) "
+            + "\(date.year.digits(4)) \(clock.joined(separator: ":")) GMT"
     }
 
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-
-    private static func padded(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
-    }
 }

@@ -113,6 +113,6 @@ extension WriteBatch {
     public static func randomID() -> String {
         var generator = SystemRandomNumberGenerator()
         let halves: [UInt64] = [generator.next(), generator.next()]
-        return halves.map { Hexadecimal.text(of: $0, count: 16) }.joined()
+        return halves.map { $0.digits(16, radix: 16) }.joined()
     }
 }

@@ -116,7 +116,7 @@ enum VendorJSON: Sendable, Hashable {
         case "\r": return "\\r"
         case "\t": return "\\t"
         case _ where scalar.value < 0x20:
-            return "\\u" + Hexadecimal.text(of: scalar.value, count: 4)
+            return "\\u" + scalar.value.digits(4, radix: 16)
         default: return String(scalar)
         }
     }

@@ -25,7 +25,7 @@ struct FolderNames: Hashable, Sendable {
     func unfinishedValue(_ id: UInt64) -> String { path(id, 16, ".part") }
 
     private func path(_ number: some UnsignedInteger, _ digits: Int, _ suffix: String) -> String {
-        folder + "/" + Hexadecimal.text(of: number, count: digits) + suffix
+        folder + "/" + number.digits(digits, radix: 16) + suffix
     }
 
     /// Returns the role of a file name, or nil for a foreign file.
