@@ -23,13 +23,7 @@ enum ResidentMemory {
     }
 
     /// Returns another process's resident memory in MiB.
-    static func of(_ process: Int32) throws -> Double {
-        #if os(Linux)
-        try status("VmRSS:", of: "\(process)")
-        #else
-        throw NotRun("only Linux tells another process's memory, in /proc")
-        #endif
-    }
+    static func of(_ process: Int32) throws -> Double { try status("VmRSS:", of: "\(process)") }
 
     /// Resets the peak of another process, and returns its resident memory in MiB.
     static func start(of process: Int32) throws -> Double {
@@ -39,23 +33,23 @@ enum ResidentMemory {
 
     /// Returns another process's peak of resident memory since the start, in MiB.
     static func peak(of process: Int32) throws -> Double {
-        #if os(Linux)
         try status("VmHWM:", of: "\(process)")
-        #else
-        throw NotRun("only Linux tells another process's memory, in /proc")
-        #endif
     }
 
-    #if os(Linux)
     private static func status(_ field: String, of process: String = "self") throws -> Double {
+        #if os(Linux)
         let text = try String(contentsOf: URL(filePath: "/proc/\(process)/status"), encoding: .utf8)
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(field) }),
             let size = line.split(whereSeparator: \.isWhitespace).dropFirst().first,
             let kibibytes = Double(size)
         else { throw Flaw("The system does not say how much memory is resident.") }
         return kibibytes / 1024
+        #else
+        throw NotRun("only Linux tells another process's memory, in /proc")
+        #endif
     }
-    #else
+
+    #if !os(Linux)
     private static func peakOfUsage() -> Double {
         var usage = rusage()
         getrusage(RUSAGE_SELF, &usage)

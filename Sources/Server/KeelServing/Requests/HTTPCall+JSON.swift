@@ -18,7 +18,7 @@ extension HTTPCall {
         do throws(FirestoreJSONError) {
             return try FirestoreJSON(parsing: bytes, deepest: levels, mostValues: values)
         } catch {
-            guard error.reason != .tooMany else { throw .tooManyValues(values) }
+            guard error.reason != .tooMany else { throw .bodyTooLarge(values, "values") }
             throw .invalid("the body of the request is not valid JSON: \(error)")
         }
     }

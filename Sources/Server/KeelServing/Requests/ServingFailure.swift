@@ -73,17 +73,10 @@ struct ServingFailure: Error {
         return failure
     }
 
-    static func bodyTooLarge(_ limit: Int) -> Self {
+    /// The failure of a body with more bytes or values than the limit.
+    static func bodyTooLarge(_ limit: Int, _ unit: String = "bytes") -> Self {
         Self(
-            StorageError(.tooLarge, "the body of the request has more than \(limit) bytes"),
-            as: .invalidArgument,
-            httpStatus: 413
-        )
-    }
-
-    static func tooManyValues(_ limit: Int) -> Self {
-        Self(
-            StorageError(.tooLarge, "the body of the request has more than \(limit) values"),
+            StorageError(.tooLarge, "the body of the request has more than \(limit) \(unit)"),
             as: .invalidArgument,
             httpStatus: 413
         )
