@@ -44,6 +44,16 @@ extension FilePlace {
         throw ValidationError("“\(place)” is in a bucket: type \(command(place)).")
     }
 
+    /// Refuses two locations between which nothing can be copied.
+    static func requirePair(_ from: Self, _ to: Self, named name: String = "KEY") throws {
+        guard from.isBucket || to.isBucket else {
+            throw ValidationError("One of the locations must be s3://BUCKET/\(name).")
+        }
+        guard from != to else {
+            throw ValidationError("The source and the target are the same: type another target.")
+        }
+    }
+
     /// Refuses a bucket or a folder in the place of a file.
     func requireKey() throws {
         guard case .bucket(let name, let key) = self else {
@@ -449,12 +459,7 @@ struct FilesCopyCommand: AsyncParsableCommand {
     @OptionGroup var bucket: BucketOptions
 
     func validate() throws {
-        guard from.isBucket || to.isBucket else {
-            throw ValidationError("One of the locations must be s3://BUCKET/KEY.")
-        }
-        guard from != to else {
-            throw ValidationError("The source and the target are the same: type another target.")
-        }
+        try FilePlace.requirePair(from, to)
         if from.isStandard, case .bucket(_, let key) = to {
             try FilesPutCommand.requireName(recursive, key)
         }

@@ -207,12 +207,7 @@ struct FilesMoveCommand: AsyncParsableCommand {
     @OptionGroup var bucket: BucketOptions
 
     func validate() throws {
-        guard from.isBucket || to.isBucket else {
-            throw ValidationError("One of the locations must be s3://BUCKET/KEY.")
-        }
-        guard from != to else {
-            throw ValidationError("The source and the target are the same: type another target.")
-        }
+        try FilePlace.requirePair(from, to)
         guard !from.isStandard else {
             throw ValidationError(
                 "Standard input cannot be moved: type keel files put - \(to), or ./- for a file."

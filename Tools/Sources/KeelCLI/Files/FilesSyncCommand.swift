@@ -51,12 +51,7 @@ struct FilesSyncCommand: AsyncParsableCommand {
     @OptionGroup var bucket: BucketOptions
 
     func validate() throws {
-        guard from.isBucket || to.isBucket else {
-            throw ValidationError("One of the locations must be s3://BUCKET/FOLDER.")
-        }
-        guard from != to else {
-            throw ValidationError("The source and the target are the same: type another target.")
-        }
+        try FilePlace.requirePair(from, to, named: "FOLDER")
         guard !from.isStandard, !to.isStandard else {
             throw ValidationError("A sync needs folders: type a path; ./- is a folder called -.")
         }

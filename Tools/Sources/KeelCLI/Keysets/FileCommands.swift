@@ -17,9 +17,6 @@ struct FileKeyOptions: ParsableArguments {
 
     @OptionGroup var key: KeySourceOptions
 
-    @Option(help: "What the keyset belongs to, if it was given when it was made.")
-    var keysetContext = ""
-
     @Option(help: "What the files belong to: decryption needs the same text.")
     var context = ""
 
@@ -41,11 +38,7 @@ struct FileKeyOptions: ParsableArguments {
     /// - Throws: The error of reading the keyset.
     func encryption(keepsDates: Bool) async throws -> FileEncryption {
         guard let path = keyset else { throw ValidationError("Name the keyset with --keyset.") }
-        let file = KeysetFile(
-            at: URL(filePath: path),
-            under: try await key.choice.source(createsIfMissing: false),
-            associatedData: Data(keysetContext.utf8)
-        )
+        let file = try await key.keyset(at: path)
         var keyset = try await file.load()
         if keepsDates, keyset.advance() {
             keyset = try await file.change { keyset throws(SecurityError) in keyset.advance() }

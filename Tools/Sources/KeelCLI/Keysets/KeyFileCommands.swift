@@ -77,9 +77,6 @@ struct KeysetPublicCommand: AsyncParsableCommand {
 
     @OptionGroup var key: KeySourceOptions
 
-    @Option(help: "What the keyset belongs to, if it was given when it was made.")
-    var keysetContext = ""
-
     @OptionGroup var passphraseOptions: PassphraseOptions
 
     @Flag(help: CommandOutput.jsonHelp)
@@ -106,12 +103,8 @@ struct KeysetPublicCommand: AsyncParsableCommand {
 
     private func text() async throws -> String {
         guard key.choice.count == 0 else {
-            let keyset = KeysetFile(
-                at: URL(filePath: file),
-                under: try await key.choice.source(createsIfMissing: false),
-                associatedData: Data(keysetContext.utf8)
-            )
-            let json = try await keyset.load().publicKeyset().cleartextJSON()
+            let keyset = try await key.keyset(at: file).load()
+            let json = try keyset.publicKeyset().cleartextJSON()
             return String(decoding: json, as: UTF8.self) + "\n"
         }
         let text = try await KeyFiles.text(of: file, passphrase: passphraseOptions.source)

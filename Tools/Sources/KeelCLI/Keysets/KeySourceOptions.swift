@@ -1,7 +1,9 @@
 import ArgumentParser
+import Foundation
+import KeelSecurity
 import KeelSecurityTools
 
-/// The location of the key that encrypts a keyset.
+/// The location of the key that encrypts a keyset, and the context of the keyset.
 struct KeySourceOptions: ParsableArguments {
     @Option(
         help: "A file of 32 bytes that only its owner may read; `create` makes it.",
@@ -18,6 +20,9 @@ struct KeySourceOptions: ParsableArguments {
     @Option(help: "A service in the desktop's Secret Service, or in the Keychain.")
     var keyService: String?
 
+    @Option(help: "What the keyset belongs to, if it was given when it was made.")
+    var keysetContext = ""
+
     func validate() throws { try Parsed.requireFile(keyFile, "The key") }
 
     var choice: KeySourceChoice {
@@ -26,6 +31,15 @@ struct KeySourceOptions: ParsableArguments {
             variable: keyVariable,
             credential: keyCredential,
             service: keyService
+        )
+    }
+
+    /// Returns the file of the keyset at a path.
+    func keyset(at path: String, createsIfMissing: Bool = false) async throws -> KeysetFile {
+        KeysetFile(
+            at: URL(filePath: path),
+            under: try await choice.source(createsIfMissing: createsIfMissing),
+            associatedData: Data(keysetContext.utf8)
         )
     }
 

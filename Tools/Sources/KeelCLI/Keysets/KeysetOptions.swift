@@ -1,7 +1,5 @@
 import ArgumentParser
-import Foundation
 import KeelSecurity
-import KeelSecurityTools
 
 /// A keyset file and the location of its key.
 struct KeysetOptions: ParsableArguments {
@@ -9,9 +7,6 @@ struct KeysetOptions: ParsableArguments {
     var keyset: String
 
     @OptionGroup var key: KeySourceOptions
-
-    @Option(help: "What the keyset belongs to, if it was given when it was made.")
-    var keysetContext = ""
 
     @Flag(help: CommandOutput.jsonHelp)
     var json = false
@@ -24,10 +19,6 @@ struct KeysetOptions: ParsableArguments {
     }
 
     func file(createsIfMissing: Bool = false) async throws -> KeysetFile {
-        KeysetFile(
-            at: URL(filePath: keyset),
-            under: try await key.choice.source(createsIfMissing: createsIfMissing),
-            associatedData: Data(keysetContext.utf8)
-        )
+        try await key.keyset(at: keyset, createsIfMissing: createsIfMissing)
     }
 }

@@ -24,7 +24,7 @@ struct KeysetRewrapCommand: AsyncParsableCommand {
             let moved = KeysetFile(
                 at: URL(filePath: keyset.keyset),
                 under: source,
-                associatedData: Data(keyset.keysetContext.utf8)
+                associatedData: Data(keyset.key.keysetContext.utf8)
             )
             try KeysetTable(try await moved.load()).show(keyset.output)
             return .done
