@@ -18,20 +18,10 @@ struct CommitTests {
         DocumentWrite(path, .set(DocumentBody(["text": .string(text)])), if: condition)
     }
 
-    /// Opens another adapter of the same store, as another process does.
-    private func another(of adapter: PostgreSQLStorageAdapter) async throws
-        -> PostgreSQLStorageAdapter
-    {
-        try await PostgreSQLStorageAdapter(
-            at: adapter.location,
-            configuration: adapter.configuration
-        )
-    }
-
     @Test("Two adapters see each other's commits, in one order of positions")
     func shares() async throws {
         try await PostgreSQLServer.withStore { one in
-            let two = try await another(of: one)
+            let two = try await one.another()
             var positions: [ChangeCursor] = []
             for number in 0..<20 {
                 let adapter = number.isMultiple(of: 2) ? one : two
@@ -53,7 +43,7 @@ struct CommitTests {
         try await PostgreSQLServer.withStore { one in
             let adapters = try await withThrowingTaskGroup(of: PostgreSQLStorageAdapter.self) {
                 group in
-                for _ in 0..<4 { group.addTask { try await another(of: one) } }
+                for _ in 0..<4 { group.addTask { try await one.another() } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(Set(adapters.map(\.store.number)) == [one.store.number])
@@ -107,10 +97,7 @@ struct CommitTests {
             }
             var configuration = adapter.configuration
             configuration.retention = .init(age: .zero, tombstoneAge: .zero)
-            let other = try await PostgreSQLStorageAdapter(
-                at: adapter.location,
-                configuration: configuration
-            )
+            let other = try await adapter.another(configuration)
             _ = try await other.commit([WriteBatch([set("notes/3", "a")])])
             let error = await #expect(throws: StorageError.self) {
                 try await adapter.changes(ChangeRequest(after: positions[0]))
@@ -236,7 +223,7 @@ struct CommitTests {
     )
     func endsStoppedPrograms() async throws {
         try await PostgreSQLServer.withStore { adapter in
-            let stopped = try await another(of: adapter)
+            let stopped = try await adapter.another()
             // The first half of a commit, after which nothing follows.
             let count = try await stopped.pool.writer.run { [store = stopped.store] connection in
                 let tail = DatabaseStatement(

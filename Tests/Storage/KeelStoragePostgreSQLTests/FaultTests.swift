@@ -239,10 +239,7 @@ struct FaultTests {
         try await PostgreSQLServer.withStore {
             $0.readerCount = 3
         } _: { adapter in
-            let other = try await PostgreSQLStorageAdapter(
-                at: adapter.location,
-                configuration: adapter.configuration
-            )
+            let other = try await adapter.another()
             let cursor = try await adapter.changes(ChangeRequest()).next
             let stranger = try thread(try await PostgreSQLServer.shared.value.url())
             let key = adapter.store.number
@@ -412,10 +409,7 @@ struct FaultTests {
     @Test("A commit of another adapter wakes a request that waits, by its announcement")
     func wakes() async throws {
         try await PostgreSQLServer.withStore { adapter in
-            let other = try await PostgreSQLStorageAdapter(
-                at: adapter.location,
-                configuration: adapter.configuration
-            )
+            let other = try await adapter.another()
             var cursor = try await adapter.changes(ChangeRequest()).next
             let start = ContinuousClock.now
             for number in 0..<5 {

@@ -35,20 +35,14 @@ struct ResealTests {
             _ = try await adapter.commit([WriteBatch([again])])[0].get()
             var configuration = adapter.configuration
             configuration.sealing = FakeByteSealing(key: 2, former: [1])
-            let second = try await PostgreSQLStorageAdapter(
-                at: adapter.location,
-                configuration: configuration
-            )
+            let second = try await adapter.another(configuration)
             let report = try await second.reseal()
             // The documents, the receipt, and the former state of one document.
             #expect(report.resealed == 602 && report.unreadable == 0)
             #expect(try await second.reseal().resealed == 0)
             await second.close()
             configuration.sealing = FakeByteSealing(key: 2)
-            let third = try await PostgreSQLStorageAdapter(
-                at: adapter.location,
-                configuration: configuration
-            )
+            let third = try await adapter.another(configuration)
             let repeated = try await third.commit([batch])[0].get()
             #expect(repeated.commitTime == receipt.commitTime)
             var past = ReadRequest(.documents(["notes/7"]))
@@ -72,10 +66,7 @@ struct ResealTests {
             }
             var configuration = adapter.configuration
             configuration.sealing = FakeByteSealing(key: 2, former: [1])
-            let second = try await PostgreSQLStorageAdapter(
-                at: adapter.location,
-                configuration: configuration
-            )
+            let second = try await adapter.another(configuration)
             let steps = Steps()
             let report = try await second.reseal { steps.add($0) }
             #expect(report.resealed == 7 && report.unreadable == 0)

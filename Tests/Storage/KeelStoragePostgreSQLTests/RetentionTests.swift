@@ -283,14 +283,8 @@ struct RetentionTests {
             $0.retention = .init(receiptAge: .seconds(3600))
             $0.now = { wall.now }
         } _: { adapter in
-            func other() async throws -> PostgreSQLStorageAdapter {
-                try await PostgreSQLStorageAdapter(
-                    at: adapter.location,
-                    configuration: adapter.configuration
-                )
-            }
             let counted = "SELECT count(*) FROM keel.groups WHERE store = $"
-            let (gone, idle) = (try await other(), try await other())
+            let (gone, idle) = (try await adapter.another(), try await adapter.another())
             for (number, adapter) in [adapter, gone, idle].enumerated() {
                 try await set(["a/1"], number, in: adapter)
             }

@@ -9,19 +9,10 @@ import Testing
 
 @Suite("Records that servers of a PostgreSQL store share")
 struct SharedRecordTests {
-    private static func twin(of adapter: PostgreSQLStorageAdapter) async throws
-        -> PostgreSQLStorageAdapter
-    {
-        try await PostgreSQLStorageAdapter(
-            at: adapter.location,
-            configuration: adapter.configuration
-        )
-    }
-
     @Test("A record is seen by all adapters of its store, and changed at the version that was read")
     func replaces() async throws {
         try await PostgreSQLServer.withStore { adapter in
-            let twin = try await Self.twin(of: adapter)
+            let twin = try await adapter.another()
             let key = "a/\u{0}ü"
             #expect(try await adapter.sharedRecord(key) == nil)
             #expect(

@@ -39,10 +39,7 @@ struct AccountRace: Sendable {
                             by: .milliseconds(Int.random(in: -2_000...2_000))
                         )
                     }
-                    let own = try await PostgreSQLStorageAdapter(
-                        at: adapter.location,
-                        configuration: configuration
-                    )
+                    let own = try await adapter.another(configuration)
                     var number = 0
                     while number < each {
                         let count = min(Int.random(in: 1...10), each - number)

@@ -106,4 +106,16 @@ final class PostgreSQLServer: Sendable {
         }
     }
 }
+
+extension PostgreSQLStorageAdapter {
+    /// Opens another adapter of the same store, as another process does.
+    func another(
+        _ configuration: Configuration? = nil
+    ) async throws(StorageError) -> PostgreSQLStorageAdapter {
+        try await PostgreSQLStorageAdapter(
+            at: location,
+            configuration: configuration ?? self.configuration
+        )
+    }
+}
 #endif
