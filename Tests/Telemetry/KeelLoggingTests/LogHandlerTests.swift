@@ -3,6 +3,7 @@
 import Foundation
 import KeelCore
 import KeelTestKit
+import KeelTestSupport
 import Logging
 import Testing
 

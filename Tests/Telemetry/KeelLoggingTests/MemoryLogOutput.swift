@@ -15,17 +15,6 @@ final class MemoryLogOutput: LogOutput {
     func synchronize() { state.withLock { $0.synchronized += 1 } }
 }
 
-/// A time in microseconds, set by a test.
-final class MutableTime: Sendable {
-    private let value: Mutex<Int64>
-
-    init(_ start: Int64) { value = Mutex(start) }
-
-    var now: Int64 { value.withLock { $0 } }
-
-    func advance(by microseconds: Int64) { value.withLock { $0 += microseconds } }
-}
-
 /// Returns a logger that writes to an output, from `trace` on.
 func logger(
     to output: some LogOutput,

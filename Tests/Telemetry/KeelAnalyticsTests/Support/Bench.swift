@@ -2,7 +2,6 @@ import KeelAnalytics
 import KeelCore
 import KeelTestKit
 import KeelTestSupport
-import Synchronization
 
 /// A service on a simulated disk, with a stopped clock.
 struct Bench: Sendable {
@@ -29,20 +28,6 @@ struct Bench: Sendable {
         for destination in destinations { configuration.add(destination) }
         change(&configuration)
         return try AnalyticsService(at: "/a", configuration: configuration, files: files)
-    }
-}
-
-/// A time in microseconds, set by a test.
-final class MutableTime: Sendable {
-    private let value: Mutex<Int64>
-
-    init(_ start: Int64) { value = Mutex(start) }
-
-    var now: Int64 { value.withLock { $0 } }
-
-    func advance(by duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        value.withLock { $0 += seconds * 1_000_000 + attoseconds / 1_000_000_000_000 }
     }
 }
 
