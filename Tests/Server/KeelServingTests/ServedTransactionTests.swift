@@ -8,19 +8,12 @@ import Testing
 
 @Suite("Transactions over the protocol")
 struct ServedTransactionTests {
-    private func read(_ served: Served, _ path: String, in token: String) async throws
-        -> Served.Answer
-    {
-        let body = #"{"documents":["\#(Served.name(path))"],"transaction":"\#(token)"}"#
-        return try await served.send(.post, ":batchGet", body)
-    }
-
     @Test("A commit succeeds if its reads still hold, and ends its token")
     func commits() async throws {
         let served = Served()
         try await served.set("a/1", n: 1)
         let token = try await served.begin()
-        _ = try await read(served, "a/1", in: token)
+        _ = try await served.read("a/1", in: token)
         let body = Served.commit("a/1", n: 2, transaction: token)
         let answer = try await served.send(.post, ":commit", body)
         #expect(answer.status == 200)
@@ -39,7 +32,7 @@ struct ServedTransactionTests {
         try await served.set("a/1", n: 1)
         for path in ["a/1", "a/missing"] {
             let token = try await served.begin(#"{"readWrite":{}}"#)
-            _ = try await read(served, path, in: token)
+            _ = try await served.read(path, in: token)
             try await served.set(path, n: 7)
             let answer = try await served.send(
                 .post,
@@ -111,7 +104,7 @@ struct ServedTransactionTests {
         let second = try #require(read.json.elements?.first?["transaction"]?.text)
         try await served.set("a/2", n: 3)
         // The transaction continues to read the past, so there is nothing to check at its end.
-        let old = try await self.read(served, "a/2", in: second)
+        let old = try await served.read("a/2", in: second)
         #expect(old.json.elements?.first?["found"]?["fields"]?["n"] == ["integerValue": "2"])
         let checked = try await served.send(.post, ":commit", #"{"transaction":"\#(second)"}"#)
         #expect(checked.status == 200)
@@ -140,7 +133,7 @@ struct ServedTransactionTests {
             let body = Served.commit("a/1", n: 1, transaction: token)
             let answer = try await served.send(.post, ":commit", body)
             #expect(answer.error == "ABORTED")
-            let read = try await read(served, "a/1", in: token)
+            let read = try await served.read("a/1", in: token)
             #expect(read.error == "ABORTED")
         }
         let again = try await served.send(.post, ":rollback", #"{"transaction":"\#(second)"}"#)
@@ -175,11 +168,11 @@ struct ServedTransactionTests {
         let busy = try await served.begin()
         for _ in 0..<3 {
             await served.clock.advance(by: .seconds(50))
-            let answer = try await read(served, "a/1", in: busy)
+            let answer = try await served.read("a/1", in: busy)
             #expect(answer.status == 200)
         }
         await served.clock.advance(by: .seconds(1))
-        let old = try await read(served, "a/1", in: busy)
+        let old = try await served.read("a/1", in: busy)
         #expect(old.error == "ABORTED")
         #expect(served.transactionCount == 0)
     }
@@ -193,9 +186,9 @@ struct ServedTransactionTests {
             await served.clock.advance(by: .seconds(1))
         }
         #expect(served.transactionCount == 3)
-        let first = try await read(served, "a/1", in: tokens[0])
+        let first = try await served.read("a/1", in: tokens[0])
         #expect(first.error == "ABORTED")
-        let last = try await read(served, "a/1", in: tokens[3])
+        let last = try await served.read("a/1", in: tokens[3])
         #expect(last.status == 200)
     }
 
@@ -216,12 +209,12 @@ struct ServedTransactionTests {
         var tokens: [String] = []
         for _ in 0..<3 {
             let token = try await served.begin()
-            for n in 0..<4 { _ = try await read(served, "a/\(n)", in: token) }
+            for n in 0..<4 { _ = try await served.read("a/\(n)", in: token) }
             tokens.append(token)
             await served.clock.advance(by: .seconds(1))
         }
         #expect(served.transactionCount == 2)
-        let pushedOut = try await read(served, "a/1", in: tokens[0])
+        let pushedOut = try await served.read("a/1", in: tokens[0])
         #expect(pushedOut.error == "ABORTED")
     }
 
@@ -233,7 +226,7 @@ struct ServedTransactionTests {
         )
         let served = Served(adapter)
         let token = try await served.begin()
-        _ = try await read(served, "a/1", in: token)
+        _ = try await served.read("a/1", in: token)
         let body = Served.commit("a/1", n: 1, transaction: token)
         let busy = try await served.send(.post, ":commit", body)
         #expect(busy.status == 503)
@@ -248,7 +241,7 @@ struct ServedTransactionTests {
         let served = Served()
         try await served.set("a/1", n: 1)
         let token = try await served.begin()
-        _ = try await read(served, "a/1", in: token)
+        _ = try await served.read("a/1", in: token)
         let transform =
             #"""
             ,"updateMask":{},"updateTransforms":[{"fieldPath":"n",

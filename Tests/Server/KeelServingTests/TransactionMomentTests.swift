@@ -9,13 +9,6 @@ import Testing
 
 @Suite("Read time of a served transaction")
 struct TransactionMomentTests {
-    private func read(_ served: Served, _ path: String, in token: String) async throws
-        -> Served.Answer
-    {
-        let body = #"{"documents":["\#(Served.name(path))"],"transaction":"\#(token)"}"#
-        return try await served.send(.post, ":batchGet", body)
-    }
-
     @Test(
         "All reads of a read-only transaction have the same read time",
         arguments: [nil, Duration.seconds(60)]
@@ -29,7 +22,7 @@ struct TransactionMomentTests {
         try await served.set("a/2", n: 2)
         let get = try await served.send(.get, "/a/1?transaction=\(token)")
         #expect(get.json["fields"]?["n"] == ["integerValue": "1"])
-        let batch = try await read(served, "a/2", in: token)
+        let batch = try await served.read("a/2", in: token)
         #expect(batch.json.elements?.first?["missing"] != nil)
         let list = try await served.send(.get, "/a?transaction=\(token)")
         #expect(list.json["documents"]?.elements?.count == 1)
@@ -67,12 +60,12 @@ struct TransactionMomentTests {
             }
             try await served.set("a/1", n: 1)
             let token = try await served.begin(options)
-            #expect(try await read(served, "a/1", in: token).status == 200)
+            #expect(try await served.read("a/1", in: token).status == 200)
             // Documents that the transaction has not read may change.
             try await served.set("b/1", n: 9)
-            #expect(try await read(served, "a/2", in: token).status == 200)
+            #expect(try await served.read("a/2", in: token).status == 200)
             try await served.set("a/1", n: 2)
-            let aborted = try await read(served, "b/1", in: token)
+            let aborted = try await served.read("b/1", in: token)
             #expect(aborted.error == "ABORTED")
             #expect(aborted.reason == "conflict")
         }
@@ -105,10 +98,10 @@ struct TransactionMomentTests {
         try await served.set("a/2", n: 1)
         let token = try await served.begin()
         isArmed.withLock { $0 = true }
-        let first = Task { try await self.read(served, "a/1", in: token) }
+        let first = Task { try await served.read("a/1", in: token) }
         for await _ in isWaiting {}
         try await served.set("b/1", n: 1)
-        #expect(try await read(served, "a/2", in: token).status == 200)
+        #expect(try await served.read("a/2", in: token).status == 200)
         going.finish()
         #expect(try await first.value.status == 200)
         try await served.set("b/1", n: 2)
@@ -124,15 +117,15 @@ struct TransactionMomentTests {
         try await served.set("a/1", n: 1)
         for _ in 0..<20 {
             let token = try await served.begin(#"{"readOnly":{}}"#)
-            #expect(try await read(served, "a/1", in: token).status == 200)
+            #expect(try await served.read("a/1", in: token).status == 200)
             try await served.set("a/1", n: 1)
             let commit = try await served.send(.post, ":commit", #"{"transaction":"\#(token)"}"#)
             #expect(commit.status == 200)
         }
         let token = try await served.begin(#"{"readOnly":{}}"#)
-        #expect(try await read(served, "a/1", in: token).status == 200)
+        #expect(try await served.read("a/1", in: token).status == 200)
         await clock.advance(by: .seconds(61))
-        let late = try await read(served, "a/1", in: token)
+        let late = try await served.read("a/1", in: token)
         #expect(late.error == "ABORTED")
     }
 }

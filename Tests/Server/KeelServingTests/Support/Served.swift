@@ -103,6 +103,12 @@ struct Served {
         return try await send(.patch, "/\(path)", document)
     }
 
+    /// Reads a document in a transaction.
+    func read(_ path: String, in token: String) async throws -> Answer {
+        let body = #"{"documents":["\#(Self.name(path))"],"transaction":"\#(token)"}"#
+        return try await send(.post, ":batchGet", body)
+    }
+
     /// Starts a transaction and returns its token.
     func begin(_ options: String = "{}") async throws -> String {
         let answer = try await send(.post, ":beginTransaction", #"{"options":\#(options)}"#)
