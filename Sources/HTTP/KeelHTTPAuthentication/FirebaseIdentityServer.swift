@@ -248,10 +248,8 @@ private struct Answer: Decodable, Sendable {
         struct Claims: Decodable { var sub: String }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
-        let text = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
-        let padding = String(repeating: "=", count: (4 - text.count % 4) % 4)
-        return Data(base64Encoded: text + padding)
-            .flatMap { try? JSONDecoder().decode(Claims.self, from: $0) }?.sub
+        return Base64.decode(String(parts[1]))
+            .flatMap { try? JSONDecoder().decode(Claims.self, from: Data($0)) }?.sub
     }
 }
 

@@ -1,5 +1,6 @@
 #if Crypto
 internal import Crypto
+internal import KeelCore
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -40,17 +41,7 @@ extension SecurityService {
                 "a token must have at least 16 bytes, or it can be guessed"
             )
         }
-        let text = try generateSecureRandomBytes(count: byteCount).base64EncodedString()
-        return String(
-            text.compactMap { character in
-                switch character {
-                case "+": "-"
-                case "/": "_"
-                case "=": nil
-                default: character
-                }
-            }
-        )
+        return Base64.encodeForURL(Array(try generateSecureRandomBytes(count: byteCount)))
     }
 }
 #endif

@@ -1,3 +1,5 @@
+internal import KeelCore
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -74,17 +76,9 @@ struct JSONWebKey: Codable {
         return d.flatMap(Self.bytes)
     }
 
-    private static func text(_ bytes: Data) -> String {
-        bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-            .replacing("=", with: "")
-    }
+    private static func text(_ bytes: Data) -> String { Base64.encodeForURL(Array(bytes)) }
 
     private static func bytes(_ text: String) -> Data? {
-        let plain = text.replacing("-", with: "+").replacing("_", with: "/")
-        let padding = String(repeating: "=", count: (4 - plain.count % 4) % 4)
-        guard let bytes = Data(base64Encoded: plain + padding), bytes.count == 32 else {
-            return nil
-        }
-        return bytes
+        Base64.decode(text).flatMap { $0.count == 32 ? Data($0) : nil }
     }
 }

@@ -1,3 +1,4 @@
+internal import KeelCore
 import KeelStorage
 import KeelStorageFirestore
 

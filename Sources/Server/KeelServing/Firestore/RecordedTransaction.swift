@@ -1,3 +1,4 @@
+internal import KeelCore
 import KeelStorage
 internal import KeelStorageAdapting
 import KeelStorageFirestore

@@ -1,3 +1,4 @@
+internal import KeelCore
 internal import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore

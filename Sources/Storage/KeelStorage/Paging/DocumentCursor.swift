@@ -1,10 +1,5 @@
+internal import KeelCore
 internal import KeelDocuments
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// A position in the order of a query's results, directly after a document.
 ///
@@ -53,16 +48,13 @@ extension DocumentCursor: LosslessStringConvertible {
             "o": .array(orders.map(DocumentValue.string)),
             "v": .map(DocumentFields(values.enumerated().map { ("\($0.offset)", $0.element) })),
         ]
-        return Data(DocumentBody(fields).bytes).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return Base64.encodeForURL(DocumentBody(fields).bytes)
     }
 
     /// Parses the text of a cursor; returns nil if it is invalid.
     public init?(_ description: String) {
-        let plain = description.replacing("-", with: "+").replacing("_", with: "/")
-        let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: plain + padding),
-            let fields = try? DocumentBody(bytes: Array(data)).fields(),
+        guard let bytes = Base64.decode(description),
+            let fields = try? DocumentBody(bytes: bytes).fields(),
             let orders = fields["o"]?.arrayValue?.compactMap(\.stringValue),
             let map = fields["v"]?.mapValue
         else { return nil }

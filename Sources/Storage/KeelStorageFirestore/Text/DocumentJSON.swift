@@ -1,3 +1,4 @@
+internal import KeelCore
 public import KeelStorageAdapting
 
 /// Documents and values as JSON text (RFC 8259), for files and for tools.

@@ -1,3 +1,4 @@
+internal import KeelCore
 package import KeelStorageAdapting
 
 /// The client's side of a stream of Firestore's Listen method, as a state machine without input and output.

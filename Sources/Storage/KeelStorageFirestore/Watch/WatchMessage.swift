@@ -1,3 +1,4 @@
+internal import KeelCore
 package import KeelStorageAdapting
 
 /// A message of a server on a stream of Firestore's Listen method.

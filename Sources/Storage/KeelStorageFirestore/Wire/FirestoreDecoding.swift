@@ -1,3 +1,4 @@
+internal import KeelCore
 package import KeelStorageAdapting
 
 /// Decodes messages of Firestore's REST protocol.

@@ -1,3 +1,4 @@
+internal import KeelCore
 package import KeelStorageAdapting
 
 /// Encodes values, writes and queries as messages of Firestore's REST protocol.

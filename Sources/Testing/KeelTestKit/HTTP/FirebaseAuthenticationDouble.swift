@@ -1,4 +1,5 @@
 import HTTPTypes
+import KeelCore
 public import KeelHTTP
 import Synchronization
 
@@ -213,7 +214,7 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
         guard parts.count == 3, parts[0] == "refresh", let generation = Int(parts[2]) else {
             throw Refusal("INVALID_REFRESH_TOKEN")
         }
-        let id = Self.decoded(parts[1]).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let id = Base64.decode(String(parts[1])).map { String(decoding: $0, as: UTF8.self) } ?? ""
         return try state.withLock { state in
             guard let user = state.users[id] else { throw Refusal("USER_NOT_FOUND") }
             guard !user.isDisabled else { throw Refusal("USER_DISABLED") }
@@ -238,32 +239,25 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
     private func tokens(_ id: String, _ user: User) -> [String: JSON] {
         let issued = now().timeIntervalSince1970.rounded(.down)
         let claims = Claims(sub: id, iat: issued, exp: issued + lifetime)
-        let parts = [
-            Data(#"{"alg":"none","typ":"JWT"}"#.utf8),
-            (try? JSONEncoder().encode(claims)) ?? Data(),
+        let parts: [[UInt8]] = [
+            Array(#"{"alg":"none","typ":"JWT"}"#.utf8),
+            (try? JSONEncoder().encode(claims)).map { Array($0) } ?? [],
         ]
         return [
-            "idToken": .text(parts.map(Self.encoded).joined(separator: ".") + "."),
-            "refreshToken": .text("refresh.\(Self.encoded(Data(id.utf8))).\(user.generation)"),
+            "idToken": .text(parts.map(Base64.encodeForURL).joined(separator: ".") + "."),
+            "refreshToken": .text(
+                "refresh.\(Base64.encodeForURL(Array(id.utf8))).\(user.generation)"
+            ),
             "expiresIn": .text("\(Int(lifetime))"),
             "localId": .text(id),
         ]
     }
 
-    private static func encoded(_ data: Data) -> String {
-        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-            .replacing("=", with: "")
-    }
-
-    private static func decoded(_ text: some StringProtocol) -> Data? {
-        let plain = String(text).replacing("-", with: "+").replacing("_", with: "/")
-        return Data(base64Encoded: plain + String(repeating: "=", count: (4 - text.count % 4) % 4))
-    }
-
     private static func claims(of token: String) -> Claims? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
-        return decoded(parts[1]).flatMap { try? JSONDecoder().decode(Claims.self, from: $0) }
+        return Base64.decode(String(parts[1]))
+            .flatMap { try? JSONDecoder().decode(Claims.self, from: Data($0)) }
     }
 
     // MARK: Answers

@@ -1,4 +1,5 @@
 import HTTPTypes
+import KeelCore
 import KeelHTTP
 import KeelStorage
 import KeelStorageFirestore

@@ -1,4 +1,5 @@
 import Foundation
+import KeelCore
 import KeelStorage
 import KeelStorageFirestore
 

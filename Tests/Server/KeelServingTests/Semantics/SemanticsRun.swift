@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import KeelCore
 import KeelStorageFirestore
 
 /// Sends the requests of a row to a server, and compares the answers.

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Base64 (RFC 4648), with the standard alphabet for values and the URL alphabet for positions.
+/// Base64 (RFC 4648), with the standard or the URL alphabet.
 package enum Base64 {
     /// Encodes bytes with the standard alphabet and padding.
     package static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
