@@ -18,7 +18,7 @@ struct GRPCStatus: Sendable {
         fields[.grpcStatus] = "\(number)"
         if !message.isEmpty { fields[.grpcMessage] = Self.encoded(message) }
         if let details, details.count <= Self.mostBytes {
-            fields[.grpcStatusDetails] = Base64.encode(details).trimmed("=")
+            fields[.grpcStatusDetails] = String(Base64.encode(details).prefix { $0 != "=" })
         }
         trailers = fields
     }
@@ -71,12 +71,6 @@ struct GRPCStatus: Sendable {
         case "n": return .nanoseconds(number)
         default: return nil
         }
-    }
-}
-
-extension String {
-    fileprivate func trimmed(_ end: Character) -> String {
-        String(prefix(through: lastIndex { $0 != end } ?? startIndex))
     }
 }
 

@@ -38,12 +38,6 @@ struct LocalDataSourceUnderTest<Element: Sendable & Equatable>: Sendable {
     }
 }
 
-extension Sequence {
-    fileprivate func count(where test: (Element) -> Bool) -> Int {
-        reduce(into: 0) { if test($1) { $0 += 1 } }
-    }
-}
-
 /// A factory of the data sources that checks open and of the elements that they store.
 ///
 /// ```swift
