@@ -78,7 +78,9 @@ extension RuleCheck {
         }
         guard !rule.fileNamed.isEmpty else { return nil }
         let names = rule.fileNamed.map { pattern in
-            declaration.map { replaced(pattern, with: $0.name) } ?? pattern
+            declaration.map {
+                pattern.replacing("{name}", with: $0.name, maxReplacements: 1)
+            } ?? pattern
         }
         guard !names.contains(where: { Glob($0).matches(name: String(file.name)) }) else {
             return nil
@@ -89,24 +91,5 @@ extension RuleCheck {
             \(shown) should be in a file called \
             \(names.map { "`\($0)`" }.joined(separator: " or ")).
             """
-    }
-
-    private func replaced(_ pattern: String, with name: String) -> String {
-        guard let mark = pattern.firstRange(of: "{name}") else { return pattern }
-        return pattern.replacingCharacters(in: mark, with: name)
-    }
-}
-
-extension String {
-    fileprivate func firstRange(of text: String) -> Range<Index>? {
-        indices.first { self[$0...].hasPrefix(text) }.map { start in
-            start..<index(start, offsetBy: text.count)
-        }
-    }
-
-    fileprivate func replacingCharacters(in range: Range<Index>, with text: String) -> String {
-        var copy = self
-        copy.replaceSubrange(range, with: text)
-        return copy
     }
 }
