@@ -318,7 +318,7 @@ private enum MemoryCursor {
         case 0? where bytes.count >= 10:
             self = .copy(after: Array(bytes[9...]), start: Int64(bigEndianBytes: bytes[1..<9]))
         case let first? where bytes.count <= 9 && Int(first) == Self.logKind + bytes.count - 1:
-            self = .log(bytes[1...].reduce(0) { $0 << 8 | Int64($1) })
+            self = .log(Int64(bigEndianBytes: bytes[1...]))
         default: return nil
         }
     }
