@@ -30,7 +30,8 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
     /// The standbys that may answer reads; nil if the location has only one host.
     let standbys: StandbyPool?
     let store: OpenStore
-    let line = CommitLine()
+    /// A group has two round trips, and so is worth the wait.
+    let line = CommitLine(gatheringUpTo: .microseconds(500))
     let pointReads: PointReads
     let signal = Signal()
     let watch: ChangeWatch

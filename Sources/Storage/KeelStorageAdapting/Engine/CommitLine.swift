@@ -6,6 +6,10 @@ internal import Synchronization
 /// A store has one write transaction at a time, and each transaction has a fixed cost. A caller that finds the queue
 /// empty writes at once. Later callers wait, and the next writer includes their batches in one transaction. Waiting
 /// blocks no thread.
+///
+/// A queue can *gather*: after a group of several callers, the next writer waits for a moment until as many are in the
+/// queue again. The callers of a group often commit again at once; the first of them would write alone, while the others
+/// wait for it.
 package final class CommitLine: Sendable {
     package typealias Outcome = Result<[Result<CommitReceipt, StorageError>], StorageError>
 
@@ -30,6 +34,20 @@ package final class CommitLine: Sendable {
         var isWriting = false
         var nextID: UInt64 = 0
         var waiting: [Waiter] = []
+        /// The number of callers in the current group.
+        var groupCount = 1
+        /// The number of callers for which the next writer waits.
+        var awaited: Int?
+
+        /// Removes and returns the next writer, if there is one.
+        mutating func next() -> Waiter? {
+            awaited = nil
+            guard !waiting.isEmpty else {
+                isWriting = false
+                return nil
+            }
+            return waiting.removeFirst()
+        }
     }
 
     /// The maximum number of writes in a shared transaction, which limits the wait of change log readers.
@@ -37,9 +55,14 @@ package final class CommitLine: Sendable {
     /// The size in bytes of the documents in a shared transaction above which no further batch is included.
     package static let mostBytes = 4 << 20
 
-    private let state = Mutex(State())
+    /// The number of callers in the smallest group after which the queue gathers.
+    private static let fewestGathered = 4
 
-    package init() {}
+    private let state = Mutex(State())
+    private let gatheringLimit: Duration?
+
+    /// Creates a queue that gathers for at most a time, or not at all.
+    package init(gatheringUpTo limit: Duration? = nil) { gatheringLimit = limit }
 
     package var count: Int { state.withLock { $0.waiting.count } }
 
@@ -59,11 +82,11 @@ package final class CommitLine: Sendable {
         guard let own else { return .write(isAlone: false) }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let turn = state.withLock { state -> Turn? in
-                    if Task.isCancelled { return .over(.failure(.cancellation)) }
+                let (turn, next) = state.withLock { state -> (Turn?, Waiter?) in
+                    if Task.isCancelled { return (.over(.failure(.cancellation)), nil) }
                     guard state.isWriting else {
                         state.isWriting = true
-                        return .write(isAlone: false)
+                        return (.write(isAlone: false), nil)
                     }
                     let waiter = Waiter(
                         id: own,
@@ -72,9 +95,11 @@ package final class CommitLine: Sendable {
                         continuation: continuation
                     )
                     state.waiting.append(waiter)
-                    return nil
+                    let isComplete = state.awaited.map { state.waiting.count >= $0 } ?? false
+                    return (nil, isComplete ? state.next() : nil)
                 }
                 if let turn { continuation.resume(returning: turn) }
+                next?.begin()
             }
         } onCancel: {
             let waiter = state.withLock { state -> Waiter? in
@@ -97,6 +122,7 @@ package final class CommitLine: Sendable {
                 return !waiter.isAlone && size.fits
             }
             state.waiting.removeFirst(fitting.count)
+            state.groupCount = fitting.count + 1
             return Array(fitting)
         }
     }
@@ -115,15 +141,27 @@ package final class CommitLine: Sendable {
 
     /// Gives the turn to the next caller.
     package func leave() {
-        let next = state.withLock { state -> Waiter? in
-            guard !state.waiting.isEmpty else {
-                state.isWriting = false
-                return nil
-            }
-            return state.waiting.removeFirst()
+        let (next, isGathering) = state.withLock { state -> (Waiter?, Bool) in
+            let count = state.groupCount
+            state.groupCount = 1
+            guard gatheringLimit != nil, count >= Self.fewestGathered, state.waiting.count < count,
+                state.waiting.first?.isAlone != true
+            else { return (state.next(), false) }
+            state.awaited = count
+            return (nil, true)
         }
-        if let next { next.continuation.resume(returning: .write(isAlone: next.isAlone)) }
+        next?.begin()
+        guard isGathering, let gatheringLimit else { return }
+        Task {
+            try? await Task.sleep(for: gatheringLimit)
+            // If this is late, it ends a later gathering sooner, which does no harm.
+            state.withLock { state in state.awaited == nil ? nil : state.next() }?.begin()
+        }
     }
+}
+
+extension CommitLine.Waiter {
+    fileprivate func begin() { continuation.resume(returning: .write(isAlone: isAlone)) }
 }
 
 /// The size of a shared transaction.

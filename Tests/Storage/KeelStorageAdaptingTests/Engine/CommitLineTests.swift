@@ -93,6 +93,54 @@ struct CommitLineTests {
         #expect(await second.value == "write")
     }
 
+    /// Writes a group of a caller and three that wait.
+    private static func writeGroup(in line: CommitLine) async throws {
+        let first = turn(in: line, for: [batch(1)])
+        #expect(await first.value == "write")
+        var tasks: [Task<String, Never>] = []
+        for _ in 0..<3 {
+            tasks.append(turn(in: line, for: [batch(1)]))
+            try await waitUntil { line.count == tasks.count }
+        }
+        for other in line.others(along: [batch(1)]) { other.finish(.success([])) }
+        for task in tasks { #expect(await task.value == "over, 0") }
+        line.leave()
+    }
+
+    @Test("A queue that gathers waits until as many callers have come as the group had")
+    func gathers() async throws {
+        let line = CommitLine(gatheringUpTo: .seconds(3600))
+        try await Self.writeGroup(in: line)
+        var tasks: [Task<String, Never>] = []
+        for _ in 0..<3 {
+            tasks.append(Self.turn(in: line, for: [Self.batch(1)]))
+            try await waitUntil { line.count == tasks.count }
+        }
+        let last = Self.turn(in: line, for: [Self.batch(1)])
+        #expect(await tasks[0].value == "write")
+        let others = line.others(along: [Self.batch(1)])
+        #expect(others.count == 3)
+        for other in others { other.finish(.success([])) }
+        #expect(await last.value == "over, 0")
+    }
+
+    @Test("The wait for callers who do not return ends, and small groups are followed by none")
+    func endsGathering() async throws {
+        let line = CommitLine(gatheringUpTo: .milliseconds(1))
+        try await Self.writeGroup(in: line)
+        #expect(Self.words(await line.turn(for: [])) == "write")
+        let next = Self.turn(in: line, for: [])
+        try await waitUntil { line.count == 1 }
+        line.leave()
+        #expect(await next.value == "write")
+
+        let patient = CommitLine(gatheringUpTo: .seconds(3600))
+        _ = await patient.turn(for: [])
+        _ = patient.others(along: [])
+        patient.leave()
+        #expect(Self.words(await patient.turn(for: [])) == "write")
+    }
+
     private final class Count: Sendable {
         let value = Mutex(0)
     }
