@@ -17,7 +17,7 @@ GROUPS = [
         "Coming from elsewhere",
         ["ComingFromFirebase", "InsteadOfTheFirestoreEmulator", "ComingFromTheDocuments", "Checklists"],
     ),
-    ("Servers", ["Deployment", "PostgreSQL", "Scaling", "Operations"]),
+    ("Servers", ["Deployment", "AccessRules", "PostgreSQL", "Scaling", "Operations"]),
     ("Logs and analytics", ["Logging", "Analytics", "AnalyticsDestinations"]),
     ("Facts", ["Benchmarks", "Cost", "Conformance", "Platforms", "Coverage", "Lint"]),
 ]
