@@ -12,7 +12,7 @@ import re
 import sys
 
 GROUPS = [
-    ("Start here", ["YourFirstWeek", "CommandLine", "Architecture"]),
+    ("Start here", ["YourFirstWeek", "Offline", "CommandLine", "Architecture"]),
     (
         "Coming from elsewhere",
         ["ComingFromFirebase", "InsteadOfTheFirestoreEmulator", "ComingFromTheDocuments", "Checklists"],
