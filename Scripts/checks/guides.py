@@ -12,7 +12,7 @@ import re
 import sys
 
 GROUPS = [
-    ("Start here", ["YourFirstWeek", "Offline", "CommandLine", "Architecture"]),
+    ("Start here", ["YourFirstWeek", "Offline", "UserData", "CommandLine", "Architecture"]),
     (
         "Coming from elsewhere",
         ["ComingFromFirebase", "InsteadOfTheFirestoreEmulator", "ComingFromTheDocuments", "Checklists"],
