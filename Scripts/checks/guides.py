@@ -12,10 +12,16 @@ import re
 import sys
 
 GROUPS = [
-    ("Start here", ["YourFirstWeek", "Offline", "UserData", "CommandLine", "Architecture"]),
+    ("Start here", ["YourFirstWeek", "Xcode", "Offline", "UserData", "CommandLine", "Architecture"]),
     (
         "Coming from elsewhere",
-        ["ComingFromFirebase", "InsteadOfTheFirestoreEmulator", "ComingFromTheDocuments", "Checklists"],
+        [
+            "ComingFromFirebase",
+            "InsteadOfTheFirestoreEmulator",
+            "ComingFromOtherDatabases",
+            "ComingFromTheDocuments",
+            "Checklists",
+        ],
     ),
     ("Servers", ["Deployment", "AccessRules", "PostgreSQL", "Scaling", "Operations"]),
     ("Logs and analytics", ["Logging", "Analytics", "AnalyticsDestinations"]),
