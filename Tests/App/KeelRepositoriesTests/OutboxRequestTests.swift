@@ -105,7 +105,7 @@ struct OutboxRequestTests {
         let write = try OutboxRequest(PostNote(text: "")).write(key: "k")
         let service = try TestService()
         service.transport.enqueue(contentsOf: [conflict])
-        let later = OutboxDelivery(write, attempt: 2)
+        let later = OutboxDelivery(write, attempt: 2, mayHaveArrived: true)
         let verdict = await HTTPOutboxSender(service.client).send(later)
         #expect(verdict == .failed(reason: reason, after: .zero))
         let slow = ScriptedHTTPTransport(

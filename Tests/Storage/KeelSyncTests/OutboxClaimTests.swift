@@ -92,6 +92,7 @@ struct OutboxClaimTests {
         #expect(try await makeOutbox().flush(sending: server))
         // The server may still be processing the first one, which is no reason to give the write up.
         #expect(server.deliveries.map(\.attempt) == [2])
+        #expect(server.deliveries.map(\.mayHaveArrived) == [true])
     }
 
     @Test("After a machine restart, the time of day determines the end of a claim")

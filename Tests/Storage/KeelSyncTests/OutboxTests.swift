@@ -244,6 +244,9 @@ struct OutboxTests {
         let server = RecordingServer()
         try await outbox.flush(sending: server)
         #expect(server.applied.map(\.idempotencyKey) == ["a"])
+        #expect(away.deliveries.allSatisfy { !$0.mayHaveArrived })
+        #expect(broken.deliveries.map(\.mayHaveArrived) == [false, true, true])
+        #expect(server.deliveries.map(\.mayHaveArrived) == [true])
     }
 
     @Test("Large writes are read a few at a time, and sent in order")
@@ -284,6 +287,8 @@ struct OutboxTests {
         #expect(try await outbox.flush(sending: server))
         #expect(server.bodies.sorted() == ["again", "better"])
         #expect(server.applied.map(\.idempotencyKey).sorted() == ["again.1", "edited.1"])
+        // The server does not know the new keys.
+        #expect(server.applied.allSatisfy { !$0.mayHaveArrived })
         let error = await #expect(throws: OutboxError.self) { try await outbox.retry("dropped") }
         #expect(error?.code == .notFound)
         #expect(try await outbox.rejected().isEmpty)

@@ -16,7 +16,7 @@ public import KeelSync
 /// |---|---|
 /// | status 200 to 299; 404 and 410 to `DELETE` | accepted |
 /// | 408, 425, 429, 500, 502, 503, 504 | failed, with the delay of `Retry-After` |
-/// | 409 after an earlier attempt, which the server may still be processing | failed, likewise |
+/// | 409 if an earlier attempt may have arrived, which the server may still be processing | failed, likewise |
 /// | 401, or unavailable credentials | unreachable: waits for the user to sign in |
 /// | another user than the write's owner is signed in | unreachable: waits for the owner |
 /// | the write has an owner, and the client's source of tokens does not name its user | rejected |
@@ -50,7 +50,7 @@ public struct HTTPOutboxSender: OutboxSender {
         if let owner = delivery.write.owner { options.owner = owner }
         switch await client.response(to: endpoint, options: options) {
         case .success(let response):
-            let isRepeated = delivery.attempt > 1 || response.notes.attempt > 1
+            let isRepeated = delivery.mayHaveArrived || response.notes.attempt > 1
             return Self.verdict(on: response, to: request.method, isRepeated: isRepeated)
         case .failure(let error): return Self.verdict(on: error)
         }

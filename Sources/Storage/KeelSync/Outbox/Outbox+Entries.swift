@@ -229,6 +229,7 @@ extension OutboxEntry {
             FieldChange("status", .set(.string(Self.pendingStatus))),
             FieldChange("generation", .set(.integer(Int64(generation + (isNewWish ? 1 : 0))))),
             FieldChange("isRefused", .remove),
+            FieldChange("isInDoubt", .set(.boolean(!isNewWish))),
             FieldChange("attempts", .set(0)), FieldChange("tries", .set(0)),
             // Moves the entry behind the writes enqueued since.
             FieldChange("at", .transform(.commitTime)),

@@ -47,6 +47,8 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     private(set) var tries: Int
     /// Whether the last attempt did not reach the server.
     let isUnreached: Bool
+    /// Whether an earlier attempt with the same idempotency key may have reached the server.
+    let isInDoubt: Bool
     /// The runner that holds the lease.
     let owner: String?
     /// The end of the lease, in the reader's time of day; nil if there is none.
@@ -93,6 +95,8 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         self.enqueuedAt = enqueuedAt
         lastFailure = fields["lastFailure"]?.stringValue
         isUnreached = fields["isUnreached"]?.booleanValue ?? false
+        // Earlier versions did not store this.
+        isInDoubt = fields["isInDoubt"]?.booleanValue ?? (attempts > 0)
         owner = fields["owner"]?.stringValue
         (claimEnd, isClaimCertain) = Self.claim(in: fields, at: moment)
         notBefore = Self.pauseEnd(in: fields, at: moment)

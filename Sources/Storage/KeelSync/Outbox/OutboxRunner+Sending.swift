@@ -42,8 +42,11 @@ extension OutboxRunner {
         // Counted before the attempt, which may end with the process.
         let tries = entry.tries + 1
         let claim =
-            [FieldChange("tries", .set(.integer(Int64(tries))))]
-            + OutboxEntry.claiming(for: owner, at: core.moment, lasting: claimLength)
+            [
+                FieldChange("tries", .set(.integer(Int64(tries)))),
+                // Until the attempt turns out not to have reached the server.
+                FieldChange("isInDoubt", .set(.boolean(true))),
+            ] + OutboxEntry.claiming(for: owner, at: core.moment, lasting: claimLength)
         return try await core.change(entry, claim).map { revision in
             OutboxEntry(entry, revision: revision, tries: tries)
         }
@@ -56,7 +59,8 @@ extension OutboxRunner {
         let delivery = OutboxDelivery(
             entry.write,
             idempotencyKey: entry.idempotencyKey,
-            attempt: entry.tries
+            attempt: entry.tries,
+            mayHaveArrived: entry.isInDoubt
         )
         let limit = timer.now + core.configuration.sendTimeout
         let (verdict, wasReached) = await timer.run(until: limit) { [sender] in
@@ -139,6 +143,7 @@ extension OutboxRunner {
                 [
                     FieldChange("attempts", .set(.integer(Int64(attempts)))),
                     FieldChange("isUnreached", .set(.boolean(!counts))),
+                    FieldChange("isInDoubt", .set(.boolean(counts || entry.isInDoubt))),
                     FieldChange("lastFailure", .set(.string(reason))),
                 ] + OutboxEntry.unclaiming + OutboxEntry.pausing(at: moment, for: pause)
             ) != nil

@@ -22,11 +22,21 @@ public struct OutboxDelivery: Sendable, Hashable {
     /// The number of the attempt, counted from 1 across restarts; includes attempts whose process ended.
     public let attempt: Int
 
+    /// Whether an earlier attempt with the same idempotency key may have reached the server, which may still be
+    /// processing it.
+    public let mayHaveArrived: Bool
+
     /// Creates a delivery, for tests of a sender.
-    public init(_ write: OutboxWrite, idempotencyKey: String? = nil, attempt: Int = 1) {
+    public init(
+        _ write: OutboxWrite,
+        idempotencyKey: String? = nil,
+        attempt: Int = 1,
+        mayHaveArrived: Bool = false
+    ) {
         self.write = write
         self.idempotencyKey = idempotencyKey ?? write.id
         self.attempt = attempt
+        self.mayHaveArrived = mayHaveArrived
     }
 }
 
