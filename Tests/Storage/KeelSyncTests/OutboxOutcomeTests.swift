@@ -84,6 +84,40 @@ struct OutboxOutcomeTests {
         #expect(await outcome(of: "a") == nil)
     }
 
+    @Test("A write that the server has accepted is not sent again if it is enqueued again")
+    func sendsOnce() async throws {
+        try await makeOutbox().enqueue(.note("a"))
+        let server = RecordingServer()
+        #expect(try await makeOutbox().flush(sending: server))
+        // A call whose effect was unknown is repeated, perhaps by a later launch.
+        let outbox = makeOutbox()
+        let receipt = try await outbox.enqueue(.note("a"))
+        #expect(try await outbox.flush(sending: server))
+        #expect(server.deliveries.count == 1)
+        try await receipt.server()
+        let error = await #expect(throws: StorageError.self) {
+            try await outbox.enqueue(.note("a")) { try $0.set("notes/a", ["n": 1]) }
+        }
+        #expect(error?.code == .alreadyExists)
+        #expect(try await storage.findDocument("notes/a") == nil)
+    }
+
+    @Test("A discarded write can be enqueued again with a change of the app's documents")
+    func putsInAgainWithChange() async throws {
+        let outbox = makeOutbox()
+        try await outbox.enqueue(.note("a"))
+        try await outbox.discard("a")
+        try await outbox.enqueue(.note("a")) { try $0.set("notes/a", ["n": 1]) }
+        #expect(try await outbox.pending().map(\.id) == ["a"])
+        #expect(try await storage.findDocument("notes/a") != nil)
+        // The app's own condition does not hold.
+        let error = await #expect(throws: StorageError.self) {
+            try await outbox.enqueue(.note("b")) { try $0.create("notes/a", ["n": 2]) }
+        }
+        #expect(error?.code == .alreadyExists)
+        #expect(try await outbox.pending().map(\.id) == ["a"])
+    }
+
     @Test("Outcomes of writes are removed after a week")
     func forgets() async throws {
         try await makeOutbox().enqueue(.note("a"))

@@ -44,6 +44,9 @@ public struct Outbox: Sendable {
 
     /// Adds a write to the outbox.
     ///
+    /// A write with the id of one that is in the outbox, or that the server has accepted in the last seven days, adds
+    /// nothing: the receipt is that of the earlier one.
+    ///
     /// - Returns: The receipt, once the write is on disk.
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``. After the latter, the write
     ///   may be in the outbox; call again with the same value to be sure.
@@ -53,10 +56,14 @@ public struct Outbox: Sendable {
         let insertion = try core.insertion(of: write)
         let receipt = core.receipts.receipt(for: write.id, core)
         do throws(StorageError) {
-            _ = try await core.client.commitOwn([insertion], for: "enqueue")
+            try await core.adding(write.id) { condition async throws(StorageError) in
+                _ = try await core.client.commitOwn([insertion, condition], for: "enqueue")
+            }
         } catch {
-            // An earlier call has added it.
-            guard error.code == .alreadyExists else { throw OutboxError(error, write: write.id) }
+            // An earlier call has added it, and perhaps a runner has sent it since.
+            guard error.code == .alreadyExists || error.code == .conflict else {
+                throw OutboxError(error, write: write.id)
+            }
         }
         receipt.reopen()
         core.ring()
@@ -73,7 +80,8 @@ public struct Outbox: Sendable {
     ///
     /// - Returns: The receipt, once the write and the changes are on disk.
     /// - Throws: ``OutboxError``, `StorageError`, or the error of `changes`. Nothing was written, unless the error's
-    ///   effect is unknown.
+    ///   effect is unknown. The code is `alreadyExists` if a write with the same id is in the outbox, or if the server
+    ///   has accepted it in the last seven days.
     @discardableResult
     public func enqueue(
         _ write: OutboxWrite,
@@ -84,14 +92,19 @@ public struct Outbox: Sendable {
         var batch = WriteBatchBuilder()
         try changes(&batch)
         try enqueue(write, in: &batch)
-        _ = try await core.client.commit(batch, for: "enqueue")
+        try await core.adding(write.id) { [batch] condition async throws(StorageError) in
+            var batch = batch
+            batch.addOwn(condition) {}
+            _ = try await core.client.commit(batch, for: "enqueue")
+        }
         return receipt
     }
 
     /// Adds a write to a batch or a transaction of the outbox's store.
     ///
     /// The write is in the outbox once the batch is committed. A batch fails if a write with the same id is in the
-    /// outbox.
+    /// outbox. Unlike the other methods, this one does not prevent a write that the server has accepted from being sent
+    /// again: give a batch that may be repeated a condition of its own.
     ///
     /// - Parameters:
     ///   - write: The write.

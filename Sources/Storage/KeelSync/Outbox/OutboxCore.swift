@@ -99,6 +99,45 @@ final class OutboxCore: Sendable {
         }
     }
 
+    /// Performs a commit that adds a write, under a condition that does not hold if the server has accepted it.
+    ///
+    /// A write that was discarded can be added again.
+    func adding(
+        _ id: String,
+        _ commit: (_ condition: DocumentWrite) async throws(StorageError) -> Void
+    ) async throws(StorageError) {
+        var condition = DocumentWrite(outcomes.document(id), .verify, if: .isMissing)
+        while true {
+            do throws(StorageError) {
+                return try await commit(condition)
+            } catch {
+                guard error.code == .alreadyExists || error.code == .conflict,
+                    let next = try await conditionToAdd(id), next != condition
+                else { throw error }
+                condition = next
+            }
+        }
+    }
+
+    /// Returns the condition under which a write can be added; nil if it is in the outbox or was accepted.
+    private func conditionToAdd(_ id: String) async throws(StorageError) -> DocumentWrite? {
+        let outcome = outcomes.document(id)
+        var request = ReadRequest(.documents([collection.document(id), outcome]))
+        request.reportsUnreadable = true
+        let result = try await client.read(request, for: "enqueue")
+        guard case .documents(let documents) = result.payload, documents.count == 2,
+            item(documents[0], id, in: result) == nil
+        else { return nil }
+        guard let note = documents[1] else {
+            let isUnreadable = result.unreadable.contains { $0.path == outcome }
+            return isUnreadable
+                ? .delete(outcome, if: .exists)
+                : DocumentWrite(outcome, .verify, if: .isMissing)
+        }
+        guard note["outcome"]?.stringValue == OutboxOutcome.discarded.rawValue else { return nil }
+        return .delete(outcome, if: .revision(note.revision))
+    }
+
     /// Changes an entry if it still has the revision that was read.
     ///
     /// - Returns: The new revision, or nil if the entry was changed or removed.
