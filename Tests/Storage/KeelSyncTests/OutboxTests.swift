@@ -215,6 +215,22 @@ struct OutboxTests {
         #expect(server.deliveries.map(\.attempt) == [1, 2, 3, 4])
     }
 
+    @Test("A server cannot ask for a delay of more than an hour", arguments: [86_400, .max / 4])
+    func boundsRequestedDelays(seconds: Int64) async throws {
+        let outbox = makeOutbox()
+        try await outbox.enqueue(.note("a"))
+        let server = RecordingServer { delivery in
+            delivery.attempt == 1 ? .failed(after: .seconds(seconds)) : .taken
+        }
+        try await outbox.flush(sending: server)
+        wall.advance(by: 3_599)
+        #expect(try await outbox.flush(sending: server) == false)
+        #expect(server.deliveries.count == 1)
+        wall.advance(by: 1)
+        #expect(try await outbox.flush(sending: server))
+        #expect(server.bodies == ["a"])
+    }
+
     @Test("Too many failures reject a write, not counting those that did not reach the server")
     func givesUp() async throws {
         // With a stopped clock, no attempt times out.

@@ -23,6 +23,11 @@ extension Outbox {
             maximumDelay: .seconds(300)
         )
 
+        /// The maximum delay that a server can ask for, as with `Retry-After`; a longer one is shortened to it.
+        ///
+        /// A write and the later ones of its key would otherwise wait for a day or a year because of one response.
+        public var maximumRequestedDelay = Duration.seconds(3_600)
+
         /// The maximum number of writes sent at the same time.
         public var concurrency = 4
 

@@ -129,7 +129,8 @@ extension OutboxRunner {
         let position = counts ? attempts : entry.tries
         let drawn = policy.maximumDelay(before: position) * core.configuration.jitter()
         // Attempts that do not reach the server are not counted: without a delay they would repeat endlessly.
-        let pause = max(drawn, asked ?? .zero, counts ? .zero : Self.shortestPause)
+        let requested = min(asked ?? .zero, core.configuration.maximumRequestedDelay)
+        let pause = max(drawn, requested, counts ? .zero : Self.shortestPause)
         let moment = core.moment
         let age = moment.wall.duration(since: entry.enqueuedAt)
         if counts,

@@ -50,7 +50,8 @@ public enum OutboxVerdict: Sendable, Hashable {
     /// The server refused the write, and would refuse it again.
     case rejected(reason: String)
 
-    /// The attempt failed for a temporary reason; `after` is the delay that the server asks for.
+    /// The attempt failed for a temporary reason; `after` is the delay that the server asks for, which the outbox
+    /// grants up to ``Outbox/Configuration/maximumRequestedDelay``.
     case failed(reason: String, after: Duration? = nil)
 
     /// The attempt did not reach the server, and does not count.
