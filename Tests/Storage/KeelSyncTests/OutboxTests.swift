@@ -215,7 +215,10 @@ struct OutboxTests {
         #expect(server.deliveries.map(\.attempt) == [1, 2, 3, 4])
     }
 
-    @Test("A server cannot ask for a delay of more than an hour", arguments: [86_400, .max / 4])
+    @Test(
+        "A server cannot ask for a delay of more than an hour",
+        arguments: [86_400, .max / 4] as [Int64]
+    )
     func boundsRequestedDelays(seconds: Int64) async throws {
         let outbox = makeOutbox()
         try await outbox.enqueue(.note("a"))
