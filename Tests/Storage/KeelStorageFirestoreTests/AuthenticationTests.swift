@@ -89,6 +89,48 @@ struct AuthenticationTests {
         }
     }
 
+    /// The tokens of the user who is signed in; another user signs in during the first pause.
+    private final class Switching: TokenSource, Clock {
+        typealias Instant = ImmediateClock.Instant
+
+        private let user = Mutex("ann")
+        private let clock = ImmediateClock()
+
+        var identity: String? { user.withLock { $0 } }
+        var now: Instant { clock.now }
+        var minimumResolution: Duration { clock.minimumResolution }
+
+        func token() async throws -> AccessToken { AccessToken("token of \(user.withLock { $0 })") }
+
+        func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+            user.withLock { $0 = "ben" }
+            try await clock.sleep(until: deadline, tolerance: tolerance)
+        }
+    }
+
+    @Test("a commit is not repeated for another user, and one whose reply was lost says so")
+    func oneUserForAllAttempts() async throws {
+        let cases: [(failure: TransportError, effect: StorageError.Effect)] = [
+            (TransportError(.connectionRefused), .none), (TransportError(.connectionLost), .unknown),
+        ]
+        for (failure, effect) in cases {
+            let session = Switching()
+            let scripted = try Scripted.keel(
+                [.schema, .failure(failure), .keel("{}")],
+                authentication: .source(session)
+            )
+            let storage = scripted.adapter.retrying(.attempts(3), clock: session)
+            await expect(.unauthenticated, effect: effect) {
+                let results = try await storage.commit([WriteBatch([.delete("a/1")])])
+                _ = try #require(results.first).get()
+            }
+            #expect(tokens(scripted) == ["Bearer token of ann", "Bearer token of ann"])
+            // The next commit is the new user's.
+            _ = try? await storage.commit([WriteBatch([.delete("a/1")])])
+            #expect(tokens(scripted).last == "Bearer token of ben")
+        }
+    }
+
     // MARK: Listening
 
     /// A server that accepts a single token.

@@ -79,6 +79,19 @@ struct RetryingBatchesTests {
         #expect(results[0].failure?.effect == StorageError.Effect.none)
     }
 
+    @Test(
+        "A caller whom the store no longer lets in does not learn whether the lost call took effect",
+        arguments: [StorageError.Code.unauthenticated, .permissionDenied]
+    )
+    func refusedAtTheDoor(code: StorageError.Code) async throws {
+        let flaky = memory.failing([
+            .lostReply(StorageError(.unavailable, "", effect: .unknown)), .failBatches([0], code),
+        ])
+        let results = try await flaky.retrying(.atOnce(2)).commit([incrementBatch("counters/1")])
+        #expect(results.map { $0.failure?.code } == [code])
+        #expect(results[0].failure?.effect == .unknown)
+    }
+
     @Test("Too few results from a store are an error, not a crash")
     func missingResults() async {
         let broken = ScriptedStorageAdapter(commits: [.success([])])

@@ -69,7 +69,7 @@ struct CommitAttempts {
             }
             if error.effect == .unknown { uncertain.insert(index) }
             // A permanent error for a batch with an id is definite, even after a lost reply.
-            answers[index] = error.isTransient ? .failure(marked(error, at: index)) : result
+            answers[index] = error.isVerdict ? result : .failure(marked(error, at: index))
             if mayRepeat(error) { unsettled.append(index) }
         }
         open = unsettled.filter { !isOvertaken($0) }
@@ -97,6 +97,13 @@ struct CommitAttempts {
 }
 
 extension StorageError {
+    /// Whether the store has decided about the batch, and knows whether an earlier attempt has applied it.
+    fileprivate var isVerdict: Bool {
+        // A call that the store does not let in, or that was never made, has not looked for the batch's id.
+        let isOutside = [.unauthenticated, .permissionDenied, .cancelled].contains(code)
+        return !isTransient && !isOutside
+    }
+
     fileprivate var withUnknownEffect: StorageError {
         StorageError(
             code,

@@ -13,6 +13,9 @@ public import KeelStorageAdapting
 /// stay in the order of the batches. A batch is not retried once a later batch of the call has taken effect on the
 /// same document, because the older write would overwrite it.
 ///
+/// All attempts of a commit are for one user: if another one has signed in, a `FirestoreStorageAdapter` sends nothing
+/// more, and the commit fails with `unauthenticated`. A repeated read returns what the current user may see.
+///
 /// Place it outside a timeout, so that each attempt has its own, and inside observation, so that only the outcome is
 /// logged. Conflicts are not retried: they need a new read, as `StorageClient.transaction(_:)` does.
 public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
@@ -67,12 +70,13 @@ public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
             isIdempotent && policy.attempts > 1 ? batches.map(identified) : batches,
             isIdempotent: isIdempotent
         )
+        let context = StorageContext.current.repeated()
         do throws(StorageError) {
             try await withRetry(policy, clock: clock, shouldRetry: attempts.mayRepeat) {
                 (_: Int) async throws(StorageError) in
                 let results: [Result<CommitReceipt, StorageError>]
                 do throws(StorageError) {
-                    results = try await upstream.commit(attempts.openBatches)
+                    results = try await commit(attempts.openBatches, in: context)
                 } catch {
                     throw attempts.fail(with: error)
                 }
@@ -83,6 +87,21 @@ public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
             guard attempts.hasAnswers else { throw error }
         }
         return attempts.results
+    }
+
+    private func commit(
+        _ batches: [WriteBatch],
+        in context: StorageContext
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        let outcome = await context.bind {
+            () async -> Result<[Result<CommitReceipt, StorageError>], StorageError> in
+            do throws(StorageError) {
+                return .success(try await upstream.commit(batches))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try outcome.get()
     }
 
     private func identified(_ batch: WriteBatch) -> WriteBatch {

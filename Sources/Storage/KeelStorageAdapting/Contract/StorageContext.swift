@@ -33,14 +33,21 @@ public struct StorageContext: Sendable {
     ///
     /// A server reads the changes that all its listeners share without a principal.
     public let principal: StoragePrincipal?
+    /// The attempts of the call, if it is repeated for the user of the first one.
+    package let attempts: StorageAttempts?
     private let deadline: Deadline?
 
     /// Creates a context of the app itself, without limits.
     package init() { self.init(principal: nil, deadline: nil) }
 
-    private init(principal: StoragePrincipal?, deadline: Deadline?) {
+    private init(
+        principal: StoragePrincipal?,
+        deadline: Deadline?,
+        attempts: StorageAttempts? = nil
+    ) {
         self.principal = principal
         self.deadline = deadline
+        self.attempts = attempts
     }
 
     /// The time left for the call, zero or negative after the deadline; nil without a limit.
@@ -55,11 +62,20 @@ public struct StorageContext: Sendable {
         if let timeLeft, timeLeft <= limit { return self }
         let timer = DeadlineTimer.on(clock)
         let deadline = Deadline(timer: timer, end: timer.now + limit, limit: limit)
-        return StorageContext(principal: principal, deadline: deadline)
+        return StorageContext(principal: principal, deadline: deadline, attempts: attempts)
     }
 
     package func of(_ principal: StoragePrincipal?) -> StorageContext {
-        StorageContext(principal: principal, deadline: deadline)
+        StorageContext(principal: principal, deadline: deadline, attempts: attempts)
+    }
+
+    /// Returns the context of all attempts of a call.
+    package func repeated() -> StorageContext {
+        StorageContext(
+            principal: principal,
+            deadline: deadline,
+            attempts: attempts ?? StorageAttempts()
+        )
     }
 
     /// Runs a closure outside any call, for example to start a task that serves many callers.

@@ -45,9 +45,13 @@ final class FirestoreConnection: Sendable {
             }
             call.headers[Self.timeoutField] = "\(left / .seconds(1))"
         }
+        var options = HTTPCallOptions()
+        if let attempts = StorageContext.current.attempts {
+            options.pin = attempts.remembered { SessionPin() }
+        }
         let response: NetworkResponse
         do throws(TransportError) {
-            response = try await client.response(to: call).get()
+            response = try await client.response(to: call, options: options).get()
         } catch {
             throw StorageError(transport: error, isWrite: call.isWrite)
         }

@@ -1,0 +1,18 @@
+internal import Synchronization
+
+/// The attempts of one call, in which an adapter remembers for whom it made the first one.
+package final class StorageAttempts: Sendable {
+    private let memory = Mutex<(any Sendable)?>(nil)
+
+    package init() {}
+
+    /// Returns the value that the first attempt made.
+    package func remembered<Value: Sendable>(_ make: () -> Value) -> Value {
+        memory.withLock { memory in
+            if let value = memory as? Value { return value }
+            let value = make()
+            memory = value
+            return value
+        }
+    }
+}
