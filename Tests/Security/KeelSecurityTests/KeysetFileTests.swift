@@ -4,6 +4,7 @@ import Foundation
 import KeelCore
 import KeelSecurity
 import KeelTestKit
+import Synchronization
 import Testing
 
 @Suite("Keyset files")
@@ -126,7 +127,7 @@ struct KeysetFileTests {
         }
     }
 
-    @Test("A ring without storage destroys no key")
+    @Test("A ring without storage destroys no key, and one without a file only at a certain time")
     func nothingKept() throws {
         var keyset = try Keyset.make(.aes256GCM)
         let old = keyset.primaryID
@@ -136,11 +137,20 @@ struct KeysetFileTests {
         let ring = KeyRing(keyset)
         _ = try ring.encrypt(Data(), associatedData: Data())
         #expect(try ring.decrypt(sealed, associatedData: Data()) == Data([1]))
+        let now = Mutex(Date(timeIntervalSince1970: 2_000_000_000))
+        let saved = Mutex<Keyset?>(nil)
         var configuration = KeyRing.Configuration()
-        configuration.save = { _ in }
+        configuration.save = { keyset in saved.withLock { $0 = keyset } }
+        configuration.now = { now.withLock { $0 } }
         let keeping = KeyRing(keyset, configuration: configuration)
-        _ = try keeping.encrypt(Data(), associatedData: Data())
-        #expect(keeping.keyset.key(old)?.status == .destroyed)
+        // The clock is years ahead between the first two messages.
+        for seconds in [1e8, -1e8, 2_900, 701] {
+            now.withLock { $0 += seconds }
+            _ = try keeping.encrypt(Data(), associatedData: Data())
+            let isDestroyed = keeping.keyset.key(old)?.status == .destroyed
+            #expect(isDestroyed == (seconds == 701), "after \(seconds) seconds")
+        }
+        #expect(saved.withLock { $0 }?.key(old)?.status == .destroyed)
     }
 
     @Test("A clock that is years ahead for a while destroys no key")

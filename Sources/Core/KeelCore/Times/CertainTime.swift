@@ -1,15 +1,26 @@
-/// The time that a clock has surely reached, kept in a file.
+/// The time that a clock has surely reached, kept in a file or in memory.
 ///
 /// A clock can be years ahead for a while, for example after a start without a battery, and what is removed for its age
 /// meanwhile is gone. So a time that the clock shows is certain only once the clock shows a later one after a pause,
 /// and has shown no earlier one in between.
 package struct CertainTime: Hashable, Sendable {
     /// The longest pause, in microseconds.
-    private static let longestPause: Int64 = 3_600 * 1_000_000
+    package static let longestPause: Int64 = 3_600 * 1_000_000
 
     /// The time that becomes certain after the pause.
     private var shown: Int64
-    private var certain: Int64?
+    /// A time that the clock has surely reached, in microseconds since 1970; nil while none is certain.
+    package private(set) var certain: Int64?
+
+    /// Notes what the clock shows, in microseconds since 1970.
+    package mutating func note(_ now: Int64, pause: Int64) {
+        if now < shown {
+            shown = now
+            certain = certain.map { min($0, now) }
+        } else if now - shown >= pause {
+            (certain, shown) = (shown, now)
+        }
+    }
 
     /// Returns the time before which everything is surely older than a limit, and notes what the clock shows.
     ///
@@ -32,12 +43,7 @@ package struct CertainTime: Hashable, Sendable {
     ) -> Int64? {
         let known = noted(in: path, files)
         var next = known ?? CertainTime(shown: now, certain: nil)
-        if now < next.shown {
-            next.shown = now
-            next.certain = next.certain.map { min($0, now) }
-        } else if now - next.shown >= min(limit / 4, longestPause) {
-            (next.certain, next.shown) = (next.shown, now)
-        }
+        next.note(now, pause: min(limit / 4, longestPause))
         if next != known {
             do throws(FileSystemError) {
                 try files.replaceFile(path, by: path + ".part", with: next.bytes)
@@ -63,4 +69,9 @@ package struct CertainTime: Hashable, Sendable {
         guard let first = times.first, let shown = first, shown >= 0 else { return nil }
         return CertainTime(shown: shown, certain: times.count > 1 ? times[1] : nil)
     }
+}
+
+extension CertainTime {
+    /// Creates a time of which nothing is certain yet.
+    package init(shownAt now: Int64) { self.init(shown: now, certain: nil) }
 }

@@ -35,7 +35,8 @@ public final class KeyRing: Sendable {
         /// The closure runs while other callers wait to encrypt. It must have stored the keyset when it returns, and
         /// must not call the ring.
         ///
-        /// Dates are checked on encryption, and decide which key encrypts even if this is nil.
+        /// Dates are checked on encryption, and decide which key encrypts even if this is nil. A ring without a
+        /// ``KeysetFile`` destroys a key an hour after its creation at the earliest: see ``KeyDates/destroyAfter``.
         public var save: (@Sendable (Keyset) throws -> Void)?
         /// The clock.
         public var now: @Sendable () -> Date = { Date.now }
@@ -164,9 +165,8 @@ public final class KeyRing: Sendable {
     private func doWhatIsDue(_ state: inout KeyRingState) throws(SecurityError) {
         guard state.hasDates else { return }
         let now = configuration.now()
-        let destroys = destroysAtOnce
-        if state.isDue(at: now, destroying: destroys) {
-            try change(&state) { keyset in _ = keyset.advance(to: now, destroying: destroys) }
+        if state.isDue(at: now) {
+            try change(&state) { keyset in _ = keyset.advance(to: now, destroying: false) }
         }
         try destroyWhatIsDue(&state, at: now)
         guard state.keyset.primary.dates.allowsEncryption(at: now) else {
@@ -177,16 +177,21 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// Destroys the keys of a file whose dates have surely passed.
+    /// Destroys the keys whose dates have surely passed, in a ring that can save its keyset.
     ///
-    /// A clock can be years ahead for a while, and what a destroyed key has encrypted is lost.
+    /// A clock can be years ahead for a while, and what a destroyed key has encrypted is lost. Destroying a key without
+    /// saving would not last: the next launch would have it again.
     private func destroyWhatIsDue(
         _ state: inout KeyRingState,
         at now: Date
     ) throws(SecurityError) {
-        guard let follower, state.looksForDestruction(at: now),
-            let time = follower.certainTime(at: now)
-        else { return }
+        guard keeps, state.looksForDestruction(at: now) else { return }
+        let certain =
+            switch follower {
+            case let follower?: follower.certainTime(at: now)
+            case nil: state.certainTime(at: now)
+            }
+        guard let time = certain else { return }
         var next = state.keyset
         guard next.destroyKeys(dueAt: time) else { return }
         try change(&state) { keyset in _ = keyset.destroyKeys(dueAt: time) }
@@ -198,7 +203,7 @@ public final class KeyRing: Sendable {
         var count: UInt64 = 0
         try change(&state) { keyset throws(SecurityError) in
             // The file may have changed since it was last checked.
-            _ = keyset.advance(to: configuration.now(), destroying: destroysAtOnce)
+            _ = keyset.advance(to: configuration.now(), destroying: false)
             if keyset.primary.usage >= configuration.messageLimit {
                 guard keeps else {
                     throw SecurityError(
@@ -222,12 +227,6 @@ public final class KeyRing: Sendable {
     // MARK: Storage of the keyset
 
     private var keeps: Bool { follower != nil || configuration.save != nil }
-
-    /// Whether keys are destroyed as soon as the clock says so.
-    ///
-    /// Destroying a key without saving would not last: the next launch would have it again. A file keeps the certain
-    /// time.
-    private var destroysAtOnce: Bool { follower == nil && configuration.save != nil }
 
     /// Returns a part of the state after checking the file for changes.
     private func current<Value>(_ part: (KeyRingState) -> Value) -> Value {

@@ -1,5 +1,6 @@
 #if Crypto
 internal import Crypto
+internal import KeelCore
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -32,6 +33,8 @@ struct KeyRingState {
     private var reservation: UInt64
     /// When the ring last looked for keys to destroy.
     private var lastLook: Date?
+    /// What a ring without a file knows of the time since its creation.
+    private var time: CertainTime?
 
     init(_ keyset: Keyset, reservation: UInt64) {
         self.keyset = keyset
@@ -62,10 +65,11 @@ struct KeyRingState {
         }
     }
 
-    func isDue(at now: Date, destroying: Bool) -> Bool {
+    /// Whether the dates of the keys require a change other than destruction.
+    func isDue(at now: Date) -> Bool {
         guard hasDates else { return false }
         var next = keyset
-        return next.advance(to: now, destroying: destroying)
+        return next.advance(to: now, destroying: false)
     }
 
     /// Whether to look for keys to destroy now: at first, every ten minutes, and after the clock has gone back.
@@ -75,6 +79,15 @@ struct KeyRingState {
         if let lastLook, now >= lastLook, now.timeIntervalSince(lastLook) < 600 { return false }
         lastLook = now
         return true
+    }
+
+    /// Notes what the clock shows, and returns a time that it has surely reached; nil while none is certain.
+    mutating func certainTime(at now: Date) -> Date? {
+        let shown = Int64(now.timeIntervalSince1970 * 1_000_000)
+        var next = time ?? CertainTime(shownAt: shown)
+        next.note(shown, pause: CertainTime.longestPause)
+        time = next
+        return next.certain.map { Date(timeIntervalSince1970: Double($0) / 1_000_000) }
     }
 
     func nextReservation(upTo most: UInt64) -> UInt64 { max(1, min(reservation, most)) }
