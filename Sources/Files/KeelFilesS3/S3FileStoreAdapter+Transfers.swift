@@ -31,13 +31,40 @@ extension S3FileStoreAdapter {
             if refusal.isFailedCondition { throw FileStoreError.changedMeanwhile(request.target) }
             throw refusal.error(of: "Copying “\(request.source)”", isWrite: true)
         }
-        if request.isMove {
-            // If the source was replaced after the copy, it stays.
-            let condition: FileCondition =
-                configuration.honorsConditions ? .version(source.version) : .none
-            _ = try await delete(request.source, if: condition)
-        }
+        if request.isMove { try await deleteSource(source, of: request) }
         return copy
+    }
+
+    /// Deletes the source of a move, which has been copied.
+    ///
+    /// If the source was replaced after the copy, it stays, so that nothing is lost.
+    private func deleteSource(
+        _ source: FileMetadata,
+        of request: FileTransferRequest
+    ) async throws(FileStoreError) {
+        let condition: FileCondition =
+            configuration.honorsConditions ? .version(source.version) : .none
+        do throws(FileStoreError) {
+            _ = try await delete(request.source, if: condition)
+        } catch {
+            let isReplaced = error.code == .conditionFailed
+            // Deleted by somebody else, the source is where the move would have it.
+            if isReplaced, await isMissing(request.source) { return }
+            let reason = isReplaced ? "it was replaced meanwhile" : error.message
+            throw FileStoreError(
+                error.code,
+                "“\(request.source)” was copied to “\(request.target)” but not deleted: \(reason)",
+                cause: error.cause
+            )
+        }
+    }
+
+    private func isMissing(_ path: FileStorePath) async -> Bool {
+        do throws(S3Failure) {
+            return try await object(at: path, try keyOf(path)) == nil
+        } catch {
+            return false
+        }
     }
 
     private func copy(

@@ -48,5 +48,40 @@ struct CopyConditionTests {
             #expect(signature.contains("cf-copy-destination-if-none-match;"), "\(signature)")
         }
     }
+
+    /// Moves a file of which the server says something else after the copy.
+    private func move(later: [ScriptedHTTPTransport.Answer]) async throws -> [HTTPRequest.Method] {
+        let copied = "<CopyObjectResult><ETag>&quot;e1&quot;</ETag></CopyObjectResult>"
+        let transport = ScriptedHTTPTransport(
+            [Self.object, .status(.ok, body: Array(copied.utf8)), Self.object] + later
+        )
+        _ = try await s3Adapter(transport)
+            .transfer(FileTransferRequest(from: "a", to: "b", isMove: true, if: .none))
+        return transport.calls.map(\.head.method)
+    }
+
+    @Test("A source that is replaced during a move stays, and the error says what happened")
+    func replacedSource() async throws {
+        let replaced = ScriptedHTTPTransport.Answer.status(
+            .ok,
+            headers: [
+                .contentLength: "6", .eTag: "\"e2\"",
+                .lastModified: "Fri, 15 Jan 2027 08:00:01 GMT",
+            ]
+        )
+        let error = await #expect(throws: FileStoreError.self) {
+            _ = try await move(later: [replaced, replaced])
+        }
+        #expect(error?.code == .conditionFailed)
+        #expect(
+            error?.message == "“a” was copied to “b” but not deleted: it was replaced meanwhile"
+        )
+    }
+
+    @Test("A source that somebody else deletes during a move is no failure")
+    func deletedSource() async throws {
+        let methods = try await move(later: [.status(.notFound), .status(.notFound)])
+        #expect(!methods.contains(.delete))
+    }
 }
 #endif
