@@ -43,6 +43,25 @@ struct LocalFileTransferTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["out"])
     }
 
+    @Test("A download removes the remains of a killed process, and not what another one writes")
+    func remains() async throws {
+        try await files.write(Data([1, 2, 3]), to: "a")
+        let part = url("out.part-0")
+        try Data([1]).write(to: part)
+        try await files.download("a", to: url("out"))
+        var names = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
+        #expect(names.sorted() == ["out", "out.part-0"])
+        let lastWeek = Date(timeIntervalSinceNow: -7 * 86_400)
+        try FileManager.default.setAttributes(
+            [.modificationDate: lastWeek],
+            ofItemAtPath: part.path
+        )
+        try await files.download("a", to: url("out"))
+        names = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
+        #expect(names == ["out"])
+        #expect(try Data(contentsOf: url("out")) == Data([1, 2, 3]))
+    }
+
     @Test("A finished download survives a power failure")
     func powerFailure() async throws {
         let disk = SimulatedFileSystem()

@@ -47,9 +47,8 @@ enum LocalFileTransfer {
         to file: URL,
         in files: any FileSystem = DiskFileSystem()
     ) async throws(FileStoreError) {
-        let part = file.path + ".part-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        let (part, target) = try newPart(of: file, in: files)
         do {
-            let target = try files.open(part, for: .creating)
             var position = 0
             for try await piece in content {
                 try FileStoreError.checkCancellation()
@@ -65,13 +64,48 @@ enum LocalFileTransfer {
         } catch {
             try? files.remove(part)
             if let error = error as? FileStoreError { throw error }
-            let kind = (error as? FileSystemError)?.kind
-            throw FileStoreError(
-                kind == .noSpace
-                    ? .diskFull : kind == .notPermitted ? .permissionDenied : .writeFailed,
-                "“\(file.lastPathComponent)” cannot be written.",
-                cause: error
-            )
+            throw unwritable(file, error)
         }
+    }
+
+    /// The age from which a temporary file counts as that of a killed process, in microseconds: a day.
+    private static let remainAge: Int64 = 86_400 * 1_000_000
+
+    /// Creates the temporary file of a download, and removes one that a killed process has left behind.
+    ///
+    /// Downloads to a file share a first name, so that the next one finds the remains of an earlier one without reading
+    /// the folder.
+    private static func newPart(
+        of file: URL,
+        in files: any FileSystem
+    ) throws(FileStoreError) -> (path: String, file: any OpenFile) {
+        let first = file.path + ".part-0"
+        do throws(FileSystemError) {
+            // A process that still writes has changed its file within a day.
+            if let change = try? files.open(first, for: .reading).modificationTime(),
+                Int64(Date.now.timeIntervalSince1970 * 1_000_000) - change > remainAge
+            {
+                try? files.remove(first)
+            }
+            do throws(FileSystemError) {
+                return (first, try files.open(first, for: .creating))
+            } catch {
+                guard error.kind == .exists else { throw error }
+            }
+            let other = file.path + ".part-" + String(UInt64.random(in: .min ... .max), radix: 36)
+            return (other, try files.open(other, for: .creating))
+        } catch {
+            throw unwritable(file, error)
+        }
+    }
+
+    private static func unwritable(_ file: URL, _ error: any Error) -> FileStoreError {
+        let kind = (error as? FileSystemError)?.kind
+        return FileStoreError(
+            kind == .noSpace
+                ? .diskFull : kind == .notPermitted ? .permissionDenied : .writeFailed,
+            "“\(file.lastPathComponent)” cannot be written.",
+            cause: error
+        )
     }
 }

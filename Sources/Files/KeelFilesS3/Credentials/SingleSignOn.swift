@@ -4,15 +4,6 @@ internal import HTTPTypes
 internal import KeelCore
 internal import KeelFiles
 
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Bionic)
-internal import Bionic
-#endif
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -174,15 +165,14 @@ struct SingleSignOn: Sendable {
             members["accessToken"] = renewed.accessToken
             members["expiresAt"] = expiry.formatted(.iso8601)
             if let refresh = renewed.refreshToken { members["refreshToken"] = refresh }
+            let files = DiskFileSystem()
             let temporary = "\(path).\(UUID().uuidString)"
-            guard
-                FileManager.default.createFile(
-                    atPath: temporary,
-                    contents: try JSONEncoder().encode(members),
-                    attributes: [.posixPermissions: 0o600]
-                )
-            else { throw CocoaError(.fileWriteUnknown) }
-            try FileManager.default.replaceFile(temporary, path)
+            // Removes what a failure leaves behind; after the renaming there is nothing.
+            defer { try? files.remove(temporary) }
+            let text = try JSONEncoder().encode(members)
+            try files.replaceFile(path, by: temporary, with: Array(text))
+            // The server has used up the old refresh token, so the new one has to survive a power failure.
+            try? files.syncFolder(URL(filePath: path).deletingLastPathComponent().path)
         } catch {
             // The old refresh token may have been used up: the next renewal would fail without a reason.
             throw FileStoreError(
@@ -201,15 +191,6 @@ struct SingleSignOn: Sendable {
             run “aws sso login --profile \(profile)”.
             """
         )
-    }
-}
-
-extension FileManager {
-    fileprivate func replaceFile(_ temporary: String, _ path: String) throws {
-        guard rename(temporary, path) == 0 else {
-            try? removeItem(atPath: temporary)
-            throw CocoaError(.fileWriteUnknown)
-        }
     }
 }
 #endif
