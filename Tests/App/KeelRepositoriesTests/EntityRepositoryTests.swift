@@ -1,9 +1,11 @@
 import Foundation
+import HTTPTypes
 import KeelHTTP
 import KeelRepositories
 import KeelStorage
 import KeelSync
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -183,6 +185,41 @@ struct EntityRepositoryTests {
         #expect(try await outbox.flush(sending: HTTPOutboxSender(service.client)))
         try await restaurants.save(try restaurant(1, name: "Second"))
         #expect(service.stored[RestaurantDTO.uuid(1)]?.name == "Second")
+    }
+
+    @Test(
+        "A change made offline while an earlier one is being sent stays on the device",
+        arguments: [true, false]
+    )
+    func keepsLaterChanges(isDeletion: Bool) async throws {
+        let gate = Gate()
+        let slow = try TestService()
+        slow.transport.enqueue(
+            ScriptedHTTPTransport.Answer { call async throws(TransportError) in
+                _ = try? await gate.pass()
+                let head = HTTPResponse(
+                    status: isDeletion ? .noContent : .ok,
+                    headerFields: [.contentType: "application/json"]
+                )
+                return HTTPReply(head: head, body: .chunks([call.body]))
+            }
+        )
+        let restaurants = Self.make(slow, storage, outbox)
+        let id = RestaurantDTO.uuid(1)
+        let first = try restaurant(1, name: "First")
+        let sending = Task {
+            if isDeletion {
+                try await restaurants.delete(id)
+            } else {
+                try await restaurants.save(first)
+            }
+        }
+        try await waitUntil { gate.begunCount > 0 }
+        try await restaurants.saveOffline(try restaurant(1, name: "Second"))
+        gate.open()
+        try await sending.value
+        #expect(try await restaurants.entity(id, .cacheOnly).name == "Second")
+        #expect(try await outbox.pending().count == 1)
     }
 
     @Test("A change and its outbox request are committed together or not at all")

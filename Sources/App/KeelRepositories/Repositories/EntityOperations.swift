@@ -18,7 +18,7 @@ struct EntityOperations<Entity: Sendable>: Sendable {
     /// Sends an entity to the service, and returns a closure that keeps the response.
     let send: @Sendable (Entity, _ owner: String?) async throws(DataSourceError) -> (Entity, Keep)
     let sendDeletion: @Sendable (String, _ owner: String?) async throws(DataSourceError) -> Void
-    let deleteHere: @Sendable (String) async throws(DataSourceError) -> Void
+    let deleteHere: @Sendable (String, _ owner: String?) async throws(DataSourceError) -> Void
     let enqueue: @Sendable (Entity, _ owner: String?) async throws(DataSourceError) -> OutboxReceipt
     let enqueueDeletion:
         @Sendable (String, _ owner: String?) async throws(DataSourceError) -> OutboxReceipt

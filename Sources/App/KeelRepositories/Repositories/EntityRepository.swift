@@ -149,7 +149,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
             guard error.code == .notFound else { throw RepositoryError(error) }
         }
         try await change(id) { () async throws(DataSourceError) in
-            if try await isHere(owner) { try await operations.deleteHere(id) }
+            if try await isHere(owner) { try await operations.deleteHere(id, owner) }
         }
     }
 

@@ -71,13 +71,21 @@ extension EntitySources where Local.Element: DomainRepresentable {
                 let domain = try DataSourceError.mapping {
                     try saved.toDomain()
                 }
-                return (domain, { () async throws(DataSourceError) in try await local.save(saved) })
+                let keep: EntityOperations<Domain>.Keep = { () async throws(DataSourceError) in
+                    // A change made offline meanwhile is newer.
+                    if try await isUnsent(names.outboxKey(id(saved), owner)) { return }
+                    try await local.save(saved)
+                }
+                return (domain, keep)
             },
             sendDeletion: { id, owner async throws(DataSourceError) in
                 try await checkOrder(of: id, owner)
                 try await remote.delete(id, owner)
             },
-            deleteHere: { id async throws(DataSourceError) in try await local.delete(id) },
+            deleteHere: { id, owner async throws(DataSourceError) in
+                if try await isUnsent(names.outboxKey(id, owner)) { return }
+                try await local.delete(id)
+            },
             enqueue: { entity, owner async throws(DataSourceError) in
                 try await commit(.save(DTO(domain: entity)), owner)
             },
