@@ -211,7 +211,7 @@ struct EntityRepositoryTests {
             if isDeletion {
                 try await restaurants.delete(id)
             } else {
-                try await restaurants.save(first)
+                _ = try await restaurants.save(first)
             }
         }
         try await waitUntil { gate.begunCount > 0 }
