@@ -113,6 +113,24 @@ struct DeliveryLaneTests {
         #expect(await lane.deliver(isForced: true) == .drained)
     }
 
+    @Test(
+        "A receiver cannot ask for a delay of more than an hour",
+        arguments: [86_400, .max / 4] as [Int64]
+    )
+    func boundedPauses(seconds: Int64) async throws {
+        let replies = Mutex([Duration.seconds(seconds)])
+        let receiver = Receiver { _ in
+            replies.withLock { $0.popLast() }
+                .map { .postponed(DeliveryFailure("busy"), notBefore: $0) }
+        }
+        let lane = try lane(receiver, try journal(0..<5))
+        _ = await lane.deliver(isForced: true)
+        await clock.advance(by: .seconds(3_599))
+        #expect(await lane.deliver(isForced: true) == .paused(.seconds(1)))
+        await clock.advance(by: .seconds(1))
+        #expect(await lane.deliver(isForced: true) == .drained)
+    }
+
     @Test("After a bad record that was too large, batches have their size again")
     func batchSizes() async throws {
         let sizes = Mutex([Int]())

@@ -178,7 +178,8 @@ final class FeedStreams: Sendable {
             switch end {
             case .unused: return
             case .unsupported: pause = .seconds(600)
-            case .refused(let asked): pause = max(asked ?? .zero, .seconds(10))
+            // Until then, readers poll.
+            case .refused(let asked): pause = min(max(asked ?? .zero, .seconds(10)), .seconds(600))
             case .broken:
                 state.failures += 1
                 pause = connection.configuration.pauses.delay(

@@ -21,7 +21,8 @@ public enum DeliveryOutcome: Sendable, Hashable {
 
     /// No record has arrived that could not be deduplicated, and a retry may succeed.
     ///
-    /// `notBefore` is the delay that the destination asked for, as in a Retry-After field.
+    /// `notBefore` is the delay that the destination asked for, as in a Retry-After field; it is
+    /// respected up to an hour.
     case postponed(DeliveryProblem, notBefore: Duration?)
 
     /// It is unknown whether the batch has arrived: the response was lost.

@@ -6,7 +6,8 @@ internal import Synchronization
 /// - A record waits until the receiver has accepted or refused it, across restarts and outages of
 ///   any length, unless the journal's bounds remove it. Counters and progress are one file: after
 ///   a crash at any step each record is in one count.
-/// - After failures the delays grow; a delay that the receiver asks for is always respected.
+/// - After failures the delays grow; a delay that the receiver asks for is always respected, up to
+///   an hour: one response with a year would hold the records until the journal's bounds remove them.
 /// - A batch that is refused is halved, so that a bad record costs only itself. A receiver that
 ///   refuses everything holds records back, and gets at most 30 refused requests per minute.
 /// - At most one request is in flight. That keeps records in order, lets each response speak for
@@ -315,6 +316,7 @@ package final class DeliveryLane<Receiver: DeliveryReceiver>: Sendable {
         let now = timeline.now
         let pause = retry.pause(after: state.status.failures, random)
         state.pausedUntil = now + pause
+        let asked = asked.map { min($0, .seconds(3_600)) }
         if let asked { state.askedUntil = max(state.askedUntil, now + asked) }
         show(&state, .waiting)
         return max(pause, asked ?? .zero)

@@ -63,7 +63,8 @@ package enum DeliveryReply: Sendable {
     case refused(reason: String, detail: String, isTooLarge: Bool)
     /// Nothing was sent: a request fits only this many items from the first.
     case unsent(fitting: Int)
-    /// Nothing has arrived, and a retry may succeed; `notBefore` is the delay the receiver wants.
+    /// Nothing has arrived, and a retry may succeed; `notBefore` is the delay the receiver wants, which
+    /// is respected up to an hour.
     case postponed(DeliveryFailure, notBefore: Duration?)
     /// The batch may have arrived.
     case unknown(DeliveryFailure)
