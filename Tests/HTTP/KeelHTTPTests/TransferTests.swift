@@ -272,6 +272,29 @@ struct UploadTests {
         try await outcome
     }
 
+    @Test("The body of a late answer, which was canceled with the exchange, ends with the silence")
+    func namesSilenceOfLateAnswers() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("a", [1, 2, 3])
+        let clock = TestClock()
+        let late = ScriptedHTTPTransport.Answer { _ async throws(TransportError) in
+            try? await GateClock().wait()
+            let body = HTTPByteStream.chunks([[1]], thenThrow: TransportError(.cancelled))
+            return HTTPReply(head: HTTPResponse(status: .ok), body: body)
+        }
+        let client = try makeClient(ScriptedHTTPTransport([late])) { $0.clock = clock }
+        let isOver = Mutex(false)
+        async let outcome: NetworkError? = #expect(throws: NetworkError.self) {
+            defer { isOver.withLock { $0 = true } }
+            _ = try await client.upload(.file(file), to: AddFilm())
+        }
+        try await waitUntil {
+            await clock.advance(by: .seconds(60))
+            return isOver.withLock { $0 }
+        }
+        #expect(await outcome?.transportError?.code == .responseTimeout)
+    }
+
     @Test("A URL that is not a file URL is rejected")
     func refusesRemoteURLs() async throws {
         let url = try #require(URL(string: "https://example.com/etc/hosts"))

@@ -7,6 +7,8 @@ final class StallWatch: Sendable {
         var hasSentAll = false
         /// Whether time counts: the body has been opened, or there is none.
         var hasBegun: Bool
+        /// The reason for which the exchange was canceled.
+        var stall: TransportError?
     }
 
     private let limit: Duration
@@ -35,11 +37,10 @@ final class StallWatch: Sendable {
     private var moments: Int { state.withLock { $0.moments } }
     private var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
-    private var failure: TransportError {
+    /// Records that the exchange is canceled for its silence.
+    private func noteStall() {
         state.withLock { state in
-            state.hasSentAll
-                ? TransportError(.responseTimeout)
-                : TransportError(.writeTimeout)
+            state.stall = TransportError(state.hasSentAll ? .responseTimeout : .writeTimeout)
         }
     }
 
@@ -50,17 +51,18 @@ final class StallWatch: Sendable {
         _ clock: any Clock<Duration>,
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value
     ) async throws(TransportError) -> Value {
-        var failure: TransportError?
         let result = await withStallTimeout(
             limit,
             on: clock,
             moments: { self.hasBegun ? self.moments : nil },
-            onStall: { failure = self.failure },
+            onStall: noteStall,
             operation
         )
-        // The server may have answered just as the exchange was canceled.
-        guard let failure, case .failure = result else { return try result.get() }
-        throw failure
+        // The server may have answered just as the exchange was canceled; the body of that answer may then end with the
+        // cancellation, which is not that of the caller.
+        guard case .failure = result, !Task.isCancelled, let reason = state.withLock({ $0.stall })
+        else { return try result.get() }
+        throw reason
     }
 }
 
