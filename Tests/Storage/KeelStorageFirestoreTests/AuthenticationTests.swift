@@ -131,6 +131,27 @@ struct AuthenticationTests {
         }
     }
 
+    @Test("a transaction does not commit for another user than the one for whom it has read")
+    func oneUserForTransactions() async throws {
+        let session = Switching()
+        let store = InMemoryStorageAdapter()
+        let address = try #require(URL(string: "http://127.0.0.1"))
+        let server = FirestoreStorageAdapter.Configuration.keel(
+            address,
+            authentication: .source(session)
+        )
+        let transport = HandlerTransport(StorageServer(adapter: store))
+        let storage = StorageClient(FirestoreStorageAdapter(server, transport: transport))
+        await expect(.unauthenticated) {
+            try await storage.transaction { transaction in
+                _ = try await transaction.findDocument("a/1")
+                try await session.sleep(until: session.now, tolerance: nil)
+                try transaction.set("a/2", [:])
+            }
+        }
+        #expect(try await StorageClient(store).findDocument("a/2") == nil)
+    }
+
     // MARK: Listening
 
     /// A server that accepts a single token.

@@ -42,7 +42,7 @@ public struct KeelConfiguration: Sendable {
         case file(URL)
         /// On a Keel server, `keel serve`, at this URL; ``KeelConfiguration/storageTokens`` has its token.
         ///
-        /// Calls are attempted up to three times; a commit takes effect once.
+        /// Calls are attempted up to three times; a commit takes effect once, and is repeated only for its user.
         case server(URL)
     }
 

@@ -34,7 +34,8 @@ extension StorageClient {
     ///
     /// The body reads through the transaction and collects writes, which are committed together after it returns,
     /// provided that nothing it read has changed. After a conflict the body runs again, so it should have no other
-    /// side effects. Reads must come before writes, and see the store without them.
+    /// side effects. Reads must come before writes, and see the store without them. All calls of a transaction are for
+    /// one user: if another one signs in meanwhile, a `FirestoreStorageAdapter` commits nothing.
     ///
     /// ```swift
     /// try await storage.transaction { transaction in
@@ -52,8 +53,8 @@ extension StorageClient {
         _ body: (StorageTransaction) async throws -> Value
     ) async throws -> Value {
         try require(.transactions, for: "transaction")
-        // Bound, so that the body's reads and the commit share the time limit.
-        guard let context else { return try await committed(body) }
+        // Bound, so that the body's reads and the commit share the time limit and the user.
+        let context = (context ?? .current).repeated()
         return try await context.bind { try await committed(body) }
     }
 

@@ -33,7 +33,7 @@ public struct StorageContext: Sendable {
     ///
     /// A server reads the changes that all its listeners share without a principal.
     public let principal: StoragePrincipal?
-    /// The attempts of the call, if it is repeated for the user of the first one.
+    /// The attempts of the call, if all of them are for the user of the first one.
     package let attempts: StorageAttempts?
     private let deadline: Deadline?
 
@@ -69,7 +69,7 @@ public struct StorageContext: Sendable {
         StorageContext(principal: principal, deadline: deadline, attempts: attempts)
     }
 
-    /// Returns the context of all attempts of a call.
+    /// Returns the context of all attempts of a call, or of all calls of a transaction.
     package func repeated() -> StorageContext {
         StorageContext(
             principal: principal,
