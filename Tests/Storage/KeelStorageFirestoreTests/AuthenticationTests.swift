@@ -127,7 +127,7 @@ struct AuthenticationTests {
             #expect(tokens(scripted) == ["Bearer token of ann", "Bearer token of ann"])
             // The next commit is the new user's.
             _ = try? await storage.commit([WriteBatch([.delete("a/1")])])
-            #expect(tokens(scripted).last == "Bearer token of ben")
+            #expect(tokens(scripted).dropFirst(2) == ["Bearer token of ben"])
         }
     }
 
