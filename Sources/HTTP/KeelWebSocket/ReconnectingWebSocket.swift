@@ -149,7 +149,10 @@ public final class ReconnectingWebSocket: Sendable {
             guard failures < policy.retry.attempts, policy.shouldReconnect(error) else {
                 throw error
             }
-            let pause = policy.retry.delay(before: failures, using: &generator)
+            let drawn = policy.retry.delay(before: failures, using: &generator)
+            let asked = error.response?.head.retryAfter ?? .zero
+            // The server's pause is the minimum; the rest spreads out its clients.
+            let pause = min(asked, policy.maximumServerDelay) + drawn
             change(to: .waiting(pause, after: error))
             do {
                 try await clock.sleep(for: pause)
@@ -206,6 +209,9 @@ public struct WebSocketReconnectPolicy: Sendable {
     /// How long a connection must have lasted for the count of failures to start over.
     public var stableAfter: Duration
 
+    /// The longest pause that a server can request with `Retry-After` when it refuses a connection.
+    public var maximumServerDelay: Duration
+
     /// Whether to reconnect after a failure.
     public var shouldReconnect: @Sendable (WebSocketError) -> Bool
 
@@ -217,10 +223,12 @@ public struct WebSocketReconnectPolicy: Sendable {
             maximumDelay: .seconds(60)
         ),
         stableAfter: Duration = .seconds(10),
+        maximumServerDelay: Duration = .seconds(300),
         shouldReconnect: @escaping @Sendable (WebSocketError) -> Bool = { $0.allowsReconnect }
     ) {
         self.retry = retry
         self.stableAfter = stableAfter
+        self.maximumServerDelay = maximumServerDelay
         self.shouldReconnect = shouldReconnect
     }
 }

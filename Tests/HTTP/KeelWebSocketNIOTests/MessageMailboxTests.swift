@@ -1,6 +1,7 @@
 #if WebSocket
 import KeelHTTP
 import KeelWebSocket
+import Synchronization
 import Testing
 
 @testable import KeelWebSocketNIO
@@ -39,6 +40,15 @@ struct MessageMailboxTests {
             if !isUnshared(&bytes) { shared += 1 }
         }
         #expect(shared == 0)
+    }
+
+    @Test("The silence of a connection that was not read is not that of the peer")
+    func silence() {
+        let mailbox = MessageMailbox(capacity: 1000)
+        while mailbox.deliver(.binary([1])) {}
+        let arrivals = mailbox.arrivals.load(ordering: .relaxed)
+        while mailbox.isFull { _ = mailbox.take() }
+        #expect(mailbox.arrivals.load(ordering: .relaxed) > arrivals)
     }
 
     @Test("Messages keep their order, even if the queue wraps around")

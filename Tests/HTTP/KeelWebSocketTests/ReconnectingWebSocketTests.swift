@@ -91,6 +91,39 @@ struct ReconnectingWebSocketTests {
         #expect(result.attempts == 4)
     }
 
+    @Test(
+        "A pause that the server asks for is respected, up to a limit",
+        arguments: [(asked: 90, least: 90), (asked: 86_400, least: 300)]
+    )
+    func serversPause(asked: Int, least: Int) async throws {
+        let head = HTTPResponse(
+            status: .serviceUnavailable,
+            headerFields: [.retryAfter: "\(asked)"]
+        )
+        let refusal = WebSocketError(.upgradeRefused, response: .init(head: head))
+        let transport = ScriptedWebSocketTransport([
+            .failure(refusal), .connection([], end: .close(WebSocketClose(.normal))),
+        ])
+        let clock = TestClock()
+        let socket = ReconnectingWebSocket(
+            to: Self.target,
+            over: transport,
+            policy: policy(),
+            clock: clock
+        )
+        let states = socket.states()
+        try await clock.run {
+            try await socket.run { connection in
+                for try await _ in connection.messages {}
+            }
+        }
+        var pauses: [Duration] = []
+        for await case .waiting(let pause, _) in states { pauses.append(pause) }
+        let expected = Duration.seconds(least)...Duration.seconds(least + 1)
+        #expect(pauses.count == 1)
+        #expect(pauses.allSatisfy { expected.contains($0) })
+    }
+
     @Test("An error of the app ends the run and is thrown unchanged")
     func errorOfTheApp() async throws {
         struct Oops: Error {}

@@ -55,7 +55,8 @@ final class MessageMailbox: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// The number of arrivals of bytes, which show that the peer is alive.
+    /// The number of arrivals of bytes, which show that the peer is alive, and of the times that a full mailbox has got
+    /// room again: until then, nothing could arrive.
     let arrivals = Atomic<Int>(0)
 
     /// The overhead per message, which bounds the number of empty messages.
@@ -111,6 +112,7 @@ final class MessageMailbox: Sendable {
                 state.bytes -= message.byteCount + Self.overhead
                 if state.isFull, state.bytes <= capacity / 2 {
                     state.isFull = false
+                    arrivals.add(1, ordering: .relaxed)
                     return .lastStraw(message)
                 }
                 return .outcome(.success(message))
