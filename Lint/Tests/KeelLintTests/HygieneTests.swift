@@ -35,6 +35,20 @@ struct HygieneTests {
         #expect(try project.lint().findings.map(\.symbol) == ["import Moya"])
     }
 
+    @Test(
+        "An allow above attributes applies to their declaration, and to nothing below it",
+        arguments: [
+            "@preconcurrency\nimport Alamofire",
+            "@preconcurrency  // as it is old\n\n@_spi(Private)\nimport Alamofire",
+            "@preconcurrency import Alamofire",
+        ]
+    )
+    func allowsBelowAttributes(code: String) throws {
+        let comment = "// keel:allow(domain-imports) the reason\n"
+        let report = try project("\(comment)\(code)\nimport Moya\n", "").lint()
+        #expect(report.findings.map(\.symbol) == ["import Moya"])
+    }
+
     @Test("A stale baseline line fails only a strict run")
     func stale() throws {
         let report = try project("struct A {}", "# comment\n\nnaming\tGone.swift\tGone\n").lint()

@@ -29,6 +29,8 @@ enum AllowComments {
             let standsAlone = lead.allSatisfy { $0 <= 0x20 }
             let codeLine = standsAlone ? nextCodeLine(after: line, bytes, lines) : line
             allow.line = Int32(codeLine + 1)
+            let last = standsAlone ? declarationLine(at: codeLine, bytes, lines) : line
+            allow.lastLine = Int32(last + 1)
             found.append(allow)
         }
         return found
@@ -96,6 +98,47 @@ enum AllowComments {
         return line
     }
 
+    /// The line of the declaration whose attributes begin in a line; that line if it has more than attributes.
+    private static func declarationLine(
+        at line: Int,
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ lines: LineTable
+    ) -> Int {
+        var last = line
+        while true {
+            let range =
+                lines.start(ofLine: last, in: bytes.count)..<lines.start(
+                    ofLine: last + 1,
+                    in: bytes.count
+                )
+            guard hasOnlyAttributes(bytes[range]) else { return last }
+            let next = nextCodeLine(after: last, bytes, lines)
+            guard next > last else { return last }
+            last = next
+        }
+    }
+
+    /// Whether a line has attributes and nothing else; false if one of them continues on the next line.
+    private static func hasOnlyAttributes(_ line: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        var rest = line.drop { $0 <= 0x20 }
+        guard rest.first == UInt8(ascii: "@") else { return false }
+        while rest.first == UInt8(ascii: "@") {
+            rest = rest.drop { $0 > 0x20 && $0 != UInt8(ascii: "(") }
+            if rest.first == UInt8(ascii: "(") {
+                var depth = 0
+                let end = rest.firstIndex { byte in
+                    if byte == UInt8(ascii: "(") { depth += 1 }
+                    if byte == UInt8(ascii: ")") { depth -= 1 }
+                    return depth == 0
+                }
+                guard let end else { return false }
+                rest = rest[rest.index(after: end)...]
+            }
+            rest = rest.drop { $0 <= 0x20 }
+        }
+        return rest.isEmpty || rest.starts(with: Array("//".utf8))
+    }
+
     /// Parses `keel:allow(rule, rule) reason`.
     static func parse(_ text: String) -> AllowFact? {
         var rest = text.dropFirst(marker.count)
@@ -110,6 +153,7 @@ enum AllowComments {
             rules: rules,
             reason: String(reason.reversed().drop { $0.isWhitespace }.reversed()),
             line: 1,
+            lastLine: 1,
             isForFile: isForFile,
             place: .start
         )

@@ -3,7 +3,7 @@ package enum FactCoding {
     /// The version of the format and of the extracted facts.
     ///
     /// Increment it when either changes.
-    package static let version: UInt32 = 2
+    package static let version: UInt32 = 3
 
     /// Writes numbers and texts, each text once.
     private struct Writer {
@@ -79,6 +79,7 @@ package enum FactCoding {
             for rule in fact.rules { writer.text(rule) }
             writer.text(fact.reason)
             writer.number(Int(fact.line))
+            writer.number(Int(fact.lastLine))
             writer.number(fact.isForFile ? 1 : 0)
             writer.place(fact.place)
         }
@@ -232,6 +233,7 @@ package enum FactCoding {
                 rules: try $0.list { try $0.text() },
                 reason: try $0.text(),
                 line: try $0.int32(),
+                lastLine: try $0.int32(),
                 isForFile: try $0.number() == 1,
                 place: try $0.place()
             )

@@ -241,6 +241,8 @@ package struct AllowFact: Sendable, Equatable {
     package var reason: String
     /// The line it applies to: its own, or the next line of code if it is alone on its line.
     package var line: Int32
+    /// The last line it applies to: a later one if the attributes of a declaration begin in ``line``.
+    package var lastLine: Int32
     /// Whether it applies to the whole file: `keel:allow-file(rule) reason`.
     package var isForFile: Bool
     package var place: SourcePlace

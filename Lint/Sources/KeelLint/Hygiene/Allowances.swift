@@ -17,7 +17,10 @@ struct Allowances {
                 for rule in allow.rules where rules.contains(rule) {
                     let before = byFile[file.path]?.count ?? 0
                     byFile[file.path]?.removeAll { finding in
-                        finding.rule == rule && (allow.isForFile || finding.line == Int(allow.line))
+                        finding.rule == rule
+                            && (allow.isForFile
+                                || finding.line >= Int(allow.line)
+                                    && finding.line <= Int(allow.lastLine))
                     }
                     let removed = before - (byFile[file.path]?.count ?? 0)
                     allowed += removed
