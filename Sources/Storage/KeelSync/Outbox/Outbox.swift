@@ -56,14 +56,12 @@ public struct Outbox: Sendable {
         let insertion = try core.insertion(of: write)
         let receipt = core.receipts.receipt(for: write.id, core)
         do throws(StorageError) {
-            try await core.adding(write.id) { condition async throws(StorageError) in
+            // An earlier call may have added it, and a runner may have sent it since.
+            _ = try await core.add(write.id) { condition async throws(StorageError) in
                 _ = try await core.client.commitOwn([insertion, condition], for: "enqueue")
             }
         } catch {
-            // An earlier call has added it, and perhaps a runner has sent it since.
-            guard error.code == .alreadyExists || error.code == .conflict else {
-                throw OutboxError(error, write: write.id)
-            }
+            throw OutboxError(error, write: write.id)
         }
         receipt.reopen()
         core.ring()
@@ -92,10 +90,17 @@ public struct Outbox: Sendable {
         var batch = WriteBatchBuilder()
         try changes(&batch)
         try enqueue(write, in: &batch)
-        try await core.adding(write.id) { [batch] condition async throws(StorageError) in
+        let isAdded = try await core.add(write.id) { [batch] condition async throws(StorageError) in
             var batch = batch
             batch.addOwn(condition) {}
             _ = try await core.client.commit(batch, for: "enqueue")
+        }
+        guard isAdded else {
+            throw StorageError(
+                .alreadyExists,
+                "the write “\(write.id)” is in the outbox, or the server has accepted it",
+                operation: "enqueue"
+            )
         }
         return receipt
     }

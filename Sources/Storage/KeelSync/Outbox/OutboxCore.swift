@@ -102,18 +102,22 @@ final class OutboxCore: Sendable {
     /// Performs a commit that adds a write, under a condition that does not hold if the server has accepted it.
     ///
     /// A write that was discarded can be added again.
-    func adding(
+    ///
+    /// - Returns: Whether the write was added; false if it is in the outbox, or if the server has accepted it.
+    func add(
         _ id: String,
         _ commit: (_ condition: DocumentWrite) async throws(StorageError) -> Void
-    ) async throws(StorageError) {
+    ) async throws(StorageError) -> Bool {
         var condition = DocumentWrite(outcomes.document(id), .verify, if: .isMissing)
         while true {
             do throws(StorageError) {
-                return try await commit(condition)
+                try await commit(condition)
+                return true
             } catch {
-                guard error.code == .alreadyExists || error.code == .conflict,
-                    let next = try await conditionToAdd(id), next != condition
-                else { throw error }
+                guard error.code == .alreadyExists || error.code == .conflict else { throw error }
+                guard let next = try await conditionToAdd(id) else { return false }
+                // Something else in the batch has failed.
+                guard next != condition else { throw error }
                 condition = next
             }
         }
@@ -125,14 +129,14 @@ final class OutboxCore: Sendable {
         var request = ReadRequest(.documents([collection.document(id), outcome]))
         request.reportsUnreadable = true
         let result = try await client.read(request, for: "enqueue")
-        guard case .documents(let documents) = result.payload, documents.count == 2,
-            item(documents[0], id, in: result) == nil
-        else { return nil }
+        let isNew = DocumentWrite(outcome, .verify, if: .isMissing)
+        guard case .documents(let documents) = result.payload, documents.count == 2 else {
+            return isNew
+        }
+        guard item(documents[0], id, in: result) == nil else { return nil }
         guard let note = documents[1] else {
             let isUnreadable = result.unreadable.contains { $0.path == outcome }
-            return isUnreadable
-                ? .delete(outcome, if: .exists)
-                : DocumentWrite(outcome, .verify, if: .isMissing)
+            return isUnreadable ? .delete(outcome, if: .exists) : isNew
         }
         guard note["outcome"]?.stringValue == OutboxOutcome.discarded.rawValue else { return nil }
         return .delete(outcome, if: .revision(note.revision))
