@@ -47,7 +47,8 @@ struct RevalidationTests {
 
     @Test(
         "A silent origin is unreachable in time for a stored response, whatever the call's limit",
-        arguments: [5, 60], [true, false]
+        arguments: [5, 60],
+        [true, false]
     )
     func silence(limit: Int, hasTag: Bool) async throws {
         let tag: HTTPFields = hasTag ? [.eTag: "\"1\""] : [:]

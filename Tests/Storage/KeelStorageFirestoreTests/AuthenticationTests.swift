@@ -111,7 +111,8 @@ struct AuthenticationTests {
     @Test("a commit is not repeated for another user, and one whose reply was lost says so")
     func oneUserForAllAttempts() async throws {
         let cases: [(failure: TransportError, effect: StorageError.Effect)] = [
-            (TransportError(.connectionRefused), .none), (TransportError(.connectionLost), .unknown),
+            (TransportError(.connectionRefused), .none),
+            (TransportError(.connectionLost), .unknown),
         ]
         for (failure, effect) in cases {
             let session = Switching()

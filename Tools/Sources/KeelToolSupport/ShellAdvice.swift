@@ -121,7 +121,8 @@ package enum ShellAdvice {
         "hostNotFound": "Check the spelling of the host.",
         "poolTimeout": "Try again, with less at a time.",
         "tlsHostnameMismatch": "Check the host; someone may be answering in its place.",
-        "tlsClientCertificate": "Give a certificate that the server accepts; its operator knows which.",
+        "tlsClientCertificate":
+            "Give a certificate that the server accepts; its operator knows which.",
         "proxyUnauthorized": "Give a user name and a password that the proxy accepts.",
         "circuitOpen": "Try again after a while.",
         "throttled": "Try again, with less at a time.",

@@ -59,7 +59,8 @@ struct CommandLineTests {
             ("refresh --limit 3", "refresh does not take the option “--limit”."),
             ("list --limit none", "“none” is not a number for --limit."),
             ("list --borough", "--borough needs a value after it."),
-            ("rate r-1", "rate needs STARS."), ("rate r-1 four", "“four” is not a number of stars."),
+            ("rate r-1", "rate needs STARS."),
+            ("rate r-1 four", "“four” is not a number of stars."),
             ("login", "login needs EMAIL."),
             ("search", "search needs WORDS."), ("--user ada", "There is no command."),
         ]

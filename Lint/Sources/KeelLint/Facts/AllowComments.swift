@@ -107,7 +107,10 @@ enum AllowComments {
         var last = line
         while true {
             let range =
-                lines.start(ofLine: last, in: bytes.count)..<lines.start(
+                lines.start(
+                    ofLine: last,
+                    in: bytes.count
+                )..<lines.start(
                     ofLine: last + 1,
                     in: bytes.count
                 )

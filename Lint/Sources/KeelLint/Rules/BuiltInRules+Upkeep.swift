@@ -4,7 +4,8 @@ extension BuiltInRules {
         RuleDescription(
             "allow-reason",
             "An allowed finding has a reason.",
-            reason: "Without a reason, the next reader cannot distinguish an exception from a mistake.",
+            reason:
+                "Without a reason, the next reader cannot distinguish an exception from a mistake.",
             violation: "import Alamofire  // keel:allow(vendor-modules)",
             correction:
                 """

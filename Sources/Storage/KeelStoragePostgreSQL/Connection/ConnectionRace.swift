@@ -185,7 +185,10 @@ struct ConnectionRace {
             } else if ContinuousClock.now - start < settings.attemptLimit {
                 waiting.append(host)
             } else {
-                lose(host, "the lookup of the host’s name took longer than \(settings.attemptLimit)")
+                lose(
+                    host,
+                    "the lookup of the host’s name took longer than \(settings.attemptLimit)"
+                )
             }
         }
         unresolved = waiting

@@ -61,7 +61,10 @@ public struct HTTPFaultCheck: Sendable, CustomTestStringConvertible {
                 let expected = subject.conflations[fault] ?? outcome
                 #expect(expected.fits(error), "expected \(expected), got \(error)")
                 if subject.conflations[fault] != nil {
-                    #expect(!isExact, "reported exactly: remove it from the list of conflated faults")
+                    #expect(
+                        !isExact,
+                        "reported exactly: remove it from the list of conflated faults"
+                    )
                 }
             }
             #expect(error.code != .unknown, "\(error)")

@@ -113,7 +113,9 @@ struct ImportCommand: AsyncParsableCommand {
         let hasCheckpoint = FileManager.default.fileExists(atPath: settings.checkpointFile.path)
         try await store.run(for: .creating, isQuiet: quiet) { adapter, output in
             if hasCheckpoint, !resume {
-                output.message("An earlier import did not finish; this one starts from the beginning.")
+                output.message(
+                    "An earlier import did not finish; this one starts from the beginning."
+                )
             }
             let line = output.progressLine(unit: .bytes)
             defer { line.finish() }

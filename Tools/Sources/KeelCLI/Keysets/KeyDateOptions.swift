@@ -4,7 +4,9 @@ import KeelSecurity
 
 /// The dates of a new key.
 struct KeyDateOptions: ParsableArguments {
-    @Option(help: "The time from which the key encrypts, so that all readers have it by then: RFC 3339.")
+    @Option(
+        help: "The time from which the key encrypts, so that all readers have it by then: RFC 3339."
+    )
     var notBefore: String?
 
     @Option(help: "The time from which the key only decrypts.")

@@ -187,7 +187,10 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The collection for logs that are sent to /v1/logs (OTLP); none refuses them.")
     var logs = "logs"
 
-    @Option(help: "The collection for analytics that are sent to /v1/analytics/batch; none refuses them.")
+    @Option(
+        help:
+            "The collection for analytics that are sent to /v1/analytics/batch; none refuses them."
+    )
     var analytics = "analytics"
 
     @Option(

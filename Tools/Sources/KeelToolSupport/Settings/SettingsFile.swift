@@ -72,7 +72,8 @@ package struct SettingsFile: Sendable {
                 throw ToolError(
                     "\(name):\(entry.line): “\(path.joined(separator: "."))” is given twice, "
                         + "also in line \(other.line)",
-                    advice: "Remove one of them: a key in [all] is the same as one outside of tables."
+                    advice:
+                        "Remove one of them: a key in [all] is the same as one outside of tables."
                 )
             }
         }

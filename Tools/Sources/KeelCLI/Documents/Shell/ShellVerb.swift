@@ -31,7 +31,8 @@ enum ShellVerb: String, CaseIterable {
         case .help: ("help [COMMAND]", "shows the commands, or the options of one")
         case .ls: ("ls [PATH] [--all]", "lists collections, or the ids of documents")
         case .pwd: ("pwd", "shows the current path")
-        case .query: ("query [COLLECTION] [--where …]", "finds documents; --watch follows the result")
+        case .query:
+            ("query [COLLECTION] [--where …]", "finds documents; --watch follows the result")
         case .set: ("set [DOCUMENT] {…}", "writes a document")
         case .update: ("update [DOCUMENT] {…}", "changes the fields that are named")
         case .watch: ("watch [PATH]", "shows each change until Control-C")
