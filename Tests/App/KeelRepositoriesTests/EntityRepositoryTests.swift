@@ -229,7 +229,7 @@ struct EntityRepositoryTests {
         let failing = adapter.failing { call in
             guard case .commit(let batches) = call else { return nil }
             commits.next()
-            return batches.flatMap(\.writes).count == 2 ? .fail(.diskFull) : nil
+            return batches.flatMap(\.writes).count > 1 ? .fail(.diskFull) : nil
         }
         let storage = StorageClient(failing)
         let repository = Self.make(service, storage, Outbox(storage))

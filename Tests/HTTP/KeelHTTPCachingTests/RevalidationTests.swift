@@ -72,7 +72,8 @@ struct RevalidationTests {
             await client.response(to: GetMenu(), options: options)
         }.get()
         #expect(response.cacheResult == .stale(.offline))
-        #expect(bench.clock.elapsed - start < .seconds(limit))
+        // The clock may move on to the deadline while the reply is on its way to the caller.
+        #expect(bench.clock.elapsed - start <= .seconds(limit))
         let error = try await bench.clock.run {
             await client.response(to: GetMenu())
         }.failure
