@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeelDocumentTools
 import KeelStorage
+import KeelTerminal
 import KeelToolSupport
 
 struct IndexesCommand: AsyncParsableCommand {
