@@ -1,9 +1,9 @@
 #if Crypto
-import KeelTestSupport
 import Foundation
 import KeelCore
 import KeelSecurity
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 

@@ -8,8 +8,8 @@ internal import Synchronization
 /// blocks no thread.
 ///
 /// A queue can *gather*: after a group of several callers, the next writer waits for a moment until as many are in the
-/// queue again. The callers of a group often commit again at once; the first of them would write alone, while the others
-/// wait for it.
+/// queue again. The callers of a group often commit again at once; the first of them would write alone, while the
+/// others wait for it.
 package final class CommitLine: Sendable {
     package typealias Outcome = Result<[Result<CommitReceipt, StorageError>], StorageError>
 
