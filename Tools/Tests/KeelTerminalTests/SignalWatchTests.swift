@@ -7,6 +7,7 @@ import Testing
 @Suite("Signals", .serialized)
 struct SignalWatchTests {
     /// The signals that a handler has counted; handlers capture nothing.
+    private static let isOver = Atomic(false)
     private static let arrivals = Atomic(0)
 
     @Test("An ignored signal is known as such, and a default one is not")
@@ -25,10 +26,12 @@ struct SignalWatchTests {
         }
         defer { signal(SIGUSR1, previous) }
         let before = Self.arrivals.load(ordering: .relaxed)
-        let isOver = Atomic(false)
+        Self.isOver.store(false, ordering: .releasing)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                while !isOver.load(ordering: .acquiring) { _ = SignalWatch.isIgnored(SIGUSR1) }
+                while !Self.isOver.load(ordering: .acquiring) {
+                    _ = SignalWatch.isIgnored(SIGUSR1)
+                }
             }
             await withCheckedContinuation { continuation in
                 // A thread handles its own signals at once, but those of tasks block all of them.
@@ -42,7 +45,7 @@ struct SignalWatchTests {
                 }
                 thread.start()
             }
-            isOver.store(true, ordering: .releasing)
+            Self.isOver.store(true, ordering: .releasing)
         }
         #expect(Self.arrivals.load(ordering: .relaxed) - before == 20_000)
     }
