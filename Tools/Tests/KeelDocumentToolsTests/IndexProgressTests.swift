@@ -1,3 +1,4 @@
+import Foundation
 import KeelDocumentTools
 import KeelStorage
 import KeelStorageAdapting
