@@ -35,7 +35,7 @@ class Documents(unittest.TestCase):
     def test_a_name_that_is_no_symbol_fails_with_its_line(self):
         code, said = self.outcome(HEAD + "| `a` | `Cache.fetch(_:)` | x |\n")
         self.assertEqual(code, 1)
-        self.assertIn("Page.md:5: `Cache.fetch(_:)` is no public symbol.", said)
+        self.assertIn("Page.md:5: `Cache.fetch(_:)` is not a public symbol.", said)
 
     def test_a_row_that_says_nothing_fails(self):
         self.assertIn("name what is in Keel", self.outcome(HEAD + "| `a` | soon | x |\n")[1])
@@ -44,7 +44,7 @@ class Documents(unittest.TestCase):
 
     def test_a_name_that_stands_twice_under_one_title_fails(self):
         rows = "| `a` | `Cache` | x |\n"
-        self.assertIn("stands twice under A document", self.outcome(HEAD + rows + rows)[1])
+        self.assertIn("occurs twice under A document", self.outcome(HEAD + rows + rows)[1])
         self.assertEqual(self.outcome(HEAD + rows + HEAD.replace("A d", "Another d") + rows), (0, ""))
 
     def test_a_page_without_a_table_fails(self):
