@@ -33,10 +33,9 @@ struct IndexProgressTests {
         let end = await IndexProgress.follow(
             every: .zero,
             endingAfter: mostUnchanged,
-            of: { try looks.next() }
-        ) { progress in
-            shares.withLock { $0.append(progress.share) }
-        }
+            of: { try looks.next() },
+            { progress in shares.withLock { $0.append(progress.share) } }
+        )
         return (shares.withLock { $0 }, end)
     }
 

@@ -127,7 +127,7 @@ extension CacheExchange {
         let outcome: ValidationFlight.Outcome
         let isFollower: Bool
         do throws(TransportError) {
-            (outcome, isFollower) = try await inTime(for: choice, keepingLate: { _ in true }) {
+            (outcome, isFollower) = try await inTime(for: choice) {
                 () async throws(TransportError) in
                 try await shared(choice, forward, flights, key)
             }

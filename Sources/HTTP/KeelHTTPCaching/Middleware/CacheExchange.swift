@@ -170,7 +170,7 @@ struct CacheExchange: Sendable {
     /// instead: an origin that is silent until then would leave no time for it.
     func inTime<Value: Sendable>(
         for choice: CacheDecision.Choice?,
-        keepingLate isWhole: (Value) -> Bool,
+        keepingLate isWhole: (Value) -> Bool = { _ in true },
         _ ask: @escaping @Sendable () async throws(TransportError) -> Value
     ) async throws(TransportError) -> Value {
         guard let choice, let deadline = call.deadline,

@@ -53,8 +53,11 @@ struct CallFaults<Call, Fault: DelayingFault>: Sendable {
 
     /// Counts a call and waits for its delay.
     ///
-    /// - Parameter cancellation: Returns the error of a call whose task is canceled, from the clock's error.
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - cancellation: Returns the error of a call whose task is canceled, from the clock's error.
     /// - Returns: The fault that follows the delay.
+    /// - Throws: The error of `cancellation`.
     func begin<Failure: Error>(
         _ call: Call,
         _ cancellation: (any Error) -> Failure

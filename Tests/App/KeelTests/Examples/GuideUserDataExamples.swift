@@ -4,7 +4,9 @@ import Keel
 import KeelTestKit
 import Testing
 
-/// Where the data of a user is on this device. A user has documents and files under `users/ID`.
+/// The places of a user's data on this device.
+///
+/// A user has documents and files under `users/ID`.
 private struct UserData: Sendable {
     let user: String
     let network: NetworkClient

@@ -88,7 +88,8 @@ struct ListenShareTests {
     @Test("Of the states that the store holds for streams, it takes half, and its targets wait")
     func states() async throws {
         let memory = InMemoryStorageAdapter()
-        try await Self.write(100, size: 10, to: memory)
+        // Many pages for each target: a stream may read one or two before the client takes the first.
+        try await Self.write(100, size: 500, to: memory)
         let store = WatchedStore(memory)
         func holds() -> Int {
             store.reads.count(where: { $0.asOf == nil && ($0.holdDuration ?? .zero) > .zero })
