@@ -87,7 +87,7 @@ struct ListenShareTests {
 
     @Test(
         "Of the states that the store holds for streams, it takes half, and its targets wait",
-        .disabled("In one run of eleven, the slow stream does not hold two states; the reason is not known yet.")
+        .disabled("one run of eleven fails, and the reason is not known yet")
     )
     func states() async throws {
         let memory = InMemoryStorageAdapter()
