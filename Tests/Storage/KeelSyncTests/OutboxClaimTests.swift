@@ -90,7 +90,7 @@ struct OutboxClaimTests {
         wall.advance(by: 75)
         let server = RecordingServer()
         #expect(try await makeOutbox().flush(sending: server))
-        // The server may still be processing the first one, which is no reason to give the write up.
+        // The server may still be processing the first attempt, so its refusal of the second one is not final.
         #expect(server.deliveries.map(\.attempt) == [2])
         #expect(server.deliveries.map(\.mayHaveArrived) == [true])
     }

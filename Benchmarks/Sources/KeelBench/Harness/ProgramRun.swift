@@ -48,7 +48,7 @@ struct ProgramRun: Sendable {
 /// A script that the Python in `KEEL_PYTHON` runs.
 struct PythonScript: Sendable {
     private let path: String
-    /// What the script needs, for messages.
+    /// The packages that the script imports, as error messages name them.
     private let packages: String
 
     /// Creates the script of this name in the folder `Peers` beside the calling file.

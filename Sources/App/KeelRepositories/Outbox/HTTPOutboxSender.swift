@@ -68,9 +68,9 @@ public struct HTTPOutboxSender: OutboxSender {
         case 401: .unreachable(reason: reason)
         case 408, 425, 429, 500, 502, 503, 504:
             .failed(reason: reason, after: response.head.retryAfter)
-        // What a server answers while it processes a request with the same key
-        // (draft-ietf-httpapi-idempotency-key-header section 2.7). A refusal would be final, and
-        // sending the write again by a decision of the user would take a new key.
+        // A server answers 409 while it processes an earlier request with the same key
+        // (draft-ietf-httpapi-idempotency-key-header section 2.7). A rejection would be final, and
+        // a user who sends the write again would send it with a new key.
         case 409 where isRepeated: .failed(reason: reason, after: response.head.retryAfter)
         default: .rejected(reason: reason)
         }

@@ -47,7 +47,8 @@ enum LocalFileTransfer {
         to file: URL,
         in files: any FileSystem = DiskFileSystem()
     ) async throws(FileStoreError) {
-        let (part, target) = try newPart(of: file, in: files)
+        let (part, target, lock) = try newPart(of: file, in: files)
+        defer { withExtendedLifetime(lock) {} }
         do {
             var position = 0
             for try await piece in content {
@@ -68,32 +69,24 @@ enum LocalFileTransfer {
         }
     }
 
-    /// The age from which a temporary file counts as that of a killed process, in microseconds: a day.
-    private static let remainAge: Int64 = 86_400 * 1_000_000
-
-    /// Creates the temporary file of a download, and removes one that a killed process has left behind.
+    /// Creates the temporary file of a download, in place of one that a killed process has left behind.
     ///
     /// Downloads to a file share a first name, so that the next one finds the remains of an earlier one without reading
-    /// the folder.
+    /// the folder. The one that has the name holds a lock on the file; others, and volumes without locks, use names of
+    /// their own.
     private static func newPart(
         of file: URL,
         in files: any FileSystem
-    ) throws(FileStoreError) -> (path: String, file: any OpenFile) {
+    ) throws(FileStoreError) -> (path: String, file: any OpenFile, lock: (any FileLock)?) {
         let first = file.path + ".part-0"
+        if let lock = try? files.lock(first), lock.isStill(at: first),
+            let part = try? files.open(first, for: .writing), (try? part.truncate(to: 0)) != nil
+        {
+            return (first, part, lock)
+        }
+        let other = file.path + ".part-" + String(UInt64.random(in: .min ... .max), radix: 36)
         do throws(FileSystemError) {
-            // A process that still writes has changed its file within a day.
-            if let change = try? files.open(first, for: .reading).modificationTime(),
-                Int64(Date.now.timeIntervalSince1970 * 1_000_000) - change > remainAge
-            {
-                try? files.remove(first)
-            }
-            do throws(FileSystemError) {
-                return (first, try files.open(first, for: .creating))
-            } catch {
-                guard error.kind == .exists else { throw error }
-            }
-            let other = file.path + ".part-" + String(UInt64.random(in: .min ... .max), radix: 36)
-            return (other, try files.open(other, for: .creating))
+            return (other, try files.open(other, for: .creating), nil)
         } catch {
             throw unwritable(file, error)
         }

@@ -33,7 +33,7 @@ struct KeyRingState {
     private var reservation: UInt64
     /// When the ring last looked for keys to destroy.
     private var lastLook: Date?
-    /// What a ring without a file knows of the time since its creation.
+    /// The times that the clock has shown to a ring without a file since its creation.
     private var time: CertainTime?
 
     init(_ keyset: Keyset, reservation: UInt64) {

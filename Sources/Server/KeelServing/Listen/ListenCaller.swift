@@ -2,7 +2,7 @@ internal import KeelCore
 internal import KeelStorage
 internal import Synchronization
 
-/// What the streams of one caller take together, so that a caller with many streams leaves room to others.
+/// The limits that all streams of one caller share, so that a caller with many streams leaves room to others.
 ///
 /// Each stream has its ``ListenShare`` besides: one whose client takes nothing leaves room to the caller's others.
 final class ListenCaller: Sendable {

@@ -220,7 +220,7 @@ extension ListenStream {
         var request = ReadRequest(operation)
         (request.needsPosition, request.needsTime) = (true, true)
         request.reportsUnreadable = true
-        // While there is no room, all admitted reads together may find as much as a single read otherwise.
+        // Without room, the admitted reads share the limit that a single read has otherwise.
         let least = configuration.mostBytesAtOnce / ListenHub.mostReads
         // A larger result ends its target. If the limit were all of the room, the data of other streams would make its
         // client reconnect instead, again and again.

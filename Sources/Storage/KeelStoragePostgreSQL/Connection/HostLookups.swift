@@ -62,7 +62,7 @@ final class HostLookups: Sendable {
         guard isNew else { return lookup }
         let thread = Thread { [self] in
             let addresses = resolve(host)
-            // Whoever comes from now on looks again, because a name may change its addresses.
+            // Later calls look the name up again, because its addresses may change.
             underWay.withLock { $0[host] = nil }
             lookup.end(with: addresses)
         }

@@ -108,7 +108,7 @@ private struct NotesData: Sendable {
         self.outbox = outbox
     }
 
-    /// What runs as long as the app does.
+    /// Returns the work that runs for as long as the app does.
     func work(_ network: NetworkStatus) -> BackgroundWork {
         var work = BackgroundWork()
         work.add(
@@ -165,7 +165,7 @@ struct GuideOfflineExamples {
 
     private let folder = URL.temporaryDirectory.appending(path: "keel-guide-\(UUID().uuidString)")
     private let credentials = InMemoryCredentialStore<BearerCredentials>()
-    // Without an answer in its list, a call fails as if there were no network.
+    // A call for which no answer is left fails as it does without a network.
     private let transport = ScriptedHTTPTransport()
 
     /// Starts the app, as after the end of an earlier process.

@@ -14,7 +14,7 @@ private func shared(in group: URL, api: URL) -> KeelConfiguration {
     return keel
 }
 
-/// What the app and the system's background tasks do.
+/// The work of the app and of its background tasks.
 private struct Refresh: Sendable {
     let outbox: Outbox
     let sender: HTTPOutboxSender
