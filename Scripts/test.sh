@@ -92,13 +92,14 @@ run() {
     local folder="$1" beside=() pattern
     shift
     if [ "$folder" = "." ]; then keel_say "Tests of keel"; else keel_say "Tests of $folder"; fi
-    # Groups of about the same time, each a process. Those with a pattern compute, or wait for the disk. A
-    # filter of the caller's would be widened by a second one.
+    # Groups, each a process, those that take the longest first. Those with a pattern compute, or wait for the
+    # disk. A filter of the caller's would be widened by a second one.
     case "$folder $*" in
         ". --no-parallel")
             for pattern in \
-                'Cache|Conformance' 'StorageSQLite' 'StorageFirestore' 'StoragePostgreSQL' \
+                'StorageFirestore' 'StoragePostgreSQL' \
                 'HTTPCaching|Serving[A-Za-z]*|Storage(Adapting|Observability)?|Sync' \
+                'Cache|Conformance' 'StorageSQLite' \
                 'Analytics|AnalyticsHTTP|Core|Files|Journal|Logging|LoggingOTLP|Secrets|Security[A-Za-z]*'; do
                 beside+=(--beside "^Keel($pattern)Tests[.]")
             done

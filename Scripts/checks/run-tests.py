@@ -4,8 +4,9 @@
     run-tests.py COUNTS [--beside PATTERN]… -- swift test --skip-build …
 
 Each PATTERN makes a process of its own for the tests that match it, as `swift test --filter` compares
-them; the tests that match none run in one more process. All processes run side by side, those of the
-patterns at a lower priority: tests with time limits on real sockets belong in the process without a pattern.
+them; the tests that match none run in one more process, which begins first. As many processes as there are
+processors, and one more, run side by side, those of the patterns in their order and at a lower priority: tests with
+time limits on real sockets belong in the process without a pattern.
 
 It follows the stream of events that swift-testing writes beside its output. When nothing has
 happened in a process for KEEL_TEST_STALL seconds (600 without it), that process is ended and its tests
@@ -135,7 +136,7 @@ class Runs:
 
     def __init__(self, commands, folder, name):
         self.records = [Record(folder / f"{name}-{number}.jsonl") for number in range(len(commands))]
-        with concurrent.futures.ThreadPoolExecutor(len(commands)) as threads:
+        with concurrent.futures.ThreadPoolExecutor((os.cpu_count() or 1) + 1) as threads:
             codes = list(threads.map(timed, commands, self.records))
         # The exit code of the first process that failed; None if one stalled.
         self.code = None if None in codes else next((code for code in codes if code != 0), 0)
@@ -168,7 +169,7 @@ def side_by_side(command, patterns):
     # SwiftPM lets one process at a time into a scratch folder. These build nothing.
     command = command + ["--ignore-lock"]
     rest = [part for pattern in patterns for part in ("--skip", pattern)]
-    return [["nice", *command, "--filter", pattern] for pattern in patterns] + [command + rest]
+    return [command + rest] + [["nice", *command, "--filter", pattern] for pattern in patterns]
 
 
 def main():

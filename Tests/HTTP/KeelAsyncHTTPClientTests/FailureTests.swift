@@ -2,6 +2,7 @@
 import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
+import KeelTestServer
 import Testing
 
 /// The failures specific to this transport; `ConformanceTests` runs the shared `HTTPFaultCheck`.
@@ -25,11 +26,11 @@ struct FailureTests {
 
     @Test("A server that accepts but never speaks TLS causes a connect timeout")
     func silentSecurePeer() async throws {
-        let error = try await AnsweringServer.run(answering: "", then: .stall) { port in
+        let error = try await FaultServer.run(serving: { await $0.stall() }) { server in
             var settings = AsyncHTTPClientTransport.Configuration()
             settings.connectTimeout = .milliseconds(300)
             let transport = AsyncHTTPClientTransport(settings)
-            let error = await transport.failure(of: get("localhost:\(port)", "https"))
+            let error = await transport.failure(of: get("localhost:\(server.port)", "https"))
             await transport.shutdown()
             return error
         }

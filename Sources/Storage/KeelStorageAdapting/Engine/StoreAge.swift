@@ -73,7 +73,7 @@ package struct StoreAge {
         let shortest = min(retention.age, retention.receiptAge, history ?? retention.age)
         let interval = min(600_000_000, shortest.microseconds / 64)
         // Half of the number's range, because a clock may show any time.
-        let wall = min(max(wall.microseconds, -1 << 61), 1 << 61)
+        var wall = min(max(wall.microseconds, -1 << 61), 1 << 61)
         guard let last = try table.moments(upTo: [.max])[0] else {
             now = wall
             try table.record(StoreMoment(time: wall, wall: wall, sequence: sequence))
@@ -88,7 +88,8 @@ package struct StoreAge {
             now = last.time
             return
         default:
-            if let base = try Self.moment(before: wall, last, in: table) {
+            if let base = try Self.moment(before: wall, last, within: interval, in: table) {
+                wall = max(wall, base.wall)
                 now = base.time + (wall - base.wall)
                 try table.removeMoments(after: base.time)
             } else {
@@ -100,16 +101,19 @@ package struct StoreAge {
 
     /// Returns the moment before the clock jumped, if the clock now continues from there: it was wrong meanwhile, and
     /// is right again.
+    ///
+    /// It continues from there even if it is behind that moment, by at most the interval between moments.
     private static func moment(
         before wall: Int64,
         _ last: StoreMoment,
+        within interval: Int64,
         in table: any MomentTable
     ) throws -> StoreMoment? {
         var found: StoreMoment?
         var next: StoreMoment?
         try table.eachMoment(upTo: last.time) { moment in
             let longest = longestStep + (last.time - moment.time)
-            let isNear = moment.wall <= wall && wall - moment.wall <= longest
+            let isNear = (-interval...longest).contains(wall - moment.wall)
             let jumps = next.map { !(0...longestStep).contains($0.wall - moment.wall) } ?? false
             if isNear, jumps { found = moment }
             next = moment

@@ -68,6 +68,18 @@ struct StoreAgeTests {
         #expect(try age(Self.start + 3 * Self.hour, 6).now == Self.start + 3 * Self.hour)
     }
 
+    @Test("A clock that is right again, a little behind where it was, continues from there")
+    func continuesBehind() throws {
+        _ = try age(Self.start, 1)
+        for year in Int64(1)...3 {
+            let past = Self.start - year * 365 * Self.day
+            #expect(try age(past, 2 * year).now == Self.start + 1)
+            let right = try age(Self.start - year * 400_000, 2 * year + 1)
+            #expect(right.now == Self.start)
+        }
+        #expect(moments.all == [StoreMoment(time: Self.start, wall: Self.start, sequence: 7)])
+    }
+
     @Test("The ages of several questions are answered as those of each")
     func batches() throws {
         var wall = Self.start

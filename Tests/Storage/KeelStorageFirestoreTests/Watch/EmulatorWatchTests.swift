@@ -87,6 +87,8 @@ struct EmulatorWatchTests {
 
     @Test("Listeners of one query share a target, and one channel")
     func shares() async throws {
+        // Before the listeners: of a commit during the first request for a target, the emulator may send nothing.
+        try await writer.setDocument("notes/a", ["n": 1])
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<5 {
                 group.addTask {
@@ -94,7 +96,6 @@ struct EmulatorWatchTests {
                     try await follow(&snapshots, until: [1])
                 }
             }
-            try await writer.setDocument("notes/a", ["n": 1])
             try await group.waitForAll()
         }
         #expect(transport.count(of: "addTarget") == 1)
