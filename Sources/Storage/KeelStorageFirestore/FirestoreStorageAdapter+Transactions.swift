@@ -39,9 +39,12 @@ extension FirestoreStorageAdapter {
     /// If this fails, the server ends the transaction after a while.
     private func rollBack(_ token: String) async {
         let message: FirestoreJSON = ["transaction": .string(token)]
-        _ = try? await connection.reply(
-            to: FirestoreCall("rollback", on: encoding.root, message)
-        )
+        let send: @Sendable () async -> Void = { [connection, root = encoding.root] in
+            _ = try? await connection.reply(to: FirestoreCall("rollback", on: root, message))
+        }
+        // For a canceled call, or one whose time is over, nothing would be sent, and the server would keep the locks.
+        guard Task.isCancelled || StorageContext.current.isOver else { return await send() }
+        StorageContext.withoutContext { _ = Task { await send() } }
     }
 
     private func validate(

@@ -1,8 +1,10 @@
+import HTTPTypes
 import KeelHTTP
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Transactions of the plain Firestore protocol")
@@ -106,6 +108,33 @@ struct TransactionTests {
     func failedRollback() async throws {
         let scripted = Scripted.google([Self.begun, Self.found(3), .refusal(500, "INTERNAL")])
         await expect(.conflict) { try await scripted.commit([Self.write], reads: Self.reads) }
+    }
+
+    @Test(
+        "a transaction of a canceled call is rolled back, so that the server releases its locks",
+        .timeLimit(.minutes(1))
+    )
+    func canceled() async throws {
+        let gate = Gate()
+        let (reads, read) = AsyncStream.makeStream(of: Void.self)
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let held = ScriptedHTTPTransport.Answer { _ async throws(TransportError) in
+            read.yield()
+            _ = try? await gate.pass()
+            throw TransportError(.cancelled)
+        }
+        let ended = ScriptedHTTPTransport.Answer { _ async throws(TransportError) in
+            end.yield()
+            return HTTPReply(head: HTTPResponse(status: .ok))
+        }
+        let scripted = Scripted.google([Self.begun, held, ended])
+        let call = Task { try await scripted.commit([Self.write], reads: Self.reads) }
+        _ = await reads.first { _ in true }
+        call.cancel()
+        await expect(.cancelled) { _ = try await call.value }
+        _ = await ends.first { _ in true }
+        #expect(methods(scripted) == ["beginTransaction", "batchGet", "rollback"])
+        #expect(try scripted.message(2)["transaction"] == "dG9rZW4=")
     }
 
     @Test("a transaction without a token is reported as an invalid reply")
