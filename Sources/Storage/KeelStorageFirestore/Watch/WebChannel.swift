@@ -43,6 +43,8 @@ package final class WebChannel: Sendable {
     private let transport: any HTTPTransport
     private let configuration: Configuration
     private let state: Mutex<State>
+    /// Admits one event at a time: while the messages of a reply are delivered, another reply may take its place.
+    private let turns = TaskQueue()
     private let (work, works) = AsyncStream.makeStream(of: Work.self)
     private let deliver: @Sendable (FirestoreJSON) async -> Void
 
@@ -96,7 +98,16 @@ package final class WebChannel: Sendable {
     /// Ends the channel and notifies the server.
     func close() { perform(state.withLock { $0.machine.handle(.close) }) }
 
+    /// The number of events that wait until the messages of another one are delivered.
+    var waitingCount: Int { turns.count }
+
     private func handle(_ event: WebChannelMachine.Event) async {
+        guard await turns.enter() else { return }
+        defer { turns.leave() }
+        await handleNow(event)
+    }
+
+    private func handleNow(_ event: WebChannelMachine.Event) async {
         let effects = state.withLock { $0.machine.handle(event) }
         for case .deliver(let message) in effects { await deliver(message) }
         perform(effects)
@@ -165,8 +176,10 @@ package final class WebChannel: Sendable {
     /// Handles an event of a GET, and returns whether it is the present one.
     @discardableResult
     private func handle(_ event: WebChannelMachine.Event, ofStream number: Int) async -> Bool {
+        guard await turns.enter() else { return false }
+        defer { turns.leave() }
         guard state.withLock({ $0.stream == number }) else { return false }
-        await handle(event)
+        await handleNow(event)
         return true
     }
 
