@@ -51,10 +51,15 @@ public struct ReverseProxy: ServingHandler {
             reply.head.headerFields = reply.head.headerFields.endToEnd
             return reply
         } catch {
-            let isSilence = [.responseTimeout, .connectTimeout].contains(error.code)
-            return .text(isSilence ? .gatewayTimeout : .badGateway, "\(error.message)\n")
+            let isTimeout = Self.timeouts.contains(error.code)
+            return .text(isTimeout ? .gatewayTimeout : .badGateway, "\(error.message)\n")
         }
     }
+
+    private static let timeouts: Set<TransportError.Code> = [
+        .attemptTimeout, .connectTimeout, .deadlineExceeded, .poolTimeout, .responseTimeout,
+        .writeTimeout,
+    ]
 }
 
 extension HTTPFields {

@@ -79,6 +79,8 @@ struct ReverseProxyTests {
         arguments: [
             (TransportError.Code.connectionRefused, HTTPResponse.Status.badGateway),
             (.responseTimeout, .gatewayTimeout), (.connectTimeout, .gatewayTimeout),
+            (.writeTimeout, .gatewayTimeout), (.attemptTimeout, .gatewayTimeout),
+            (.deadlineExceeded, .gatewayTimeout), (.poolTimeout, .gatewayTimeout),
         ]
     )
     func failures(code: TransportError.Code, status: HTTPResponse.Status) async throws {
