@@ -18,7 +18,8 @@ public import Tracing
 /// | span | one per request, of kind `server`, a child of the caller's span if the request has a `traceparent` |
 ///
 /// Names follow OpenTelemetry's semantic conventions for HTTP servers. A request lasts until the end of its response
-/// body, so an event stream is one long request. Paths, ids, queries, header fields and bodies are not recorded.
+/// body, if it has one, so an event stream is one long request. Paths, ids, queries, header fields and bodies are not
+/// recorded.
 public struct ObservedHandler<Upstream: ServingHandler>: ServingHandler {
     private let upstream: Upstream
     private let logger: Logger
@@ -69,6 +70,11 @@ public struct ObservedHandler<Upstream: ServingHandler>: ServingHandler {
             await upstream.respond(to: call)
         }
         request.status = reply.head.status.code
+        // Servers do not read the body of a response that has none.
+        guard Self.hasBody(reply.head.status, call.head.method) else {
+            request.end(nil)
+            return reply
+        }
         let body = reply.body
         reply.body = body.mapReads { read async throws(TransportError) in
             do throws(TransportError) {
@@ -81,6 +87,15 @@ public struct ObservedHandler<Upstream: ServingHandler>: ServingHandler {
             }
         }
         return reply
+    }
+
+    /// Whether a response has a body (RFC 9112, section 6.3).
+    private static func hasBody(
+        _ status: HTTPResponse.Status,
+        _ method: HTTPRequest.Method
+    ) -> Bool {
+        method != .head && status != .noContent && status != .notModified
+            && status.kind != .informational
     }
 
     private func finish(

@@ -101,6 +101,21 @@ struct ServingObservabilityTests {
         #expect(metrics.timers.map(\.label).allSatisfy { $0 == "http.server.request.duration" })
     }
 
+    @Test(
+        "A request whose response has no body ends without one",
+        arguments: [("OPTIONS", 204), ("GET", 304), ("HEAD", 200)]
+    )
+    func hasNoBody(method: String, status: Int) async throws {
+        let method = try #require(HTTPRequest.Method(method))
+        let handler = Answering(status: HTTPResponse.Status(code: status))
+        // The server does not read the body.
+        _ = await observed(handler).respond(to: call("/health", method))
+        let entry = try #require(logs.entries.last)
+        #expect(entry.metadata["error.type"] == nil)
+        let span = try #require(tracer.finishedSpans.last)
+        #expect(span.attributes.get("error.type") == nil)
+    }
+
     @Test("One trace covers the app's call and the server's database")
     func traces() async throws {
         let file = SQLiteStorageLocation.temporary()
