@@ -106,10 +106,11 @@ struct StreamFailure: Error {
     /// Only an error of the query itself ends a target, which SDKs do not retry. If the store is damaged or refuses its
     /// server, the stream ends, and clients reconnect with their tokens. This includes PostgreSQL's `.invalidArgument`,
     /// because queries have been validated. It also includes a snapshot that the store has lost twice: the client is
-    /// slow, and may be faster later.
+    /// slow, and may be faster later. An adapter that refuses only the caller ends the target.
     init(listening error: StorageError) {
         switch error.code {
         case .unsupported, .indexRequired: self.init(error)
+        case .permissionDenied where error.cause is RefusedCaller: self.init(error)
         case .tooLarge: self.init(.resourceExhausted, error.message)
         default: self.init(.unavailable, error.message)
         }
@@ -120,6 +121,9 @@ struct StreamFailure: Error {
         ["code": .integer(status.number), "message": .string(message)]
     }
 }
+
+/// The cause of an error with which an adapter refuses a caller, although the server itself may read.
+struct RefusedCaller: Error {}
 
 /// The state up to which a client has received a stream, in a form that a later stream of any server continues.
 ///

@@ -291,7 +291,11 @@ extension ListenStream {
     private func page(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         guard await share.caller.reads.enter() else { throw .cancellation }
         defer { share.caller.reads.leave() }
-        return try await adapter.changes(request)
+        do throws(StorageError) {
+            return try await adapter.changes(request)
+        } catch {
+            throw await judged(error)
+        }
     }
 
     private static func failure(
@@ -337,8 +341,30 @@ extension ListenStream {
         )
     }
 
-    /// Performs a read: one of a few documents at once, and others when they are admitted, with a time limit.
     private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        do throws(StorageError) {
+            return try await storedAnswer(request)
+        } catch {
+            throw await judged(error)
+        }
+    }
+
+    /// Returns an error of the store, with the cause ``RefusedCaller`` if the adapter refuses only the caller.
+    private func judged(_ error: StorageError) async -> StorageError {
+        guard error.code == .permissionDenied, StorageContext.current.principal != nil else {
+            return error
+        }
+        // As for the server's health, any document will do: the rights of a store do not depend on it.
+        let request = ReadRequest(.documents(["health/health"]))
+        let isReadable = await StorageContext().bind { () async -> Bool in
+            (try? await adapter.read(request)) != nil
+        }
+        guard isReadable else { return error }
+        return StorageError(error.code, error.message, cause: RefusedCaller())
+    }
+
+    /// Performs a read: one of a few documents at once, and others when they are admitted, with a time limit.
+    private func storedAnswer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         // A few documents do not wait for slow queries; a timer would cost more than reading them.
         guard !request.operation.isOfFewDocuments else {
             guard await share.caller.smallReads.enter() else { throw .cancellation }

@@ -9,15 +9,36 @@ import Testing
 
 @Suite("Streams whose store does not let them read changes", .timeLimit(.minutes(2)))
 struct ListenOutageTests {
-    /// The documents that a client has received.
+    /// The documents that a client has received, and why its targets were removed.
     private final class Received: Sendable {
         private let documents = Mutex<Set<DocumentPath>>([])
+        private let removals = Mutex<[Int32: FirestoreStatus]>([:])
 
         var paths: Set<DocumentPath> { documents.withLock { $0 } }
+        var causes: [Int32: FirestoreStatus] { removals.withLock { $0 } }
 
         func note(_ response: ListenResponse) {
-            guard case .document(let change) = response else { return }
-            documents.withLock { _ = $0.insert(change.document.path) }
+            switch response {
+            case .document(let change):
+                documents.withLock { _ = $0.insert(change.document.path) }
+            case .target(let change) where change.kind == .remove:
+                for id in change.targets { removals.withLock { $0[id] = change.cause?.status } }
+            case .target, .departure, .filter: break
+            }
+        }
+    }
+
+    /// A store whose rules keep users from a document, and which may refuse all reads.
+    private struct RuledStore: ForwardingStorageAdapter {
+        let upstream: any StorageAdapter = InMemoryStorageAdapter()
+        var refusesServer = false
+
+        func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+            let isUser = StorageContext.current.principal != nil
+            guard !refusesServer, !isUser || request.operation != .documents(["secrets/1"]) else {
+                throw StorageError(.permissionDenied, "it belongs to somebody else")
+            }
+            return try await upstream.read(request)
         }
     }
 
@@ -100,6 +121,30 @@ struct ListenOutageTests {
         advancing.cancel()
         requests.continuation.finish()
         #expect(await stream.value == nil)
+    }
+
+    @Test("A target that rules of the adapter refuse ends, and its stream goes on")
+    func refusedTarget() async throws {
+        let store = RuledStore()
+        let stream = serve(store)
+        let content = ListenTarget.Content.documents(["secrets/1"])
+        requests.continuation.yield(.add(ListenTarget(id: 4, content: content)))
+        try await waitUntil { received.causes[4] != nil }
+        #expect(received.causes == [4: .permissionDenied])
+        try await StorageClient(store.upstream).setDocument("notes/1", ["n": 1])
+        try await waitUntil { received.paths == ["notes/1"] }
+        requests.continuation.finish()
+        #expect(await stream.value == nil)
+    }
+
+    @Test("A stream ends if the store lets not even the server read")
+    func refusedServer() async throws {
+        let stream = serve(RuledStore(refusesServer: true))
+        let advancing = advance()
+        let failure = await stream.value
+        advancing.cancel()
+        #expect(failure?.status == .unavailable)
+        #expect(received.causes.isEmpty)
     }
 
     @Test(
