@@ -54,7 +54,7 @@ struct ChangeQuery: Sendable, Hashable {
                 guard (1...100).contains(value.utf8.count) else {
                     throw Self.flaw(name, "must be text of up to 100 bytes")
                 }
-                reader = ChangeReader("client/" + value)
+                reader = ChangeReader(Self.readerName(value))
             case "lifetime":
                 lifetime = try Self.number(value, of: name, in: 0...Self.longestLifetime)
             case "database": database = try Self.database(value)
@@ -77,6 +77,12 @@ struct ChangeQuery: Sendable, Hashable {
         guard !interests.isEmpty else { return }
         scope = ChangeScope()
         for (name, value) in interests { scope.formUnion(try interest(name, value)) }
+    }
+
+    /// Returns the name of a client's reader in the store, where readers of different users are different.
+    private static func readerName(_ name: String) -> String {
+        guard let principal = StorageContext.current.principal else { return "client/" + name }
+        return "user/\(StableHash.of(principal.id.utf8))/" + name
     }
 
     private func interest(_ name: String, _ value: String) throws(StorageError) -> ChangeScope {

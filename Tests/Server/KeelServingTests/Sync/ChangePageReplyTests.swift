@@ -58,6 +58,14 @@ struct ChangePageReplyTests {
             nil, ChangeReader("client/keel.server"), ChangeReader("client/a", lifetime: .zero),
         ]
         #expect(requests.withLock { $0 } == expected)
+        // Readers of two users, who gave them the same name.
+        for id in ["ann", "bob"] {
+            try await StorageContext().of(StoragePrincipal(id: id)).bind {
+                _ = try await service.page("reader=a")
+            }
+        }
+        let names = requests.withLock { $0.suffix(2).map { $0?.name } }
+        #expect(Set(names).union(["client/a"]).count == 3)
         let long = String(repeating: "x", count: 101)
         for query in ["reader=", "reader=\(long)", "reader=a&lifetime=-1", "reader=a&reader=b"] {
             #expect(try await service.ask("changes?\(query)").head.status == .badRequest)
