@@ -27,6 +27,14 @@ struct CommandLineTests {
         process.kill()
         let killed = process.wait()
         try #require(killed.code == 9)
+        let other = scratch.file("other.sqlite").path
+        for wrong in [
+            arguments.map { $0 == store ? other : $0 }, arguments + ["--bad-lines", file.path],
+        ] {
+            let refused = try KeelProcess(wrong + ["--resume"]).wait()
+            #expect(refused.code != 0, "\(wrong)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: other))
         let resumed = try KeelProcess(arguments + ["--resume", "--json"]).wait()
         #expect(resumed.code == 0)
         #expect(resumed.output.contains(#""imported":20000"#))

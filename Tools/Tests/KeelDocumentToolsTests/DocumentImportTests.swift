@@ -173,6 +173,78 @@ struct DocumentImportTests {
         }
     }
 
+    @Test("A resumed import rejects another store, which lacks the documents before the checkpoint")
+    func otherStore() async throws {
+        let scratch = try Scratch()
+        var settings = DocumentImport.Settings(try scratch.numberedLines(9), batch: 2)
+        settings.store = "one"
+        await #expect(throws: StorageError.self) {
+            let store = InMemoryStorageAdapter().failing([nil, .fail()])
+            _ = try await DocumentImport(into: store, settings).run()
+        }
+        settings.resumes = true
+        settings.store = "two"
+        let other = InMemoryStorageAdapter()
+        let error = await #expect(throws: ToolError.self) {
+            _ = try await DocumentImport(into: other, settings).run()
+        }
+        #expect(error?.message.contains("the store") == true)
+        #expect(try await other.all("c").isEmpty)
+    }
+
+    @Test(
+        "A resumed import does not go on without the bad lines of the runs before",
+        arguments: [nil, "", "oo"] as [String?]
+    )
+    func lostBadLines(_ left: String?) async throws {
+        let scratch = try Scratch()
+        let store = InMemoryStorageAdapter()
+        let lines = ["oops", #"{"id":"a"}"#, #"{"id":"b"}"#]
+        let file = try scratch.file("in", holding: lines.joined(separator: "\n"))
+        var settings = DocumentImport.Settings(file, batch: 1)
+        let kept = scratch.file("bad")
+        settings.badLines = kept
+        await #expect(throws: StorageError.self) {
+            _ = try await DocumentImport(into: store.failing([nil, .fail()]), settings).run()
+        }
+        #expect(try kept.text == "oops\n")
+        settings.resumes = true
+        try FileManager.default.removeItem(at: kept)
+        if let left { try Data(left.utf8).write(to: kept) }
+        await #expect(throws: ToolError.self) {
+            _ = try await DocumentImport(into: store, settings).run()
+        }
+        // Without the option, the checkpoint would forget what the file has.
+        settings.badLines = nil
+        await #expect(throws: ToolError.self) {
+            _ = try await DocumentImport(into: store, settings).run()
+        }
+        try Data("oops\n".utf8).write(to: kept)
+        settings.badLines = kept
+        let report = try await DocumentImport(into: store, settings).run()
+        #expect(report.imported == 2 && report.bad == 1)
+        #expect(try kept.text == "oops\n")
+    }
+
+    @Test("An import does not write its checkpoint or bad lines over the file, or over each other")
+    func oneFileForTwo() throws {
+        let scratch = try Scratch()
+        let file = try scratch.numberedLines(1)
+        let link = scratch.file("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        var settings = DocumentImport.Settings(file)
+        for other in [file, link, settings.checkpointFile] {
+            settings.badLines = other
+            #expect(throws: ToolError.self) { try settings.check() }
+        }
+        settings.badLines = nil
+        settings.checkpoint = file
+        #expect(throws: ToolError.self) { try settings.check() }
+        settings.checkpoint = nil
+        settings.badLines = scratch.file("bad")
+        try settings.check()
+    }
+
     @Test("A repeated import changes no revision")
     func repetition() async throws {
         let scratch = try Scratch()

@@ -28,6 +28,17 @@ struct DocumentPlaceTests {
         }
     }
 
+    @Test("A place has one identity, from every folder and without its password")
+    func identities() {
+        let folder = FileManager.default.currentDirectoryPath
+        for path in ["a/../notes.sqlite", "./notes.sqlite", "\(folder)/notes.sqlite"] {
+            let identity = DocumentPlace.sqlite(path: path).identity
+            #expect(identity == "sqlite:\(folder)/notes.sqlite")
+        }
+        let database = DocumentPlace.postgreSQL(url: "postgres://ada:secret@db/keel")
+        #expect(database.identity == "postgres://ada:…@db/keel")
+    }
+
     #if PostgreSQL
     @Test("The URL of a database may name a store, which libpq is not told")
     func stores() {

@@ -105,13 +105,16 @@ struct ImportCommand: AsyncParsableCommand {
         settings.resumes = resume
         settings.badLines = badLines.map { URL(fileURLWithPath: $0) }
         settings.checkpoint = checkpoint.map { URL(fileURLWithPath: $0) }
+        settings.store = store.storage.identity
         // Before a store is created.
         try await CommandOutput(isJSON: store.json).reporting {
             try settings.check()
             return .done
         }
         let hasCheckpoint = FileManager.default.fileExists(atPath: settings.checkpointFile.path)
-        try await store.run(for: .creating, isQuiet: quiet) { adapter, output in
+        // The import to be resumed has created the store.
+        let access: StoreAccess = resume && hasCheckpoint ? .changing : .creating
+        try await store.run(for: access, isQuiet: quiet) { adapter, output in
             if hasCheckpoint, !resume {
                 output.message(
                     "An earlier import did not finish; this one starts from the beginning."

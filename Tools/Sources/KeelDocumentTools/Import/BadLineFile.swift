@@ -8,6 +8,8 @@ struct BadLineFile {
     private(set) var length: UInt64
 
     /// Opens the file and truncates it to `length`, because the elements after it will be found again.
+    ///
+    /// - Throws: `ToolError` if the file cannot be written, or has lost elements that will not be found again.
     init(_ file: URL, source: URL, length: UInt64) throws {
         try SpecialFile.refuseWriting(file.path, advice: "Name a file for the bad lines.")
         if !FileManager.default.fileExists(atPath: file.path) {
@@ -20,8 +22,14 @@ struct BadLineFile {
         }
         handle = try FileHandle(forUpdating: file)
         let present = try handle.seekToEnd()
-        self.length = min(present, length)
-        try handle.truncate(atOffset: self.length)
+        guard present >= length else {
+            throw ToolError(
+                "“\(file.path)” lacks bad lines that the import to be resumed has saved there",
+                advice: "Put the file back, or leave out --resume to import from the beginning."
+            )
+        }
+        self.length = length
+        try handle.truncate(atOffset: length)
         self.source = try FileHandle(forReadingFrom: source)
     }
 

@@ -31,6 +31,8 @@ package struct DocumentImport: Sendable {
         package var checkpoint: URL?
         /// The file that collects the rejected elements.
         package var badLines: URL?
+        /// The store's name, by which a resumed import recognizes that it has another store; nil if it does not matter.
+        package var store: String?
 
         package init(file: URL) { self.file = file }
 
@@ -47,6 +49,19 @@ package struct DocumentImport: Sendable {
         package func check() throws {
             _ = try FileMark(file)
             _ = try form()
+            try refuseOneFileForTwo()
+        }
+
+        /// Refuses to replace the imported file, or the bad lines, by what the import writes.
+        private func refuseOneFileForTwo() throws {
+            let files = [file, checkpointFile] + (badLines.map { [$0] } ?? [])
+            let paths = files.map { $0.resolvingSymlinksInPath().path }
+            guard Set(paths).count < paths.count else { return }
+            throw ToolError(
+                "the imported file, the checkpoint and the bad lines need a file each",
+                advice: "Name another file for --bad-lines or --checkpoint.",
+                exit: .usage
+            )
         }
 
         /// Returns the format of the file.
@@ -133,12 +148,14 @@ package struct DocumentImport: Sendable {
             idField: settings.idField?.description,
             isTyped: form.isTyped,
             isExact: settings.isExact,
-            container: form.container
+            container: form.container,
+            store: settings.store,
+            badLinesLength: settings.badLines == nil ? nil : 0
         )
         guard let earlier else { return fresh }
         guard earlier.continues(fresh) else {
             throw ToolError(
-                "the file or the options are not those of the import to be resumed",
+                "the file, the store or the options are not those of the import to be resumed",
                 advice: "Use the same ones, or leave out --resume to import from the beginning."
             )
         }

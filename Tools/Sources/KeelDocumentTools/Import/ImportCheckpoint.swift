@@ -20,6 +20,8 @@ package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
     package var isExact: Bool
     /// The structure of the file.
     package var container: ElementReader.Container
+    /// The name of the store.
+    package var store: String?
     /// The end of the last finished element.
     package var offset = 0
     /// The number of the last finished element.
@@ -28,8 +30,8 @@ package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
     package var imported = 0
     /// The number of rejected elements.
     package var bad = 0
-    /// The length of the file of rejected elements.
-    package var badLinesLength: UInt64 = 0
+    /// The length of the file of rejected elements; nil if the import keeps none.
+    package var badLinesLength: UInt64?
     /// Whether the whole file has been read.
     package var isFinished = false
 
@@ -51,6 +53,7 @@ package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
     func continues(_ other: ImportCheckpoint) -> Bool {
         file == other.file && collection == other.collection && idField == other.idField
             && isTyped == other.isTyped && isExact == other.isExact
-            && container == other.container
+            && container == other.container && store == other.store
+            && (badLinesLength == nil) == (other.badLinesLength == nil)
     }
 }

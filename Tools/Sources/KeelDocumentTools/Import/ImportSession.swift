@@ -30,7 +30,7 @@ struct ImportSession {
             badLines = try BadLineFile(
                 file,
                 source: settings.file,
-                length: start.badLinesLength
+                length: start.badLinesLength ?? 0
             )
         }
         // Written before the first commit, so that a killed run leaves its id.
@@ -106,7 +106,7 @@ struct ImportSession {
             checkpoint.number = batch.number
             checkpoint.isFinished = batch.isLast
         }
-        checkpoint.badLinesLength = badLines?.length ?? 0
+        checkpoint.badLinesLength = badLines?.length
         try checkpoint.write(to: settings.checkpointFile)
     }
 }

@@ -46,6 +46,12 @@ extension DocumentPlace: CustomStringConvertible {
     /// The place without passwords.
     package var description: String { Passwords.hidden(in: argument) }
 
+    /// The text that distinguishes the place from others, from every folder, without passwords.
+    package var identity: String {
+        guard case .sqlite(let path) = self else { return description }
+        return "sqlite:\(URL(fileURLWithPath: path).standardizedFileURL.path)"
+    }
+
     /// The text that names the place on a command line, with its password if it has one.
     package var argument: String {
         switch self {
