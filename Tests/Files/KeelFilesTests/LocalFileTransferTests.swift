@@ -47,7 +47,7 @@ struct LocalFileTransferTests {
     @Test("A download removes the remains of a killed process, and not what another one writes")
     func remains() async throws {
         try await files.write(Data([1, 2, 3]), to: "a")
-        let part = url("out.part-0")
+        let part = url(".out.keel-part-0")
         try Data([9, 9, 9, 9]).write(to: part)
         try await files.download("a", to: url("out"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["out"])
@@ -59,9 +59,31 @@ struct LocalFileTransferTests {
         try FileManager.default.setAttributes([.modificationDate: longAgo], ofItemAtPath: part.path)
         try await files.download("a", to: url("out"))
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
-        #expect(names.sorted() == ["out", "out.part-0"])
+        #expect(names.sorted() == [".out.keel-part-0", "out"])
         #expect(try Data(contentsOf: part) == Data([9]))
         #expect(lock.isStill(at: part.path))
+    }
+
+    @Test("A download leaves files of the user alone, whose names look like those of temporary files")
+    func namesOfUsers() async throws {
+        let names = ["out", "out.part", "out.part-0", "out.part-1"]
+        for name in names { try await files.write(Data(name.utf8), to: "\(name)") }
+        for name in names.reversed() { try await files.download("\(name)", to: url(name)) }
+        try await files.download("out", to: url("out"))
+        for name in names { #expect(try Data(contentsOf: url(name)) == Data(name.utf8)) }
+    }
+
+    @Test("A file with the longest name of a volume is downloaded, beside another download to it")
+    func longestName() async throws {
+        let name = String(repeating: "é", count: 127) + "x"
+        try await files.write(Data([1]), to: "a")
+        try await files.download("a", to: url(name))
+        let lock = try DiskFileSystem().lock(
+            url(".\(String(repeating: "é", count: 100)).keel-part-0").path
+        )
+        try await files.download("a", to: url(name))
+        #expect(try Data(contentsOf: url(name)) == Data([1]))
+        withExtendedLifetime(lock) {}
     }
 
     @Test("A finished download survives a power failure")

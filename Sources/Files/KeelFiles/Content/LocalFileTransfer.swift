@@ -73,18 +73,24 @@ enum LocalFileTransfer {
     ///
     /// Downloads to a file share a first name, so that the next one finds the remains of an earlier one without reading
     /// the folder. The one that has the name holds a lock on the file; others, and volumes without locks, use names of
-    /// their own.
+    /// their own. The names are hidden and Keel's, because the remains are overwritten unread: `video.part-0` may be a
+    /// file of the user, even of the same folder of the store.
     private static func newPart(
         of file: URL,
         in files: any FileSystem
     ) throws(FileStoreError) -> (path: String, file: any OpenFile, lock: (any FileLock)?) {
-        let first = file.path + ".part-0"
+        // Shortened, because the file may have the longest name of the volume.
+        var name = Substring(file.lastPathComponent)
+        while name.utf8.count > 200 { name.removeLast() }
+        let part = file.deletingLastPathComponent().appending(path: ".\(name).keel-part-").path
+        let first = part + "0"
         if let lock = try? files.lock(first), lock.isStill(at: first),
-            let part = try? files.open(first, for: .writing), (try? part.truncate(to: 0)) != nil
+            let target = try? files.open(first, for: .writing),
+            (try? target.truncate(to: 0)) != nil
         {
-            return (first, part, lock)
+            return (first, target, lock)
         }
-        let other = file.path + ".part-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        let other = part + String(UInt64.random(in: .min ... .max), radix: 36)
         do throws(FileSystemError) {
             return (other, try files.open(other, for: .creating), nil)
         } catch {
