@@ -64,6 +64,24 @@ struct InMemoryTests {
         #expect(changes.first == ["plan": "gold"])
     }
 
+    @Test("A user who signs out while properties are tracked leaves none to the next user")
+    func userPropertiesAtSignOut() async throws {
+        let holder = Mutex<AnalyticsService?>(nil)
+        let service = try bench.service(vendor) { configuration in
+            configuration.attachesUserProperties = true
+            // Called behind the record, where another thread may reset as well.
+            configuration.observer = { observation in
+                if observation == .tracked(.userProperties) { holder.withLock { $0 }?.reset() }
+            }
+        }
+        holder.withLock { $0 = service }
+        service.trackUserProperty("plan", value: "gold")
+        service.trackEvent("of the next user")
+        holder.withLock { $0 = nil }
+        #expect(await service.flush())
+        #expect(vendor.received.last?.userProperties == [:])
+    }
+
     @Test("By default events carry no user properties, and none are written")
     func withoutUserProperties() async throws {
         let service = try bench.service(vendor)

@@ -113,16 +113,7 @@ extension AnalyticsService {
     ) -> AnalyticsRecord.ID? {
         var draft = TrackedDraft(.userProperties)
         draft.userProperties = properties
-        guard let id = try? tracker.track(draft).text else { return nil }
-        if tracker.configuration.attachesUserProperties {
-            // If the change cannot be stored, it still applies, and the status reports the failure.
-            _ = try? tracker.change { settings, writer in
-                let merged = settings.userProperties.merging(writer.redacted(properties)) { $1 }
-                defer { settings.userProperties = merged }
-                return merged != settings.userProperties
-            }
-        }
-        return id
+        return try? tracker.track(draft).text
     }
 
     /// Sets the user's id, from the next event on and across launches.

@@ -165,7 +165,26 @@ final class Tracker: Sendable {
         _ = try AnalyticsError.mapped("Tracking") { () throws(JournalError) in
             try journal.append(writer.bytes)
         }
+        keepUserProperties(of: draft, &state)
         return id
+    }
+
+    /// Lets later records include the user properties that a record sets, if configured.
+    ///
+    /// Under the lock of the record: otherwise, a user who signs out in between would leave them to the next one.
+    private func keepUserProperties(of draft: TrackedDraft, _ state: inout State) {
+        guard configuration.attachesUserProperties, case .userProperties = draft.kind
+        else { return }
+        let known = state.settings.userProperties
+        let merged = known.merging(state.writer.redacted(draft.userProperties)) { $1 }
+        guard merged != known else { return }
+        guard !state.isFollowing else {
+            _ = refusedChange()
+            return
+        }
+        state.settings.userProperties = merged
+        // If they cannot be stored, they still apply, and the status reports the failure.
+        try? write(&state, isSynced: false)
     }
 
     /// The user properties that a record includes.
