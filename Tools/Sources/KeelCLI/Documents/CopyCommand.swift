@@ -81,7 +81,7 @@ struct CopyCommand: AsyncParsableCommand {
     }
 
     private func run(_ copy: DocumentCopy, _ output: CommandOutput) async throws -> CopyReport {
-        let subject = ([from.description, to.description] + collections.sorted())
+        let subject = ([from.identity, to.identity] + collections.sorted())
             .joined(separator: "\n")
         let file =
             checkpoint.map { URL(fileURLWithPath: $0) }
