@@ -186,8 +186,8 @@ let package = Package(
         .testTarget(
             name: "KeelFileToolsTests",
             dependencies: [
-                "KeelCLI", "KeelFileTools", "KeelToolsTestSupport", keel("KeelAsyncHTTPClient"),
-                keel("KeelFiles"), keel("KeelFilesS3"),
+                "KeelCLI", "KeelFileTools", "KeelToolSupport", "KeelToolsTestSupport",
+                keel("KeelAsyncHTTPClient"), keel("KeelFiles"), keel("KeelFilesS3"),
             ],
             exclude: ["moto-server.py"]
         ),

@@ -9,6 +9,7 @@ extension FileTransfers {
     /// A source that was replaced meanwhile is not removed.
     ///
     /// - Returns: The number of bytes.
+    /// - Throws: `FileStoreError`, or `ToolError` if a local source has changed meanwhile.
     func transfer(
         _ from: FilePlace,
         _ to: FilePlace,
@@ -28,6 +29,12 @@ extension FileTransfers {
             if options.isMove {
                 guard try LocalFileState(path) == before else { throw Self.changed(from) }
                 try FileManager.default.removeItem(atPath: path)
+            } else if let after = try? LocalFileState(path), after != before {
+                // To the next sync, the copy would be newer than the change.
+                throw ToolError(
+                    "“\(path)” changed while it was copied, and the copy may lack the change",
+                    advice: "Copy it again: keel files put \(path) \(to)"
+                )
             }
             return size
         case (.bucket(let name, let key), .local(let path)):

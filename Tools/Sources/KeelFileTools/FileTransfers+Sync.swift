@@ -56,10 +56,10 @@ extension FileTransfers {
         }
         var plan = SyncPlan()
         plan.skipped = source.skipped.filter(patterns.chooses)
-        let names = source.files.keys.filter(patterns.chooses)
+        let names = source.files.keys.map(\.text).filter(patterns.chooses)
         let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         for (index, names) in sorted.enumerated() {
-            guard let file = source.files[names] else { continue }
+            guard let file = source[names] else { continue }
             if comparesChecksums { progress(index, sorted.count) }
             guard !target.skips(names), (try? FileStorePath(names)) != nil else {
                 plan.skipped.append(names)
@@ -71,7 +71,7 @@ extension FileTransfers {
                 byteCount: file.byteCount
             )
             let isSame: Bool
-            if let other = target.files[names], other.byteCount == file.byteCount {
+            if let other = target[names], other.byteCount == file.byteCount {
                 // A bucket's dates are whole seconds: what was changed in the second of its upload
                 // is copied once more.
                 isSame =
@@ -83,8 +83,10 @@ extension FileTransfers {
             }
             if isSame { plan.unchangedCount += 1 } else { plan.copies.append(copied) }
         }
-        plan.deletions = target.files.keys
-            .filter { source.files[$0] == nil && !source.skips($0) && patterns.chooses($0) }
+        // Compared as texts: to some disks, such as those of Apple's systems, names of one look are one file.
+        let present = Set(source.files.keys.map(\.text))
+        plan.deletions = target.files.keys.map(\.text)
+            .filter { !present.contains($0) && !source.skips($0) && patterns.chooses($0) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
             .map { to.appending($0) }
         return plan
@@ -151,9 +153,24 @@ extension FileTransfers {
     }
 }
 
+/// The path of a file below a folder, compared by its bytes.
+///
+/// As texts, `é` in one scalar and in two are equal, but they are the names of two files.
+private struct FileNames: Hashable {
+    let text: String
+
+    static func == (left: Self, right: Self) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
+}
+
 /// The files of one side of a synchronization.
 private struct SyncFolder {
-    private(set) var files: [String: (byteCount: Int, modified: Date)] = [:]
+    private(set) var files: [FileNames: (byteCount: Int, modified: Date)] = [:]
     private(set) var skipped: [String] = []
 
     init(
@@ -170,18 +187,22 @@ private struct SyncFolder {
             let tree = try LocalTree(path, advice: "Give a folder, or check the path.")
             try tree.requireReadable(except: patterns.excludes)
             skipped = tree.skipped
-            for file in tree.files { files[file.names] = (file.byteCount, file.modified) }
+            for file in tree.files {
+                files[FileNames(text: file.names)] = (file.byteCount, file.modified)
+            }
             progress(files.count)
         case .bucket(let name, let key):
             let folder = try transfers.folder(key)
             let start = folder.path.map { $0.string.utf8.count + 1 } ?? 0
             for try await file in FileStore(try transfers.adapter(name)).files(in: folder) {
                 let names = String(Substring(file.path.string.utf8.dropFirst(start)))
-                files[names] = (file.size, file.modified)
+                files[FileNames(text: names)] = (file.size, file.modified)
                 progress(files.count)
             }
         }
     }
+
+    subscript(names: String) -> (byteCount: Int, modified: Date)? { files[FileNames(text: names)] }
 
     /// Returns whether a path is that of a skipped entry, or leads through one, as through a link out of the folder.
     func skips(_ names: String) -> Bool {

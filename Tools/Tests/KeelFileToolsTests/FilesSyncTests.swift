@@ -67,6 +67,31 @@ struct FilesSyncTests: MotoTests {
         #expect(try keel("sync", root, root + "/inside").errors.contains("in one another"))
     }
 
+    #if os(Linux)
+    @Test("Names of the same look are names of two files")
+    func equalNames() throws {
+        let folder = scratch.file("a")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for name in ["\u{E9}", "e\u{301}"] {
+            // Older than anything in the bucket.
+            let date = Date(timeIntervalSince1970: 1_700_000_000)
+            let isMade = FileManager.default.createFile(
+                atPath: folder.path + "/" + name,
+                contents: Data(name.utf8)
+            )
+            try #require(isMade)
+            try FileManager.default.setAttributes(
+                [.modificationDate: date],
+                ofItemAtPath: folder.path + "/" + name
+            )
+        }
+        let first = try keel("sync", folder.path, root)
+        #expect(first.output.hasSuffix("2 copied, 0 deleted, 0 unchanged\n"), "\(first.errors)")
+        let second = try keel("sync", folder.path, root, "--delete", "--yes")
+        #expect(second.output == "0 copied, 0 deleted, 2 unchanged\n")
+    }
+    #endif
+
     @Test("With --checksum, files of the same size are compared by their bytes")
     func checksums() throws {
         let folder = try tree("a", ["x": "one", "y": "two"])

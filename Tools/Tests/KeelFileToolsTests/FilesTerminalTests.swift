@@ -2,6 +2,7 @@
 import Foundation
 import KeelAsyncHTTPClient
 import KeelFileTools
+import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
 
@@ -85,6 +86,30 @@ struct FilesTerminalTests: MotoTests {
         var deleted: [Int] = []
         let count = try await transfers.deleteAll(of: bucket, in: key) { deleted.append($0) }
         #expect(count == 3 && deleted == [3])
+        await transport.shutdown()
+    }
+
+    @Test("A file that changes while it is sent is reported, because the next sync would skip it")
+    func changes() async throws {
+        let file = scratch.file("changing")
+        try Data("old".utf8).write(to: file)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)],
+            ofItemAtPath: file.path
+        )
+        let environment = server.environment(scratch.file("cache"))
+        let transport = AsyncHTTPClientTransport()
+        let transfers = FileTransfers(BucketSettings(environment: environment), over: transport)
+        let from = FilePlace.local(path: file.path)
+        let to = try #require(FilePlace("\(root)/changing"))
+        let error = await #expect(throws: ToolError.self) {
+            try await transfers.copy(from: from, to: to, isRecursive: false) { _ in
+                try Data("new".utf8).write(to: file)
+            }
+        }
+        #expect(error?.message.contains("changed while it was copied") == true)
+        let report = try await transfers.copy(from: from, to: to, isRecursive: false)
+        #expect(report.fileCount == 1)
         await transport.shutdown()
     }
 
