@@ -53,11 +53,14 @@ package struct FilePipe: Sendable {
     ///   - progress: Called with the number of bytes read.
     ///   - transform: Returns the next bytes of the result.
     /// - Returns: The number of bytes written.
-    /// - Throws: An error; the target file is then as it was before.
+    /// - Throws: An error, also if a file to be replaced has changed meanwhile; the target file is then as it was
+    ///   before.
     package func run(
         progress: (Int) -> Void = { _ in },
         _ transform: (Data?) async throws -> Data
     ) async throws -> Int {
+        var before: FileState?
+        if replaces, case .file(let file) = target { before = FileState(file) }
         let input = try Input(source)
         defer { input.close() }
         guard case .file(let file) = target else {
@@ -69,7 +72,18 @@ package struct FilePipe: Sendable {
         var output = try ReplacedFile(file, isPrivate: true)
         do {
             let count = try await Self.copy(input, progress, transform) { try output.append($0) }
-            if replaces { try output.finish() } else { try output.finishNew() }
+            guard replaces else {
+                try output.finishNew()
+                return count
+            }
+            guard FileState(file) == before else {
+                throw ToolError(
+                    "“\(file.path)” was changed by another program meanwhile, and stays as it is",
+                    advice: "Run the command again for this file."
+                )
+            }
+            try output.keepAccess()
+            try output.finish()
             return count
         } catch {
             output.discard()
@@ -108,6 +122,20 @@ package struct FilePipe: Sendable {
                 "“\(target.path)” already exists",
                 advice: "Give another file with --output, or move this one."
             )
+        }
+    }
+
+    /// The number, the size and the date of a file, which show whether it was replaced or changed.
+    private struct FileState: Equatable {
+        private let number: UInt64?
+        private let byteCount: Int?
+        private let modified: Date?
+
+        init(_ file: URL) {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+            number = (attributes?[.systemFileNumber] as? NSNumber)?.uint64Value
+            byteCount = (attributes?[.size] as? NSNumber)?.intValue
+            modified = attributes?[.modificationDate] as? Date
         }
     }
 

@@ -72,6 +72,15 @@ package struct ReplacedFile {
         }
     }
 
+    /// Gives the file the permissions of the one that it will replace, and its owner if that is allowed.
+    package func keepAccess() throws {
+        var status = stat()
+        guard stat(target.path, &status) == 0 else { throw unwritable }
+        // Only root may, and then the owner could not read its file any more.
+        _ = fchown(handle.fileDescriptor, status.st_uid, status.st_gid)
+        guard fchmod(handle.fileDescriptor, status.st_mode & 0o7777) == 0 else { throw unwritable }
+    }
+
     /// Puts the file in the place of what was there.
     package mutating func finish() throws {
         try close()

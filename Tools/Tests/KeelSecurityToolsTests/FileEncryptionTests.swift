@@ -1,6 +1,7 @@
 import Foundation
 import KeelSecurity
 import KeelSecurityTools
+import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
 
@@ -24,5 +25,23 @@ struct FileEncryptionTests {
         await #expect(throws: CancellationError.self) { try await task.value }
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
         #expect(names == ["plain"])
+    }
+
+    @Test("A file that another program writes meanwhile is not replaced", arguments: [true, false])
+    func changedMeanwhile(isReplaced: Bool) async throws {
+        let scratch = try Scratch()
+        let file = try scratch.file("sealed", holding: "old")
+        let pipe = FilePipe(from: .file(file), to: .file(file), replaces: true)
+        let error = await #expect(throws: ToolError.self) {
+            try await pipe.run(progress: { _ in }) { piece in
+                let newer = Data("newer".utf8)
+                try newer.write(to: file, options: isReplaced ? .atomic : [])
+                return piece ?? Data()
+            }
+        }
+        #expect(error?.message.contains("was changed by another program") == true)
+        #expect(try Data(contentsOf: file) == Data("newer".utf8))
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+        #expect(names == ["sealed"])
     }
 }

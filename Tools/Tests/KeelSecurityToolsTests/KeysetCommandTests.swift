@@ -223,7 +223,7 @@ struct KeysetCommandTests {
         #expect(try Data(contentsOf: copy) == data)
     }
 
-    @Test("Re-encrypting a link rewrites its target")
+    @Test("Re-encrypting a link rewrites its target, which keeps its permissions")
     func links() throws {
         try change("create")
         let (file, data) = try write("report.pdf", 100)
@@ -231,12 +231,15 @@ struct KeysetCommandTests {
         let sealed = URL(filePath: file.path + ".keel")
         let link = scratch.file("link.keel")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: sealed)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: sealed.path)
         let before = try Data(contentsOf: sealed)
         let result = try keel(
             ["keyset", "reencrypt", link.path, "--keyset", keyset.path] + key
         )
         #expect(result.code == 0)
         #expect(try Data(contentsOf: sealed) != before)
+        let mode = try FileManager.default.attributesOfItem(atPath: sealed.path)[.posixPermissions]
+        #expect((mode as? NSNumber)?.intValue == 0o640)
         let kind = try FileManager.default.attributesOfItem(atPath: link.path)[.type]
         #expect(kind as? FileAttributeType == .typeSymbolicLink)
         let copy = scratch.file("copy")
