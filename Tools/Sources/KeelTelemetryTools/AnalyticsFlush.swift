@@ -50,6 +50,8 @@ package struct AnalyticsFlush: Sendable {
         }
         var configuration = AnalyticsConfiguration()
         configuration.add(destination, rules: rules)
+        // The app's own bounds are not in the folder: a smaller one would remove events that other destinations await.
+        configuration.journal.byteLimit = .max
         let service = try AnalyticsService(at: folder, configuration: configuration)
         guard service.isDelivering else {
             throw AnalyticsError(.inUse, "The app delivers the events itself")
