@@ -182,6 +182,28 @@ struct UserChangeTests {
         #expect(first.isDelivering)
     }
 
+    @Test("A user whom analytics could not forget on disk leaves the clean-up to be done")
+    func reportsUserOnDisk() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "keel-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var keel = KeelConfiguration.test()
+        keel.analytics = .folder(folder)
+        let analytics = try keel.makeAnalytics()
+        session.clearAtSignOut(analytics: analytics)
+        try await signIn("ann")
+        analytics.setUserID("ann")
+        // A folder in the place of the new settings, which are written before they replace the old ones.
+        let obstacle = folder.appending(path: "analytics.settings.part")
+        try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
+        let error = await #expect(throws: AuthenticationError.self) { try await session.signOut() }
+        #expect(error?.cause is AnalyticsError)
+        // What the next launch reads.
+        #expect(try keel.makeAnalytics().userID == "ann")
+        try FileManager.default.removeItem(at: obstacle)
+        try await session.signOut()
+        #expect(try keel.makeAnalytics().userID == nil)
+    }
+
     @Test("Signing out clears the outbox, the caches, the memory and the user of analytics")
     func clears() async throws {
         let keel = KeelConfiguration.test()

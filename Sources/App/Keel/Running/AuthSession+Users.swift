@@ -25,7 +25,7 @@ extension AuthSession {
     ///   - responses: The HTTP cache, which loses all responses.
     ///   - memory: The memory of repositories, which loses all values.
     ///   - analytics: The service, which forgets the user. While another service stores the user (see
-    ///     `AnalyticsService.isDelivering`), the clean-up fails and is repeated later.
+    ///     `AnalyticsService.isDelivering`), or the disk is full, the clean-up fails and is repeated later.
     ///   - process: The name of the program, different for the app and each extension on one credential store: each has
     ///     caches and a view of the user of its own to clear. It does not change between launches.
     public func clearAtSignOut(
@@ -51,15 +51,7 @@ extension AuthSession {
         }
         if let memory { onSignOut("keel.memory") { _ in await memory.removeAll() } }
         if let analytics {
-            onSignOut("keel.analytics.\(process)") { _ in
-                guard analytics.isDelivering else {
-                    throw AnalyticsError(
-                        .inUse,
-                        "Another service delivers the folder’s events, and stores the user"
-                    )
-                }
-                analytics.reset()
-            }
+            onSignOut("keel.analytics.\(process)") { _ in try analytics.forgetUser() }
         }
     }
 }

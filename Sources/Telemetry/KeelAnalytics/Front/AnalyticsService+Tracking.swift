@@ -145,7 +145,13 @@ extension AnalyticsService {
     ///
     /// Later events have a new anonymous id and session, no user and no super properties; timings
     /// started with ``beginTiming(_:)`` are discarded. Pending events and consent do not change.
-    public func reset() { try? tracker.forgetUser() }
+    public func reset() { try? forgetUser() }
+
+    /// Forgets the user as ``reset()`` does.
+    ///
+    /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/inUse`` while another service stores the user. If the
+    ///   change could not be stored, it applies until the process ends: call again.
+    package func forgetUser() throws(AnalyticsError) { try tracker.forgetUser() }
 
     // MARK: Super properties and timing
 
