@@ -209,7 +209,7 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
         _ version: FileVersion
     ) async throws(FileStoreError) {
         do throws(FileStoreError) {
-            _ = try await upstream.delete(request.source, if: .version(version))
+            try await remove(request.source, version)
         } catch  where error.code == .conditionFailed {
             // The source was replaced after it was read, as if that had happened after the move.
         } catch {
@@ -218,6 +218,20 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
                 "“\(request.source)” was copied to “\(request.target)” but could not be removed.",
                 cause: error
             )
+        }
+    }
+
+    private func remove(
+        _ path: FileStorePath,
+        _ version: FileVersion
+    ) async throws(FileStoreError) {
+        do throws(FileStoreError) {
+            _ = try await upstream.delete(path, if: .version(version))
+        } catch {
+            // A store whose server ignores conditions refuses them, so the versions are compared before.
+            guard error.code == .unsupported else { throw error }
+            guard try await upstream.metadata(of: path)?.version == version else { return }
+            _ = try await upstream.delete(path, if: .none)
         }
     }
 

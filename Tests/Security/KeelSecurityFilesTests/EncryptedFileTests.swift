@@ -229,6 +229,19 @@ struct EncryptedFileTests {
         #expect(try await files.read("b") == text)
     }
 
+    @Test("A move also removes the old file in a store that refuses conditions")
+    func moveWithoutConditions() async throws {
+        let refusing = store.failing { call in
+            guard case .delete(_, let condition) = call, condition != .none else { return nil }
+            return .fail(.unsupported)
+        }
+        let files = FileStore(try refusing.encrypted(with: streams()))
+        try await files.write(text, to: "a")
+        try await files.move("a", to: "b")
+        #expect(try await !files.exists("a"))
+        #expect(try await files.read("b") == text)
+    }
+
     @Test("An inner cache holds encrypted files")
     func cached() async throws {
         let cache = InMemoryFileStoreAdapter()
