@@ -38,7 +38,7 @@ package final class ProgressLine: Sendable {
     private let write: @Sendable (String) -> Void
 
     /// The signals that remove the line.
-    private let caught: [Int32]
+    private let caught: CaughtSignals
 
     /// Whether the line is drawn.
     package let isDrawn: Bool
@@ -65,7 +65,7 @@ package final class ProgressLine: Sendable {
         write = { try? FileHandle.standardError.write(contentsOf: Array($0.utf8)) }
         state = Mutex(State(total: total))
         isDrawn = !isQuiet && isatty(STDERR_FILENO) == 1
-        caught = isDrawn ? Self.catchSignals() : []
+        caught = CaughtSignals(isDrawn ? [SIGINT, SIGTERM] : [])
         if isDrawn { scheduleRedrawing() }
     }
 
@@ -93,7 +93,7 @@ package final class ProgressLine: Sendable {
         self.write = write
         state = Mutex(State(total: total))
         isDrawn = true
-        caught = []
+        caught = CaughtSignals()
     }
 
     /// Draws the completed amount; less than a tenth of a second after the last time, with the next ``redraw()``.
@@ -161,7 +161,7 @@ package final class ProgressLine: Sendable {
         guard isDrawn else { return }
         clear()
         state.withLock { $0.isFinished = true }
-        for number in caught { signal(number, SIG_DFL) }
+        caught.restore()
     }
 
     // MARK: The terminal
@@ -180,22 +180,5 @@ package final class ProgressLine: Sendable {
             redraw()
             scheduleRedrawing()
         }
-    }
-
-    /// Makes signals without another handler remove the line before they end the process.
-    ///
-    /// - Returns: These signals.
-    private static func catchSignals() -> [Int32] {
-        let free = [SIGINT, SIGTERM].filter(SignalWatch.isDefault)
-        for number in free {
-            signal(number) { number in
-                let clear: StaticString = "\r\u{1B}[K"
-                // Signal handlers may call only a few functions, such as write, signal and raise.
-                _ = Foundation.write(STDERR_FILENO, clear.utf8Start, clear.utf8CodeUnitCount)
-                signal(number, SIG_DFL)
-                raise(number)
-            }
-        }
-        return free
     }
 }

@@ -17,7 +17,7 @@ package final class SignalWatch: @unchecked Sendable {
     /// Returns the address of a signal's handler, which is 0 for the default action.
     ///
     /// To set a handler in order to read the one before would lose a signal that arrives in between.
-    private static func handler(of number: Int32) -> Int {
+    static func handler(of number: Int32) -> Int {
         var action = sigaction()
         sigaction(number, nil, &action)
         // The first member, which has another name on each system.

@@ -19,6 +19,21 @@ struct SignalWatchTests {
         #expect(!SignalWatch.isIgnored(SIGUSR2))
     }
 
+    @Test("A line that ends leaves a handler that has replaced its own")
+    func replaced() {
+        let previous = signal(SIGUSR2, SIG_DFL)
+        defer { signal(SIGUSR2, previous) }
+        let ended = CaughtSignals([SIGUSR2])
+        ended.restore()
+        let isDefault = signal(SIGUSR2, SIG_DFL) == nil
+        #expect(isDefault)
+        let replaced = CaughtSignals([SIGUSR2])
+        // As Dispatch does with the first watch of a signal.
+        signal(SIGUSR2, SIG_IGN)
+        replaced.restore()
+        #expect(SignalWatch.isIgnored(SIGUSR2))
+    }
+
     @Test("No signal is lost while another thread looks at its handler")
     func nothingLost() async {
         let previous = signal(SIGUSR1) { _ in
