@@ -37,7 +37,8 @@ extension S3FileStoreAdapter {
 
     /// Deletes the source of a move, which has been copied.
     ///
-    /// If the source was replaced after the copy, it stays, so that nothing is lost.
+    /// If the source was replaced after the copy, it stays, so that nothing is lost. If the server ignores conditions,
+    /// a source that is replaced in the moment of its deletion is lost.
     private func deleteSource(
         _ source: FileMetadata,
         of request: FileTransferRequest
@@ -45,6 +46,12 @@ extension S3FileStoreAdapter {
         let condition: FileCondition =
             configuration.honorsConditions ? .version(source.version) : .none
         do throws(FileStoreError) {
+            if condition == .none {
+                let present = try await metadata(of: request.source)
+                guard present?.version == source.version else {
+                    throw FileStoreError.changedMeanwhile(request.source)
+                }
+            }
             _ = try await delete(request.source, if: condition)
         } catch {
             let isReplaced = error.code == .conditionFailed

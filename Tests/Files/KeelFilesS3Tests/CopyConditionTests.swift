@@ -50,18 +50,26 @@ struct CopyConditionTests {
     }
 
     /// Moves a file of which the server says something else after the copy.
-    private func move(later: [ScriptedHTTPTransport.Answer]) async throws -> [HTTPRequest.Method] {
+    private func move(
+        later: [ScriptedHTTPTransport.Answer],
+        honorsConditions: Bool = true
+    ) async throws -> [HTTPRequest.Method] {
         let copied = "<CopyObjectResult><ETag>&quot;e1&quot;</ETag></CopyObjectResult>"
         let transport = ScriptedHTTPTransport(
             [Self.object, .status(.ok, body: Array(copied.utf8)), Self.object] + later
         )
-        _ = try await s3Adapter(transport)
-            .transfer(FileTransferRequest(from: "a", to: "b", isMove: true, if: .none))
+        let adapter = try s3Adapter(transport) { $0.honorsConditions = honorsConditions }
+        _ = try await adapter.transfer(
+            FileTransferRequest(from: "a", to: "b", isMove: true, if: .none)
+        )
         return transport.calls.map(\.head.method)
     }
 
-    @Test("A source that is replaced during a move stays, and the error says what happened")
-    func replacedSource() async throws {
+    @Test(
+        "A source that is replaced during a move stays, and the error says what happened",
+        arguments: [true, false]
+    )
+    func replacedSource(honorsConditions: Bool) async throws {
         let replaced = ScriptedHTTPTransport.Answer.status(
             .ok,
             headers: [
@@ -70,7 +78,10 @@ struct CopyConditionTests {
             ]
         )
         let error = await #expect(throws: FileStoreError.self) {
-            _ = try await move(later: [replaced, replaced])
+            _ = try await move(
+                later: [replaced, replaced],
+                honorsConditions: honorsConditions
+            )
         }
         #expect(error?.code == .conditionFailed)
         #expect(
