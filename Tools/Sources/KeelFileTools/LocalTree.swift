@@ -55,6 +55,8 @@ struct LocalTree {
             return
         }
         for name in names {
+            // An unfinished download of FileStore, which another process may be writing: neither copied nor deleted.
+            if name.hasPrefix("."), name.contains(".keel-part-") { continue }
             let path = folder + "/" + name
             // A file can be gone meanwhile, and a name that is not UTF-8 leads nowhere.
             guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else {

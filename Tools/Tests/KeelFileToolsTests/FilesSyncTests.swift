@@ -67,6 +67,17 @@ struct FilesSyncTests: MotoTests {
         #expect(try keel("sync", root, root + "/inside").errors.contains("in one another"))
     }
 
+    @Test("Unfinished downloads are neither copied nor deleted")
+    func unfinished() throws {
+        let folder = try tree("a", ["x": "x", "b/.y.keel-part-0": "unfinished"])
+        let there = try keel("sync", folder.path, root)
+        #expect(there.output.hasSuffix("1 copied, 0 deleted, 0 unchanged\n"), "\(there.errors)")
+        let back = try keel("sync", root, folder.path, "--delete", "--yes")
+        #expect(back.output.hasSuffix("1 copied, 0 deleted, 0 unchanged\n"), "\(back.errors)")
+        let kept = folder.appending(path: "b/.y.keel-part-0").path
+        #expect(FileManager.default.fileExists(atPath: kept))
+    }
+
     #if os(Linux)
     @Test("Names of the same look are names of two files")
     func equalNames() throws {
