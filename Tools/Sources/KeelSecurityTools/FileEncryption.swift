@@ -23,6 +23,17 @@ package struct FileEncryption: Sendable {
         self.associatedData = associatedData
     }
 
+    /// Creates a service for a ring, which applies the dates of its keys.
+    ///
+    /// - Parameters:
+    ///   - keys: The ring of a keyset for streams.
+    ///   - associatedData: The associated data of the files.
+    /// - Throws: An error if the keyset is for values.
+    package init(keys: KeyRing, associatedData: Data) throws {
+        streams = try StreamingEncryption(keys: keys)
+        self.associatedData = associatedData
+    }
+
     /// Encrypts or decrypts a file.
     ///
     /// - Parameters:

@@ -176,7 +176,27 @@ struct KeysetCommandTests {
         #expect(Set(after) == Set(names))
     }
 
-    @Test("Dates are honored: a waiting key becomes primary, and an old one is destroyed")
+    @Test("A clock that is ahead destroys no key: the first command after its date keeps it")
+    func keepsDueKey() async throws {
+        let old = try change("create")[0].id
+        let (file, data) = try write("report.pdf", 100)
+        #expect(try run("encrypt", file).code == 0)
+        let keysetFile = KeysetFile(at: keyset, under: TestKeySource(file: scratch.file("key")))
+        try await keysetFile.change { keyset throws(SecurityError) in
+            try keyset.rotate()
+            try keyset.setDates(KeyDates(destroyAfter: Date(timeIntervalSinceNow: -60)), of: old)
+        }
+        let (second, _) = try write("second.pdf", 100)
+        #expect(try run("encrypt", second).code == 0)
+        let rows = try change("rotate")
+        #expect(rows.map(\.status) == ["enabled", "enabled", "enabled"])
+        let copy = scratch.file("copy")
+        let sealed = URL(filePath: file.path + ".keel")
+        #expect(try run("decrypt", sealed, ["-o", copy.path]).code == 0)
+        #expect(try Data(contentsOf: copy) == data)
+    }
+
+    @Test("Dates are honored: a waiting key becomes the primary key")
     func dates() async throws {
         let old = try change("create")[0].id
         let (file, data) = try write("report.pdf", 100)

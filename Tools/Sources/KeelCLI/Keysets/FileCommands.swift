@@ -34,16 +34,16 @@ struct FileKeyOptions: ParsableArguments {
     ///
     /// - Parameter keepsDates: Whether to activate and remove keys according to their dates. Commands that only read
     ///   files do not, because the key that they need might be removed.
-    /// - Returns: A service with the current keyset.
+    /// - Returns: A service with the current keyset, which applies the dates when it encrypts.
     /// - Throws: The error of reading the keyset.
     func encryption(keepsDates: Bool) async throws -> FileEncryption {
         guard let path = keyset else { throw ValidationError("Name the keyset with --keyset.") }
-        let file = try await key.keyset(at: path)
-        var keyset = try await file.load()
-        if keepsDates, keyset.advance() {
-            keyset = try await file.change { keyset throws(SecurityError) in keyset.advance() }
+        let (file, context) = (try await key.keyset(at: path), Data(context.utf8))
+        guard keepsDates else {
+            return try FileEncryption(keyset: try await file.load(), associatedData: context)
         }
-        return try FileEncryption(keyset: keyset, associatedData: Data(context.utf8))
+        // A ring destroys a key only at a certain time: the clock may be ahead.
+        return try FileEncryption(keys: try await file.ring(), associatedData: context)
     }
 
     /// A line that shows how far a file has been read.

@@ -84,7 +84,6 @@ struct KeysetRotateCommand: AsyncParsableCommand {
         try await keyset.output.reporting {
             let dates = try dates.dates()
             let changed = try await keyset.file().change { keyset throws(SecurityError) in
-                keyset.advance()
                 try keyset.rotate(to: algorithm?.algorithm, dates: dates)
             }
             try KeysetTable(changed).show(keyset.output)
