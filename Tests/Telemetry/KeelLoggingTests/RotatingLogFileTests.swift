@@ -84,6 +84,21 @@ struct RotatingLogFileTests {
         #expect(try messages() == ["9:45", "10:00", "10:59", "next day"])
     }
 
+    @Test("A clock that is years ahead for a while does not put off the periods after it")
+    func periodAfterLeap() throws {
+        let file = try open { $0.period = .hour }
+        write(file, "9:45")
+        let years: Int64 = 3 * 365 * 86_400 * 1_000_000
+        time.advance(by: years)
+        write(file, "years ahead")
+        time.advance(by: -years)
+        write(file, "9:46")
+        #expect(file.statistics.rotations == 1)
+        time.advance(by: 3_600 * 1_000_000)
+        write(file, "10:46")
+        #expect(file.statistics.rotations == 2)
+    }
+
     @Test("A restarted process continues its previous file")
     func restart() throws {
         var file = try open { $0.byteLimit = 1024 }

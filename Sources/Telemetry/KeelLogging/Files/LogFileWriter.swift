@@ -159,6 +159,10 @@ struct LogFileWriter: ~Copyable {
         unseen = 0
         if let file, file.isStill(at: names.path) {
             size = (try? file.size()) ?? size
+            // While a clock was far ahead, the file may have begun in a period that does not end for years.
+            if let length = configuration.period?.length, periodEnd - time > 2 * length {
+                startPeriod(at: time)
+            }
             return
         }
         reopen(at: time)
