@@ -64,7 +64,7 @@ struct LocalFileTransferTests {
         #expect(lock.isStill(at: part.path))
     }
 
-    @Test("A download leaves files of the user alone, whose names look like those of temporary files")
+    @Test("A download leaves files of the user alone, whatever their names look like")
     func namesOfUsers() async throws {
         let names = ["out", "out.part", "out.part-0", "out.part-1"]
         for name in names { try await files.write(Data(name.utf8), to: "\(name)") }
