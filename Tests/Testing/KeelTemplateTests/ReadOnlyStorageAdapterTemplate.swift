@@ -1,6 +1,6 @@
 import KeelStorageAdapting
 
-// A template of a decorator: four requirements forward, and one has its own behavior.
+// A template of a decorator: one requirement has its own behavior, and the others forward.
 
 /// A decorator that refuses all writes to a store.
 struct ReadOnlyStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
@@ -9,6 +9,7 @@ struct ReadOnlyStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     init(_ upstream: Upstream) { self.upstream = upstream }
 
     var capabilities: StorageCapabilities { upstream.capabilities }
+    var sharedRecords: (any SharedRecords)? { upstream.sharedRecords }
 
     func prepare(_ schema: StorageSchema) async throws(StorageError) {
         try await upstream.prepare(schema)

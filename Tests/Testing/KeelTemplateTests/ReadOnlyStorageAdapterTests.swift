@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import Testing
 
 @Suite("Template of a decorator")
@@ -15,4 +16,42 @@ struct ReadOnlyStorageAdapterTests {
         #expect(error?.code == .readOnly)
         #expect(try await storage.count(DocumentQuery("notes")) == 1)
     }
+
+    @Test("The records that servers share are those of the store")
+    func sharesRecords() {
+        #expect(SharingStorageAdapter().readOnly().sharedRecords != nil)
+    }
+}
+
+/// An empty store whose servers share records.
+private struct SharingStorageAdapter: StorageAdapter, SharedRecords {
+    var capabilities: StorageCapabilities { [] }
+    var sharedRecords: (any SharedRecords)? { self }
+
+    private var unavailable: StorageError { StorageError(.unavailable, "this store is empty") }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {}
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult { throw unavailable }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        throw unavailable
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        throw unavailable
+    }
+
+    func sharedRecord(_ key: String) async throws(StorageError) -> SharedRecord? { nil }
+
+    func replaceSharedRecord(
+        _ key: String,
+        at version: Int64?,
+        with content: [UInt8],
+        keptFor duration: Duration
+    ) async throws(StorageError) -> Bool { false }
+
+    func removeSharedRecord(_ key: String) async throws(StorageError) {}
 }
