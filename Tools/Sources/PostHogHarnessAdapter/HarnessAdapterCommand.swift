@@ -15,7 +15,7 @@ struct HarnessAdapterCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "The port to listen on; 0 takes a free one.")
+    @Option(help: "The port to listen on; 0 selects a free one.")
     var port = 0
 
     func validate() throws {
