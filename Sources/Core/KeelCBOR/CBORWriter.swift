@@ -1,8 +1,9 @@
 /// A writer that appends CBOR items (RFC 8949) to a byte array.
 ///
 /// Every head and every float has its shortest form (section 4.2.1), and lengths are always definite. The output is
-/// deterministic if the caller writes the keys of each map once and in order (a shorter text comes before a longer one). The
-/// writer has no state except the bytes: the caller ensures that each header is followed by its number of items.
+/// deterministic if the caller writes the keys of each map once and in order (a shorter text comes before a longer
+/// one). The writer has no state except the bytes: the caller ensures that each header is followed by its number of
+/// items.
 package struct CBORWriter: Sendable {
     package var bytes: [UInt8]
 

@@ -53,9 +53,9 @@ extension S3FileStoreAdapter {
         public var honorsConditions = true
         /// The size of a part in bytes, at least ``minimumPartByteCount``; 8 MiB by default.
         ///
-        /// Files up to this size are uploaded in one request, and up to twice this size read in one. Parts are larger if a file would have more than 10,000 of
-        /// them. `URLSessionTransport` sends at most 64 MiB in one request: with that transport, use smaller parts, and
-        /// no file above 640 GB.
+        /// Files up to this size are uploaded in one request, and up to twice this size read in one. Parts are larger
+        /// if a file would have more than 10,000 of them. `URLSessionTransport` sends at most 64 MiB in one request:
+        /// with that transport, use smaller parts, and no file above 640 GB.
         public var partByteCount = 8 << 20
         /// The maximum number of parts of one file that are written or read concurrently, at least 1.
         ///

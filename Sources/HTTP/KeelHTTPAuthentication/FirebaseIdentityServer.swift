@@ -115,7 +115,7 @@ public struct FirebaseIdentityServer: IdentityServer {
         )
     }
 
-    /// Sends an e-mail with which the user can choose another password.
+    /// Sends an e-mail with which the user can choose a new password.
     ///
     /// - Throws: As ``signIn(email:password:)``.
     public func sendPasswordReset(email: String) async throws(AuthenticationError) {

@@ -11,10 +11,10 @@ import Synchronization
 /// let server = StorageServer(adapter: try SQLiteStorageAdapter(at: file))
 /// ```
 ///
-/// Clients of Firestore's REST protocol, version v1, work unchanged, under any project. Every database is the same store,
-/// unless the server is created with a store for each. `Documentation/Protocols/FirestoreExtensions.md` describes the extensions. Requests are validated
-/// by the same rules as in `StorageClient`. Clients cannot access the server's own collection, and only clients that
-/// use the extensions can access the collections of Keel's libraries.
+/// Clients of Firestore's REST protocol, version v1, work unchanged, under any project. Every database is the same
+/// store, unless the server is created with a store for each. `Documentation/Protocols/FirestoreExtensions.md`
+/// describes the extensions. Requests are validated by the same rules as in `StorageClient`. Clients cannot access the
+/// server's own collection, and only clients that use the extensions can access the collections of Keel's libraries.
 ///
 /// Google's clients that use gRPC need HTTP/2, with trailers, from the server in front of the handler. A stream's reply
 /// begins before its request has ended, and both go on.
@@ -40,8 +40,9 @@ import Synchronization
 /// The server answers only requests for its own hosts, and of web pages only those that
 /// ``Configuration/allowedOrigins`` contains, or that a server on the same machine delivered. This protects it from web
 /// pages only. **Unless you set** ``Configuration/authenticate``, every caller that can reach the server can read and
-/// write every document of the store; then listen on the loopback interface only. With it, every caller that the closure
-/// admits can do so: the server has no access rules. Adapters find the principal of a request in `StorageContext`.
+/// write every document of the store; then listen on the loopback interface only. With it, every caller that the
+/// closure admits can do so: the server has no access rules. Adapters find the principal of a request in
+/// `StorageContext`.
 ///
 /// ```swift
 /// var configuration = StorageServer.Configuration()

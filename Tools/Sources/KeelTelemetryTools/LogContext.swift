@@ -8,7 +8,7 @@ package struct LogContext: Sendable {
 
     /// Creates a selection.
     ///
-    /// - Parameter count: The number of records before and behind each selected one.
+    /// - Parameter count: The number of records before and after each selected one.
     package init(_ count: Int) { self.count = count }
 
     /// Whether the records behind the last selected one have all been returned.

@@ -10,9 +10,9 @@ internal import Bionic
 
 /// The file operations that crash-safe code needs.
 ///
-/// The implementation is ``DiskFileSystem``. `SimulatedFileSystem` of KeelTestSupport records each step and can stop after
-/// any of them, to test that a log, journal or file store survives a crash. Paths are complete paths with `/`; calls
-/// block briefly.
+/// The implementation is ``DiskFileSystem``. `SimulatedFileSystem` of KeelTestSupport records each step and can stop
+/// after any of them, to test that a log, journal or file store survives a crash. Paths are complete paths with `/`;
+/// calls block briefly.
 package protocol FileSystem: Sendable {
     /// Creates a folder and its parents, unless they exist.
     func makeFolder(_ path: String) throws(FileSystemError)

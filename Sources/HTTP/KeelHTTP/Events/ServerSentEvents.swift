@@ -1,7 +1,7 @@
 /// The server-sent events of one response, as they arrive.
 ///
-/// The sequence ends when the server closes the stream and drops an incomplete event. Dropping the sequence cancels the
-/// exchange.
+/// When the server closes the stream, the sequence ends; an incomplete event is dropped. Dropping the sequence cancels
+/// the exchange.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     public typealias Element = ServerSentEvent
     public typealias Failure = TransportError

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The bytes of one body, in chunks, to be read once.
 ///
-/// A stream has one reader at a time. Dropping it before its end cancels the exchange behind it: a transport ties the
-/// exchange to the lifetime of the stream's closure. After the last chunk, and after an error, the stream returns nil.
+/// A stream has one reader at a time. Dropping it before its end cancels its exchange: a transport ties the exchange to
+/// the lifetime of the stream's closure. After the last chunk, and after an error, the stream returns nil.
 public struct HTTPByteStream: AsyncSequence, Sendable {
     public typealias Element = ArraySlice<UInt8>
     public typealias Failure = TransportError

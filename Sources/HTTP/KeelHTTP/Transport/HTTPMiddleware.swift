@@ -45,7 +45,7 @@ public struct HTTPNext: Sendable {
 }
 
 extension HTTPTransport {
-    /// Returns this transport behind the given layers, outermost first.
+    /// Returns this transport below the given layers, outermost first.
     public func chain(_ middleware: [any HTTPMiddleware]) -> HTTPNext {
         let transport = HTTPNext { call async throws(TransportError) in
             guard call.options.reportsSentFields else { return try await self.send(call) }

@@ -18,7 +18,7 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
             name: kSecAttrAccessibleWhenUnlocked as String,
             isOnThisDeviceOnly: false
         )
-        /// Readable once the device was unlocked after a restart, for background work.
+        /// Readable once the device has been unlocked after a restart, for background work.
         public static let afterFirstUnlock = Self(
             name: kSecAttrAccessibleAfterFirstUnlock as String,
             isOnThisDeviceOnly: false
@@ -28,7 +28,7 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
             name: kSecAttrAccessibleWhenUnlockedThisDeviceOnly as String,
             isOnThisDeviceOnly: true
         )
-        /// Readable once the device was unlocked after a restart, on this device only.
+        /// Readable once the device has been unlocked after a restart, on this device only.
         public static let afterFirstUnlockThisDeviceOnly = Self(
             name: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String,
             isOnThisDeviceOnly: true

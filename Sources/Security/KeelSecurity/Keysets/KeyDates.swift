@@ -16,7 +16,7 @@ public struct KeyDates: Hashable, Sendable {
     ///
     /// A ring that can save its keyset destroys the key once this time is certain: the clock has shown it and, at least
     /// an hour later, a later one, and has not gone back in between. A clock can be years ahead for a while. The rings
-    /// of a ``KeysetFile`` keep what the clock has shown beside the file; another ring knows only what it has seen
+    /// of a ``KeysetFile`` keep what the clock has shown next to the file; another ring knows only what it has seen
     /// itself, so a program that ends within an hour destroys nothing. ``Keyset/destroy(_:)`` destroys a key at once.
     public var destroyAfter: Date?
 

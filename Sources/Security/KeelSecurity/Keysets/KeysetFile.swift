@@ -17,7 +17,7 @@ public import Foundation
 ///
 /// Each change is written to a temporary file that replaces the original atomically, under a lock that other processes
 /// respect: after a crash, the old or the new keyset is there. The file is Tink's encrypted keyset as JSON; the binary
-/// format can be read as well. Beside the file are its lock and, if keys have dates of destruction, the time that the
+/// format can be read as well. Next to the file are its lock and, if keys have dates of destruction, the time that the
 /// clock has surely reached (`keys.json.lock`, `keys.json.time`).
 ///
 /// Any number of rings, in any number of processes, may share one file: see ``ring(creating:configuration:)``.

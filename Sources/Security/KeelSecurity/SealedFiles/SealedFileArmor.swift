@@ -74,7 +74,7 @@ public struct SealedFileArmorer: Sendable {
 /// Reads the text of a sealed file, piece by piece.
 ///
 /// It accepts both kinds of line ends, and white space around the text, but nothing else: a second file or other text
-/// behind the end is refused.
+/// after the end is refused.
 public struct SealedFileDearmorer: Sendable {
     private enum Phase {
         case beginning

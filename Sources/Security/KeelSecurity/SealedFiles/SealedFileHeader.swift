@@ -21,7 +21,7 @@ public import Foundation
 /// bounded memory. Each of a file's recipients can open it. A file under a passphrase has no recipients, so opening it
 /// proves that the writer had the passphrase. Recipients do not authenticate the writer.
 ///
-/// Reading takes two steps: ``init(beginning:)`` finds the header, and `decryptor(…)` opens the stream behind it. The
+/// Reading takes two steps: ``init(beginning:)`` finds the header, and `decryptor(…)` opens the stream after it. The
 /// file format is described in `Documentation/Protocols/SealedFile.md`.
 public struct SealedFileHeader: Sendable {
     static let magic = Array("KEELSEAL".utf8)
@@ -57,7 +57,7 @@ public struct SealedFileHeader: Sendable {
     /// - Parameters:
     ///   - recipients: The recipients, at least one and at most 10,000. The file does not name them.
     ///   - context: The purpose of the file. It is not stored, and opening needs the same bytes.
-    /// - Returns: The header, to be written first, and the encryptor of everything behind it.
+    /// - Returns: The header, to be written first, and the encryptor of everything after it.
     /// - Throws: `invalidArgument` for no or too many recipients, or `encryptionFailed`.
     public static func sealing(
         for recipients: [SealedFileRecipient],
@@ -80,7 +80,7 @@ public struct SealedFileHeader: Sendable {
     ///   - passphrase: The passphrase, which is used as UTF-8, without normalization.
     ///   - cost: The cost of trying a passphrase: its memory times its passes is at most 16 GiB.
     ///   - context: The purpose of the file. It is not stored, and opening needs the same bytes.
-    /// - Returns: The header, to be written first, and the encryptor of everything behind it.
+    /// - Returns: The header, to be written first, and the encryptor of everything after it.
     /// - Throws: `invalidArgument` for an empty passphrase or a cost out of bounds, or `encryptionFailed`.
     @concurrent
     public static func sealing(
@@ -118,7 +118,7 @@ public struct SealedFileHeader: Sendable {
 
     // MARK: Opening
 
-    /// Reads the header from the beginning of a file, or returns nil if it continues behind these bytes.
+    /// Reads the header from the beginning of a file, or returns nil if it continues after these bytes.
     ///
     /// - Parameter beginning: The first bytes of the file. A file's header is at most 1 MiB long, usually below 1 KiB.
     /// - Throws: `invalidArgument` for something other than a sealed file, `unsupportedKey` for a later version, or
@@ -145,12 +145,12 @@ public struct SealedFileHeader: Sendable {
         )
     }
 
-    /// Opens the stream behind the header with a private key.
+    /// Opens the stream after the header with a private key.
     ///
     /// - Parameters:
     ///   - identities: Private keys, of which one has to be a recipient's.
     ///   - context: The context that was given when the file was sealed.
-    /// - Returns: The decryptor of everything behind ``bytes``.
+    /// - Returns: The decryptor of everything after ``bytes``.
     /// - Throws: `keyNotFound` if none of the keys opens the file, or it was sealed under a passphrase;
     ///   `decryptionFailed` for a damaged header. A different context is noticed by the decryptor.
     public func decryptor(
@@ -170,12 +170,12 @@ public struct SealedFileHeader: Sendable {
         throw SecurityError(.keyNotFound, "the file was sealed for other recipients")
     }
 
-    /// Opens the stream behind the header with a passphrase.
+    /// Opens the stream after the header with a passphrase.
     ///
     /// - Parameters:
     ///   - passphrase: The passphrase.
     ///   - context: The context that was given when the file was sealed.
-    /// - Returns: The decryptor of everything behind ``bytes``.
+    /// - Returns: The decryptor of everything after ``bytes``.
     /// - Throws: `keyNotFound` if the file was sealed for recipients; `decryptionFailed` for another passphrase or a
     ///   damaged header, and if the header asks for more than 1 GiB of memory or for memory times passes above 16 GiB.
     ///   A different context is noticed by the decryptor.

@@ -7,7 +7,7 @@ package import Foundation
 
 /// A decryptor for a part of an encrypted stream that arrives in pieces.
 ///
-/// Every returned byte is authenticated, including its position in the stream. Truncation of the stream behind the part
+/// Every returned byte is authenticated, including its position in the stream. Truncation of the stream after the part
 /// is detected only if the part includes the last segment.
 package struct StreamPartDecryptor: Sendable {
     /// The range of encrypted bytes to pass to ``update(_:)``, in order.

@@ -5,8 +5,8 @@ internal import KeelStorageFirestore
 /// A stream of Firestore's Listen method, as a state machine without input and output.
 ///
 /// A driver passes events, and performs the effects in their order: it reads what the targets need, follows the change
-/// log once for all of them, and sends messages. All targets of a stream are shown at one consistent point: clients show
-/// nothing before a message that names no target and has a time. It changes no target
+/// log once for all of them, and sends messages. All targets of a stream are shown at one consistent point: clients
+/// show nothing before a message that names no target and has a time. It changes no target
 /// (``ListenResponse/TargetChange/Kind/noChange``), apart from ``joinsCurrent``.
 ///
 /// A target's first read can be newer than the position up to which the stream has followed the log, and older than

@@ -67,9 +67,9 @@ extension StorageClient {
 
     /// Returns this client for calls on behalf of a principal other than the app itself.
     ///
-    /// Adapters find the principal in the `StorageContext` of every request, those of listeners included. Nothing in
-    /// Keel makes decisions by it yet. The client and its copies share connections with this one, but have their own
-    /// reader of changes for their listeners, so keep the client while the principal listens.
+    /// Adapters find the principal in the `StorageContext` of every request, including those of listeners, and may have
+    /// access rules; Keel's own have none. The client and its copies share connections with this one, but have their
+    /// own reader of changes for their listeners, so keep the client while the principal listens.
     public func acting(as principal: StoragePrincipal) -> StorageClient {
         var client = self
         client.configuration.principal = principal

@@ -28,6 +28,9 @@ extension StorageClient {
     /// Returns values computed over the documents that a query finds, one per aggregation.
     ///
     /// If the adapter cannot aggregate, the client reads the documents and computes the values.
+    ///
+    /// - Returns: The values, in the order of the aggregations.
+    /// - Throws: `StorageError/Code/invalidArgument` unless there are 1 to 5 aggregations.
     @concurrent
     public func aggregate(
         _ query: DocumentQuery,

@@ -12,7 +12,8 @@ extension StorageClient {
     /// }
     /// ```
     ///
-    /// - Throws: `StorageError`, or the error of `body`; nothing has been written in either case.
+    /// - Throws: The error of `body`, before anything is written; `StorageError/Code/tooLarge` for more than 500 writes;
+    ///   or another `StorageError`, whose `StorageError/effect` says whether the writes may have been applied.
     @discardableResult
     @concurrent
     public func commit(
@@ -23,7 +24,7 @@ extension StorageClient {
         return try await commit(builder, for: "commit")
     }
 
-    /// Commits writes atomically.
+    /// Commits up to 500 writes atomically.
     @discardableResult
     @concurrent
     public func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> CommitReceipt {

@@ -75,7 +75,7 @@ extension StorageTransaction {
 extension StorageTransaction {
     /// Returns the value of a document in a collection.
     ///
-    /// - Throws: `StorageError/Code/documentNotFound` if there is none.
+    /// - Throws: `StorageError/Code/documentNotFound` if there is none, `StorageError/Code/decodingFailed`.
     @concurrent
     public func get<Documents: TypedCollection>(
         _ id: String,
@@ -85,6 +85,8 @@ extension StorageTransaction {
     }
 
     /// Returns the value of a document in a collection, or nil if there is none.
+    ///
+    /// - Throws: `StorageError/Code/decodingFailed`.
     @concurrent
     public func find<Documents: TypedCollection>(
         _ id: String,
@@ -97,6 +99,8 @@ extension StorageTransaction {
     }
 
     /// Returns the values that a query finds in a collection or a collection group.
+    ///
+    /// - Throws: `StorageError/Code/decodingFailed` if one of the documents does not match the type.
     @concurrent
     public func query<Documents: TypedDocuments>(
         in documents: Documents,

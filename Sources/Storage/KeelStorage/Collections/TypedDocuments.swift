@@ -141,13 +141,15 @@ struct TypedReader<Item: Sendable>: Sendable {
 extension TypedCollection {
     /// Returns the value with an id.
     ///
-    /// - Throws: `StorageError/Code/documentNotFound` if there is none.
+    /// - Throws: `StorageError/Code/documentNotFound` if there is none, `StorageError/Code/decodingFailed`.
     @concurrent
     public func get(_ id: String) async throws(StorageError) -> Item {
         try decode(try await client.getDocument(path.document(id)))
     }
 
     /// Returns the value with an id, or nil if there is none.
+    ///
+    /// - Throws: `StorageError/Code/decodingFailed`.
     @concurrent
     public func find(_ id: String) async throws(StorageError) -> Item? {
         guard let document = try await client.findDocument(path.document(id)) else { return nil }
@@ -155,6 +157,8 @@ extension TypedCollection {
     }
 
     /// Returns the values with these ids, in the order of the ids; nil for a missing one.
+    ///
+    /// - Throws: `StorageError/Code/decodingFailed` if one of the documents does not match the type.
     @concurrent
     public func find(_ ids: [String]) async throws(StorageError) -> [Item?] {
         let documents = try await client.findDocuments(ids.map(path.document))

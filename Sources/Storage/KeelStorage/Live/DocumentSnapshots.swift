@@ -5,9 +5,9 @@ internal import KeelStorageAdapting
 extension StorageClient {
     /// Listens to one document.
     ///
-    /// The first snapshot is the current document, or the fact that there is none. Listening continues when the
-    /// document is deleted and created again. A consumer that is slower than the changes gets the latest state.
-    /// Listening ends with the iterating task.
+    /// The first snapshot has the current document, or says that there is none. Listening continues when the document
+    /// is deleted and created again. A consumer that is slower than the changes gets the latest state. Listening ends
+    /// with the iterating task.
     ///
     /// Transient failures, such as a lost connection, are retried; snapshots report the outage in
     /// ``DocumentSnapshot/isFromCache``. If the document itself cannot be read, a snapshot
@@ -192,7 +192,7 @@ actor DocumentListener {
     }
 }
 
-/// A document at one moment, or the fact that there is none.
+/// The state of a document at one moment; there may be none.
 public struct DocumentSnapshot: Sendable, Hashable {
     /// The path of the document.
     public let path: DocumentPath

@@ -38,8 +38,8 @@ public protocol StorageAdapter: Sendable {
 
     /// Applies each batch atomically, in order, and returns one result per batch.
     ///
-    /// A batch that fails does not stop the batches after it, unless the store cannot be reached. An error thrown by the call itself applies to all
-    /// batches.
+    /// A batch that fails does not stop the batches after it, unless the store cannot be reached. An error thrown by
+    /// the call itself applies to all batches.
     func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>]

@@ -182,8 +182,8 @@ public enum StorageEvaluator: Sendable {
     }
 }
 
-/// The cause of a conflict in which the condition’s update time is later than the document’s, so that the document never
-/// had it.
+/// The cause of a conflict in which the condition’s update time is later than the document’s, so that the document
+/// never had it.
 ///
 /// Google's server refuses such a condition as an invalid argument.
 package struct LaterUpdateTime: Error, CustomStringConvertible {

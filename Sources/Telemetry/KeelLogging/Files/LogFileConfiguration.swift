@@ -33,8 +33,8 @@ public struct LogFileConfiguration: Sendable {
     public var totalByteLimit: Int? = 100 << 20
     /// The maximum age of a rotated file; nil for no limit.
     ///
-    /// Files are removed at rotations and launches, and one of them later than their age says, because a clock that is
-    /// years ahead for a while removes nothing.
+    /// Files are removed at rotations and launches, when two of these that are at least an hour apart, or a quarter of
+    /// a shorter limit, find a file too old: a clock that is years ahead for a while removes nothing.
     public var ageLimit: Duration?
     /// Whether rotated files are compressed as `.gz` (RFC 1952).
     public var compresses = true

@@ -42,9 +42,8 @@ public final class RotatingLogFile: LogOutput, DirectLogOutput {
     /// Opens a log file, creating it and its folder if needed.
     ///
     /// - Parameters:
-    ///   - url: The file to write; rotated files and a few hidden files are beside it. A
-    ///     symbolic link is refused, since it could lead anywhere in a folder that
-    ///     others can write to.
+    ///   - url: The file to write; rotated files and a few hidden files are next to it. A symbolic link is refused,
+    ///     since it could lead anywhere in a folder that others can write to.
     ///   - configuration: The rotation of the file, and the retention of rotated files.
     /// - Throws: ``LoggingError``.
     public convenience init(

@@ -5,9 +5,8 @@ internal import os
 
 /// Writes records to the unified log of Apple's systems.
 ///
-/// The text is already redacted and therefore logged as public: Console and `log stream` show it.
-/// The category is the logger's label. Keel's tests, which run on Linux, compile and test this type against a stand-in
-/// for Apple's module.
+/// The text is already redacted and therefore logged as public: Console and `log stream` show it. The category is the
+/// logger's label. This type has been tested against a stand-in for Apple's module only.
 public final class OSLogOutput: LogOutput {
     private let subsystem: String
 

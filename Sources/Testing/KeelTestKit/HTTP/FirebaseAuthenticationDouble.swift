@@ -17,9 +17,9 @@ public import Foundation
 /// let credentials = try await server.signUp(email: "ada@example.org", password: "analytical")
 /// ```
 ///
-/// It knows signing up, signing in with a password or a custom token, linking, the e-mail for another password, and the
-/// renewal of tokens, with the errors of the service. A custom token is `custom:` and the id of the user. ID tokens are
-/// JSON Web Tokens without a signature, as those of Firebase's emulator.
+/// It supports signing up, signing in with a password or a custom token, linking, the e-mail for a password reset, and
+/// the renewal of tokens, with the errors of the service. A custom token is `custom:` and the id of the user. ID tokens
+/// are JSON Web Tokens without a signature, as those of Firebase's emulator.
 ///
 /// Source: https://firebase.google.com/docs/reference/rest/auth
 public final class FirebaseAuthenticationDouble: HTTPTransport {
@@ -65,7 +65,7 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
 
     // MARK: Control
 
-    /// The addresses to which an e-mail for another password was sent, in order.
+    /// The addresses to which an e-mail for a password reset was sent, in order.
     public var passwordResets: [String] { state.withLock { $0.resets } }
 
     /// The number of requests.
@@ -76,7 +76,7 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
         state.withLock { $0.users[user]?.isDisabled = isDisabled }
     }
 
-    /// Revokes the refresh tokens of a user, as another password does.
+    /// Revokes the refresh tokens of a user, as a change of the password does.
     public func revokeTokens(of user: String) {
         state.withLock { $0.users[user]?.generation += 1 }
     }

@@ -9,8 +9,8 @@
 ///   - condition: Returns whether to end the wait.
 ///   - function: The calling function, for the error.
 ///   - line: The calling line, for the error.
-/// - Throws: ``WaitTimeoutError`` once the limit has passed, `CancellationError` if the task is canceled, and the error of
-///   the condition.
+/// - Throws: ``WaitTimeoutError`` once the limit has passed, `CancellationError` if the task is canceled, and the error
+///   of the condition.
 public func waitUntil(
     within limit: Duration = .seconds(60),
     _ condition: () async throws -> Bool,

@@ -30,7 +30,7 @@ struct LogsQueryCommand: AsyncParsableCommand {
 
     @Option(
         name: [.customShort("C"), .long],
-        help: "The number of records to show before and behind each one, whatever the conditions."
+        help: "The number of records to show before and after each one, even if they do not match."
     )
     var context = 0
 

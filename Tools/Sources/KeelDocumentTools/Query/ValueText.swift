@@ -13,8 +13,8 @@ internal import KeelStorageFirestore
 /// ```
 ///
 /// `timestamp:2026-01-01T00:00:00Z` uses RFC 3339, `reference:users/ada` a document's path, `bytes:aGk=` Base64,
-/// `geopoint:40.8,-73.9` latitude and longitude in degrees, and `vector:[0.5, 1]` a JSON array of numbers. A number without a fraction is an integer. `string:12` is
-/// the text “12”, like `"12"`.
+/// `geopoint:40.8,-73.9` latitude and longitude in degrees, and `vector:[0.5, 1]` a JSON array of numbers. A number
+/// without a fraction is an integer. `string:12` is the text “12”, like `"12"`.
 package enum ValueText {
     /// Parses a value.
     ///
