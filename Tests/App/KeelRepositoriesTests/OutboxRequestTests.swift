@@ -98,7 +98,7 @@ struct OutboxRequestTests {
         #expect(verdict == expected)
     }
 
-    @Test("A conflict with an earlier attempt, which the server may still process, is no refusal")
+    @Test("A conflict with an attempt that the server may be processing rejects no write")
     func waitsForEarlierAttempts() async throws {
         let conflict = ScriptedHTTPTransport.Answer.status(.conflict, headers: [.retryAfter: "0"])
         let reason = "The service responded with status 409."

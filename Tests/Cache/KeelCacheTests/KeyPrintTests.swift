@@ -2,7 +2,7 @@ import Testing
 
 @testable import KeelCache
 
-@Suite("Key bytes stored beside entries")
+@Suite("Key bytes stored next to entries")
 struct KeyPrintTests {
     @Test("A key of 16 to 32 bytes is identified by each of its bytes", arguments: 16...32)
     func tellsApart(_ length: Int) {

@@ -67,7 +67,7 @@ struct TierConformanceTests {
         Issue.record("no check noticed a tier that \(fault.rawValue)")
     }
 
-    @Test("An observer is told what each call did, but no keys")
+    @Test("An observer receives what each call did, but no keys")
     func observes() async throws {
         let calls = Calls()
         let tier = InMemoryCacheTier().failing([nil, nil, nil, .fail(.diskFull)])

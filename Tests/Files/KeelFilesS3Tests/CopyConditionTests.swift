@@ -89,7 +89,7 @@ struct CopyConditionTests {
         )
     }
 
-    @Test("A source that somebody else deletes during a move is no failure")
+    @Test("A move succeeds if somebody else deletes its source meanwhile")
     func deletedSource() async throws {
         let methods = try await move(later: [.status(.notFound), .status(.notFound)])
         #expect(!methods.contains(.delete))

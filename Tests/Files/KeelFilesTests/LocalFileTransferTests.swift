@@ -33,7 +33,7 @@ struct LocalFileTransferTests {
         #expect(try Data(contentsOf: url("out")) == bytes)
     }
 
-    @Test("A failed download keeps the existing file and leaves nothing beside it")
+    @Test("A failed download keeps the existing file and leaves no other")
     func failingDownload() async throws {
         try Data("old".utf8).write(to: url("out"))
         let error = await #expect(throws: FileStoreError.self) {

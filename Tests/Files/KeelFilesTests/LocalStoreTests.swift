@@ -4,7 +4,7 @@ import Foundation
 import KeelFiles
 import Testing
 
-@Suite("Local store beside other programs", .timeLimit(.minutes(2)))
+@Suite("Local store shared with other programs", .timeLimit(.minutes(2)))
 struct LocalStoreTests {
     private let scratch: TemporaryFolder
     private let files: FileStore

@@ -142,7 +142,7 @@ struct SecurityTests {
 
     // MARK: Pins
 
-    @Test("A pinned key is accepted beside a backup pin")
+    @Test("A pinned key is accepted in addition to a backup pin")
     func pinHolds() async throws {
         let authority = try TestAuthority()
         let identity = try authority.identity()

@@ -110,7 +110,7 @@ struct RevalidationTests {
         #expect(try await reply.body.collect(upTo: .max) == Array("new".utf8))
     }
 
-    @Test("The client's tag is sent beside the stored one, and a 304 about it is passed on")
+    @Test("The client's tag is sent with the stored one, and a 304 about it is passed on")
     func mergesConditions() async throws {
         let bench = CacheBench([
             CacheBench.text("old", "max-age=60", [.eTag: "\"1\""]),

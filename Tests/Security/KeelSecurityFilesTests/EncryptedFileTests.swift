@@ -108,7 +108,7 @@ struct EncryptedFileTests {
         }
     }
 
-    @Test("A range in a damaged segment is refused, and one beside it is read")
+    @Test("A range in a damaged segment is refused, and one next to it is read")
     func damagedPart() async throws {
         let files = FileStore(try store.encrypted(with: streams()))
         try await files.write(Data(count: 9000), to: "a")

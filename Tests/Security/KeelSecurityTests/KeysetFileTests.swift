@@ -86,7 +86,7 @@ struct KeysetFileTests {
         #expect(files.disk["/app/keys.json"] == before["/app/keys.json"])
     }
 
-    @Test("A ring saves its rotations beside those of others")
+    @Test("A ring saves its rotations without losing those of others")
     func ring() async throws {
         var configuration = KeyRing.Configuration()
         configuration.messageLimit = 4

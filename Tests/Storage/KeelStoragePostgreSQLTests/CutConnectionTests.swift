@@ -64,7 +64,7 @@ struct CutConnectionTests {
         }
     }
 
-    @Test("Each commit has the effect that its caller is told")
+    @Test("Each commit has the effect that is reported to its caller")
     func eachStep() async throws {
         let server = try await PostgreSQLServer.shared.value
         let relay = try CuttingRelay(to: server.port)

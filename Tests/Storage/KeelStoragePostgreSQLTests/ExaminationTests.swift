@@ -149,7 +149,7 @@ struct ExaminationTests {
         #expect(gone.map(\.state) == [.problem])
     }
 
-    @Test("A role without rights is told which ones it lacks")
+    @Test("The error for a role without rights names those that it lacks")
     func rights() async throws {
         let server = try await PostgreSQLServer()
         defer { server.stop() }

@@ -64,7 +64,7 @@ struct PointReadTests {
         #expect(table.groups.withLock { $0.last } == [Self.path(count)])
     }
 
-    @Test("A canceled read ends at once; those beside it do not")
+    @Test("A canceled read ends at once, and concurrent reads do not")
     func canceled() async throws {
         let table = Table()
         let reads = PointReads { await table.lookUp($0) }

@@ -140,7 +140,7 @@ struct DeliveryTests {
         #expect(try service.ledgers()["scripted"]?.rejected == [:])
     }
 
-    @Test("Many bad events in a row do not block the good event behind them forever")
+    @Test("Many bad events in a row do not block the good event after them forever")
     func manyBadEvents() async throws {
         let vendor = PoisonedDestination(name: "v", poison: Set(0..<100), answer: .refused)
         let service = try bench.service(vendor)

@@ -62,7 +62,7 @@ struct SharedFolderTests {
         await running.value
     }
 
-    @Test("A second service that cannot take over says why")
+    @Test("A second service that cannot take over reports the reason")
     func reportsWhyItWaits() async throws {
         var first: AnalyticsService? = try service()
         let second = try service()

@@ -334,7 +334,7 @@ struct OTLPLogExporterTests {
         #expect(try second.pendingCount() == 0)
     }
 
-    @Test("An exporter that cannot take over says why")
+    @Test("An exporter that cannot take over reports the reason")
     func reportsWhyItWaits() async throws {
         let journal = try journal()
         _ = log(0..<5, to: journal)

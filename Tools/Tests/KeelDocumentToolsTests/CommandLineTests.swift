@@ -218,7 +218,7 @@ struct CommandLineTests {
         #expect(input.errors.contains("standard input cannot be read"), "\(input.errors)")
     }
 
-    @Test("A pipe in the place of a file is refused, says what to type, and stays")
+    @Test("A pipe instead of a file is refused with advice, and stays")
     func specialFiles() throws {
         let scratch = try Scratch()
         let pipe = try scratch.pipe("pipe")

@@ -91,7 +91,7 @@ struct FilesSettingsTests: MotoTests {
         #expect(try keel("files", "cat", "\(root)/b").output == "named -")
     }
 
-    @Test("A pipe in the place of a file is refused, says what to type, and stays")
+    @Test("A pipe instead of a file is refused with advice, and stays")
     func specialFiles() throws {
         let pipe = try scratch.pipe("pipe")
         let file = try scratch.file("a.txt", holding: "hello").path
@@ -103,7 +103,7 @@ struct FilesSettingsTests: MotoTests {
         #expect(scratch.isPipe(pipe))
     }
 
-    @Test("What cannot be a standard stream is refused, and says what to type")
+    @Test("What cannot be a standard stream is refused with advice")
     func refusals() throws {
         _ = try scratch.file("-", holding: "named -")
         for (arguments, advice) in [

@@ -98,7 +98,7 @@ struct CommandSettingsTests {
         }
     }
 
-    @Test("A profile can be named behind the command as well")
+    @Test("A profile can be named after the command as well")
     func profileBehind() throws {
         let store = scratch.file("s.sqlite").path
         try write("[profile.p.documents]\nstorage = \"\(store)\"\n")
@@ -260,7 +260,7 @@ struct CommandSettingsTests {
         #expect(none.code == 64 && none.errors.contains("set KEEL_STORAGE"), "\(none.errors)")
     }
 
-    @Test("The store of all commands can be beside a table of keel storage")
+    @Test("The store of all commands can be in one file with a table of keel storage")
     func storeOfAll() throws {
         let store = scratch.file("all.sqlite").path
         let other = scratch.file("other.sqlite").path
@@ -325,7 +325,7 @@ struct CommandSettingsTests {
         #expect(try keel(["documents", "indexes", "list"]).output.contains("ready"))
     }
 
-    @Test("config show has help, and takes --json behind a command")
+    @Test("config show has help, and takes --json after a command")
     func configShow() throws {
         let help = try keel(["config", "show", "--help"])
         #expect(help.code == 0 && help.output.contains("USAGE: keel config show"), "\(help.errors)")

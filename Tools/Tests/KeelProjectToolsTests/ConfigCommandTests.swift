@@ -138,7 +138,7 @@ struct ConfigCommandTests {
         #expect(result.errors.contains(advice), "\(result.errors)")
     }
 
-    @Test("A server whose port is taken says what to do")
+    @Test("A server whose port is in use fails with advice")
     func portInUse() throws {
         let server = try ServedProcess(scratch.file("s.sqlite").path, port: 0)
         let second = try keel(["serve", "--storage", "memory", "--port", "\(server.port)"])

@@ -83,7 +83,7 @@ struct TOMLDocumentTests {
         #expect(throws: ToolError.self, "\(text)") { try entries(text) }
     }
 
-    @Test("An error names the line and says what to write")
+    @Test("An error names the line and what to write")
     func error() throws {
         let error = #expect(throws: ToolError.self) { try entries("a = [\n1,\n]\nb = 1.5\n") }
         #expect(error?.message == "keel.toml:4: “1.5” is not a value")

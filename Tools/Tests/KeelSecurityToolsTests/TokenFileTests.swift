@@ -88,7 +88,7 @@ struct TokenFileTests {
         #expect(error?.advice.contains("chmod go-w") == true)
     }
 
-    @Test("A link to a file is followed, and what is no file is refused")
+    @Test("A link to a file is followed, and anything but a file is refused")
     func links() throws {
         let path = try file("ann \(Self.hash("one"))\n")
         let link = scratch.file("link").path

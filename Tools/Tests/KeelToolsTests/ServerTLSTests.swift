@@ -78,7 +78,7 @@ struct ServerTLSTests {
         }
     }
 
-    @Test("A listener hears of a commit, and a client that does not trust the server sends nothing")
+    @Test("A listener receives a commit, and a client that does not trust the server sends nothing")
     func documents() async throws {
         try await Self.serve { address in
             let transport = try Self.transport()

@@ -253,7 +253,7 @@ struct GuideCameraExamples {
         for code in CameraError.Code.known { #expect(!code.advice.isEmpty) }
     }
 
-    @Test("The observer is told of each photo, and of no picture")
+    @Test("The observer receives each outcome, and no picture")
     func observed() async throws {
         let told = Mutex<[CameraError.Code?]>([])
         let broken = CameraError(.unavailable, "Another app uses the camera.")

@@ -96,7 +96,7 @@ struct GuideServerExamples {
         #expect(isWritten.withLock { $0 })
     }
 
-    @Test("A store served beside one's own routes")
+    @Test("A store served next to an app's own routes")
     func served() async throws {
         let store = StorageServer(adapter: InMemoryStorageAdapter())
         let site = Site(store: store)

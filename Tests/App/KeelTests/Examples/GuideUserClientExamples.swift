@@ -83,7 +83,7 @@ struct GuideUserClientExamples {
         #expect(try await storage.findDocument("users/7") == nil)
     }
 
-    @Test("A feature hears of every change")
+    @Test("A feature receives every change")
     func listens() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
         let users = UserClient(storage)

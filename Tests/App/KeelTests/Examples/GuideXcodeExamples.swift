@@ -34,7 +34,7 @@ struct GuideXcodeExamples {
     private let folder = URL.temporaryDirectory.appending(path: "keel-guide-\(UUID().uuidString)")
     private let api = URL(string: "https://api.example.com") ?? .temporaryDirectory
 
-    @Test("Two programs on one store hear of each other")
+    @Test("Two programs on one store see each other's changes")
     func sharedStore() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let app = try shared(in: folder, api: api).makeStorage()

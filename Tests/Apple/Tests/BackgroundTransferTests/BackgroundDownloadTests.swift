@@ -18,7 +18,7 @@ struct BackgroundDownloadTests {
         Task { [told] in try await download.run(in: app, observer: told.observer) }
     }
 
-    @Test("The system downloads the file to its destination and leaves nothing beside it")
+    @Test("The system downloads the file to its destination and leaves no other file")
     func fetches() async throws {
         let device = try Device()
         let app = device.launch()

@@ -125,7 +125,7 @@ struct URLSessionUploadTests {
         try await waitUntil { failures.value == [code] }
     }
 
-    @Test("Writing ends silently when the session lets go or the exchange ends")
+    @Test("Writing ends silently when the session releases it or the exchange ends")
     func ends() async throws {
         let gone = BoundOutput(room: 0)
         let first = upload(body([[1]]))

@@ -33,7 +33,7 @@ struct ListenHubSimulationTests {
         #expect(falls > runs / 20)
     }
 
-    @Test("A stream is told of a document that it has read, and that left before its hub saw it")
+    @Test("A stream is notified of a document that it has read and that left before its hub saw it")
     func strays() async throws {
         let store = InMemoryStorageAdapter()
         let hub = ListenHub(adapter: UnreadLog(upstream: store))

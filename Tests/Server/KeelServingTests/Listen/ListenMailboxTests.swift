@@ -66,7 +66,7 @@ struct ListenMailboxTests {
         #expect(total.value == 0)
     }
 
-    @Test("A stream hears of news once until it asks for pages, and not while it reads for itself")
+    @Test("A stream is notified once until it asks for pages, and not while it reads for itself")
     func news() {
         let count = Mutex(0)
         let mailbox = ListenMailbox(id: 1, onNews: { count.withLock { $0 += 1 } })

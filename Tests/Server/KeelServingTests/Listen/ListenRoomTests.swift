@@ -156,7 +156,7 @@ struct ListenRoomTests {
         #expect(removed.withLock { $0 } == 0)
     }
 
-    @Test("What is dropped for want of room is not counted while the client is slow")
+    @Test("What is dropped for lack of room is not counted while the client is slow")
     func dropped() async throws {
         let (reading, taking) = (Gate(), Gate())
         let store = Self.gated(1, by: reading)

@@ -57,7 +57,7 @@ struct ListenSessionLimitTests {
         #expect(Session.words(session.handle(Self.names(4, 1))) == ["add [4]", "read 2"])
     }
 
-    @Test("A target without a number gets a free one, also beside the highest number")
+    @Test("A target without a number gets a free one, even next to the highest number")
     func numbers() {
         var session = ListenSession()
         _ = session.handle(Self.limited(1))

@@ -281,7 +281,7 @@ struct ListenSessionTests {
         #expect(!session.needsEveryPage)
     }
 
-    @Test("A client goes on without names that are too many, or cannot be read")
+    @Test("A client continues without names that are too many or cannot be read")
     func missingNames() {
         let many = (0...TargetView.mostNames).map { Self.document(DocumentPath("notes/\($0)")) }
         let away = StorageError(.unavailable, "the store is away")

@@ -165,7 +165,7 @@ struct ListenStreamTests {
         }
     }
 
-    @Test("Each of many clients is told of the documents that come to its result and leave it")
+    @Test("Each of many clients is notified of the documents that enter its result and leave it")
     func index() async throws {
         try await withStores { adapter in
             let hub = ListenHub(adapter: adapter)

@@ -68,7 +68,7 @@ struct TargetIndexTests {
         #expect(index.targets(of: gone).isEmpty)
     }
 
-    @Test("Nothing is left of targets that are gone, also of documents that never change again")
+    @Test("Nothing is left of removed targets, even of documents that never change again")
     func memory() throws {
         var index = TargetIndex()
         let equality = try #require(TargetIndex.Equality(Self.query("red")))

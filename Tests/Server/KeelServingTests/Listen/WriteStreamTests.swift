@@ -57,7 +57,7 @@ struct WriteStreamTests {
         #expect(try documents[0]?.fields()["n"] == .integer(2))
     }
 
-    @Test("The batches behind one that fails are not applied")
+    @Test("The batches after one that fails are not applied")
     func failure() async throws {
         let store = InMemoryStorageAdapter()
         let client = Client()

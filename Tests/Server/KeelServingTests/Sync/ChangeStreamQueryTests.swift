@@ -70,7 +70,7 @@ struct ChangeStreamQueryTests {
         #expect(try await stream.names(2) == ["change notes/2", "checkpoint"])
     }
 
-    @Test("A listener is told of a document that was in the result only between two pages")
+    @Test("A listener is notified of a document that was in the result only between two pages")
     func passing() async throws {
         let service = service()
         var stream = try await service.stream(try Self.owned.get())
@@ -84,7 +84,7 @@ struct ChangeStreamQueryTests {
         #expect(left.data == #"{"path":"notes/1","left":true}"#)
     }
 
-    @Test("A query with too many documents is told of every change in its collection")
+    @Test("A query with too many documents receives every change in its collection")
     func tooMany() async throws {
         for id in ["1", "2"] { try await set(id, owner: "ada") }
         let service = service { $0.mostHeldDocuments = 1 }
@@ -118,7 +118,7 @@ struct ChangeStreamQueryTests {
         #expect(try await stream.names(2) == ["change notes/3", "checkpoint"])
     }
 
-    @Test("A whole collection beside a query is told completely")
+    @Test("A whole collection is reported completely, in addition to a query")
     func mixed() async throws {
         let service = service()
         var stream = try await service.stream("collection=tags&\(try Self.owned.get())")

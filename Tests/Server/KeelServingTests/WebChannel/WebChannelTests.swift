@@ -46,7 +46,7 @@ struct WebChannelTests {
         }
     }
 
-    @Test("A page hears of documents, changes and deletions")
+    @Test("A page receives documents, changes and deletions")
     func listens() async throws {
         let served = Served()
         try await served.set("notes/é😀", n: 1)

@@ -82,7 +82,7 @@ struct CompositeIndexTests {
         #expect(Self.missing(Self.group.where(Self.state), [index]) != nil)
     }
 
-    @Test("A sum beside an equality needs both fields in an index, and a count does not")
+    @Test("A sum with an equality needs both fields in an index, and a count does not")
     func aggregations() {
         let query = Self.cities.where(Self.state)
         #expect(Self.missing(query, [], [.count()]) == nil)

@@ -46,7 +46,7 @@ struct EmulatorWatchTests {
         }
     }
 
-    @Test("A listener is told of the commits of another client at once")
+    @Test("A listener receives the commits of another client at once")
     func isFast() async throws {
         var snapshots = storage.listen(to: notes).makeAsyncIterator()
         try await follow(&snapshots, until: [])

@@ -264,7 +264,7 @@ struct WatchConnectionTests {
         #expect(tokens(scripted) == ["of-ann", "of-ben"])
     }
 
-    @Test("A reader that begins beside a resumed one gets the whole result")
+    @Test("A reader that begins while a resumed one waits gets the whole result")
     func beginsBesideResumed() async throws {
         let store = InMemoryStorageAdapter()
         try await StorageClient(store).setDocument("a/1", ["n": 1])
