@@ -12,7 +12,7 @@ struct TableSnapshot {
     /// Whether results may be cached; false while the transaction may still be rolled back.
     let remembers: Bool
 
-    /// The columns of a document, in the order in which ``each(_:_:)`` reads them.
+    /// The columns of a document, in the order in which rows are read.
     static let columns = "d.did, d.cid, d.id, d.rev, d.created, d.updated, d.body"
 
     init(
