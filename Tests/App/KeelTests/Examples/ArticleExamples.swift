@@ -83,10 +83,10 @@ enum ArticleExamples {
         let location = LocationService.platformDefault()
         guard try await location.requestPermission().isGranted else { return }
 
-        // Once, as accurate as 50 m, in ten seconds at the most.
+        // Once, accurate to 50 m, within ten seconds.
         let here = try await location.currentLocation(accuracy: 50, timeout: .seconds(10))
 
-        // Continuously, each ten metres.
+        // Continuously, every ten metres.
         for try await fix in location.fixes(minimumDistance: 10) {
             map.move(to: fix.coordinate)
         }
