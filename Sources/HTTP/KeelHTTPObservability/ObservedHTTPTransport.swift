@@ -15,33 +15,10 @@ public import Tracing
 /// client, including its retries, use its configuration: see
 /// `observe(logger:metrics:tracer:redactor:)`.
 public struct ObservedHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
-    private let upstream: Upstream
-    private let observers: [any HTTPEventObserver]
-    private let tracing: HTTPTracing
-    private let clock: any Clock<Duration>
-
-    /// Creates the decorator; usually through `transport.observed()`.
-    ///
-    /// - Parameters:
-    ///   - upstream: The observed transport.
-    ///   - logger: The logger; nil is a logger called `keel.http`.
-    ///   - metrics: The metrics factory; nil is swift-metrics' current factory.
-    ///   - tracer: The tracer; nil is the current tracer at each call.
-    ///   - redactor: Removes secrets.
-    ///   - clock: The clock for durations.
-    public init(
-        _ upstream: Upstream,
-        logger: Logger? = nil,
-        metrics: (any MetricsFactory)? = nil,
-        tracer: (any Tracer)? = nil,
-        redactor: Redactor = .standard,
-        clock: any Clock<Duration> = ContinuousClock()
-    ) {
-        self.upstream = upstream
-        self.clock = clock
-        observers = [HTTPLogging(logger, redactor: redactor), HTTPMetrics(metrics)]
-        tracing = HTTPTracing(.attempt, tracer: tracer, redactor: redactor)
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let observers: [any HTTPEventObserver]
+    fileprivate let tracing: HTTPTracing
+    fileprivate let clock: any Clock<Duration>
 
     public var features: HTTPTransportFeatures { upstream.features }
 
@@ -124,11 +101,9 @@ extension HTTPTransport {
         clock: any Clock<Duration> = ContinuousClock()
     ) -> ObservedHTTPTransport<Self> {
         ObservedHTTPTransport(
-            self,
-            logger: logger,
-            metrics: metrics,
-            tracer: tracer,
-            redactor: redactor,
+            upstream: self,
+            observers: [HTTPLogging(logger, redactor: redactor), HTTPMetrics(metrics)],
+            tracing: HTTPTracing(.attempt, tracer: tracer, redactor: redactor),
             clock: clock
         )
     }

@@ -26,29 +26,8 @@ public import Tracing
 /// as an error with its code but is logged at `debug`, since no caller waits for it. Place the adapter outside of
 /// retries to report only the outcome, or inside to report each attempt.
 public struct ObservedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
-    private let upstream: Upstream
-    private let observer: StorageObserver
-
-    /// Creates the decorator; prefer `adapter.observed(label:)`, which describes the parameters.
-    public init(
-        _ upstream: Upstream,
-        label: String,
-        logger: Logger? = nil,
-        metrics: (any MetricsFactory)? = nil,
-        tracer: (any Tracer)? = nil,
-        clock: any Clock<Duration> = ContinuousClock(),
-        includesMessages: Bool = false
-    ) {
-        self.upstream = upstream
-        observer = StorageObserver(
-            label: label,
-            logger: logger ?? Logger(label: "keel.storage"),
-            metrics: StorageMetrics(store: label, factory: metrics ?? MetricsSystem.factory),
-            tracer: tracer,
-            clock: clock,
-            includesMessages: includesMessages
-        )
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let observer: StorageObserver
 
     public var capabilities: StorageCapabilities { upstream.capabilities }
 
@@ -108,15 +87,15 @@ extension StorageAdapter {
         clock: any Clock<Duration> = ContinuousClock(),
         includesMessages: Bool = false
     ) -> ObservedStorageAdapter<Self> {
-        ObservedStorageAdapter(
-            self,
+        let observer = StorageObserver(
             label: label,
-            logger: logger,
-            metrics: metrics,
+            logger: logger ?? Logger(label: "keel.storage"),
+            metrics: StorageMetrics(store: label, factory: metrics ?? MetricsSystem.factory),
             tracer: tracer,
             clock: clock,
             includesMessages: includesMessages
         )
+        return ObservedStorageAdapter(upstream: self, observer: observer)
     }
 }
 

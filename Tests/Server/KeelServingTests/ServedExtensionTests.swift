@@ -223,7 +223,7 @@ struct ServedExtensionTests {
 
     @Test("Declaring a schema returns the capabilities of the store")
     func schema() async throws {
-        let adapter = RecordedStorageAdapter(InMemoryStorageAdapter())
+        let adapter = InMemoryStorageAdapter().recorded()
         let served = Served(adapter)
         let name = try #require(HTTPField.Name("Keel-Protocol"))
         let path = "/keel/v1/schema"

@@ -104,10 +104,9 @@ struct SharedTransactionTests {
         let token = try await servers[0].begin()
         _ = try await servers[0].send(.post, ":batchGet", Self.get("a/1", in: token))
         let body = Self.increment("a/1", by: 1, token)
-        let failing = FaultInjectingStorageAdapter(
-            adapter,
-            faults: [.failure(StorageError(.unavailable, "lost", effect: .unknown))]
-        )
+        let failing = adapter.failing([
+            .failure(StorageError(.unavailable, "lost", effect: .unknown))
+        ])
         let lost = try await Served(failing).send(.post, ":commit", body)
         #expect(lost.error == "UNAVAILABLE")
         let other = Served.commit("a/1", n: 9, transaction: token)

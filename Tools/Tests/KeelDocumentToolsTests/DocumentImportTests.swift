@@ -53,7 +53,7 @@ struct DocumentImportTests {
     @Test("A document that the store rejects is a bad line, and its batch is stored without it")
     func refusals() async throws {
         let scratch = try Scratch()
-        let store = FaultInjectingStorageAdapter(InMemoryStorageAdapter()) { call in
+        let store = InMemoryStorageAdapter().failing { call in
             guard case .commit(let batches) = call else { return nil }
             let isHit = batches.contains { $0.writes.contains { $0.path.id == "d3" } }
             return isHit ? .fail(.invalidArgument) : nil
@@ -71,7 +71,7 @@ struct DocumentImportTests {
     @Test("One call stores several batches, and a rejected one without its bad document")
     func refusalsAmongMany() async throws {
         let scratch = try Scratch()
-        let store = FaultInjectingStorageAdapter(InMemoryStorageAdapter()) { call in
+        let store = InMemoryStorageAdapter().failing { call in
             guard case .commit(let batches) = call else { return nil }
             let isHit = batches.contains { $0.writes.contains { $0.path.id == "d10" } }
             return isHit ? .fail(.invalidArgument) : nil

@@ -40,25 +40,9 @@ public struct CacheTierObservation: Hashable, Sendable {
 ///
 /// Place it directly around the tier that does the work, inside other decorators.
 public struct ObservedCacheTier<Upstream: CacheTier>: CacheTier {
-    private let upstream: Upstream
-    private let timeline: Timeline
-    private let observer: @Sendable (CacheTierObservation) -> Void
-
-    /// Creates the decorator; usually through ``CacheTier/observed(clock:by:)``.
-    ///
-    /// - Parameters:
-    ///   - upstream: The observed tier.
-    ///   - clock: The clock for durations.
-    ///   - observer: Called after each call, in the task of the call.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        observer: @escaping @Sendable (CacheTierObservation) -> Void
-    ) {
-        self.upstream = upstream
-        timeline = Timeline(clock)
-        self.observer = observer
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let timeline: Timeline
+    fileprivate let observer: @Sendable (CacheTierObservation) -> Void
 
     public func read(_ key: [UInt8]) async throws(CacheError) -> CacheRecord? {
         try await observe(.read) { () async throws(CacheError) in
@@ -146,6 +130,6 @@ extension CacheTier {
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (CacheTierObservation) -> Void
     ) -> ObservedCacheTier<Self> {
-        ObservedCacheTier(self, clock: clock, observer: observer)
+        ObservedCacheTier(upstream: self, timeline: Timeline(clock), observer: observer)
     }
 }

@@ -41,20 +41,9 @@ public struct FileStoreObservation: Hashable, Sendable {
 /// }
 /// ```
 public struct ObservedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAdapter {
-    private let upstream: Upstream
-    private let timeline: Timeline
-    private let observer: @Sendable (FileStoreObservation) -> Void
-
-    /// Creates the decorator; prefer `adapter.observed(by:)`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        observer: @escaping @Sendable (FileStoreObservation) -> Void
-    ) {
-        self.upstream = upstream
-        timeline = Timeline(clock)
-        self.observer = observer
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let timeline: Timeline
+    fileprivate let observer: @Sendable (FileStoreObservation) -> Void
 
     public var capabilities: FileStoreCapabilities { upstream.capabilities }
 
@@ -240,6 +229,6 @@ extension FileStoreAdapter {
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (FileStoreObservation) -> Void
     ) -> ObservedFileStoreAdapter<Self> {
-        ObservedFileStoreAdapter(self, clock: clock, observer: observer)
+        ObservedFileStoreAdapter(upstream: self, timeline: Timeline(clock), observer: observer)
     }
 }

@@ -33,25 +33,9 @@ public struct LocationObservation: Hashable, Sendable {
 ///
 /// Observers receive no positions.
 public struct ObservedLocationAdapter<Upstream: LocationAdapter>: LocationAdapter {
-    private let upstream: Upstream
-    private let timeline: Timeline
-    private let observer: @Sendable (LocationObservation) -> Void
-
-    /// Creates the decorator; usually through `adapter.observed(by:)`.
-    ///
-    /// - Parameters:
-    ///   - upstream: The adapter to observe.
-    ///   - clock: The clock for durations.
-    ///   - observer: Receives each report, on any thread.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        observer: @escaping @Sendable (LocationObservation) -> Void
-    ) {
-        self.upstream = upstream
-        timeline = Timeline(clock)
-        self.observer = observer
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let timeline: Timeline
+    fileprivate let observer: @Sendable (LocationObservation) -> Void
 
     public func capabilities() async -> LocationCapabilities { await upstream.capabilities() }
 
@@ -129,6 +113,6 @@ extension LocationAdapter {
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (LocationObservation) -> Void
     ) -> ObservedLocationAdapter<Self> {
-        ObservedLocationAdapter(self, clock: clock, observer: observer)
+        ObservedLocationAdapter(upstream: self, timeline: Timeline(clock), observer: observer)
     }
 }

@@ -34,20 +34,9 @@ public struct SecretStoreObservation: Hashable, Sendable {
 ///
 /// Observers see services, but neither secrets nor their keys.
 public struct ObservedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretStoreAdapter {
-    private let upstream: Upstream
-    private let timeline: Timeline
-    private let observer: @Sendable (SecretStoreObservation) -> Void
-
-    /// Creates the decorator; prefer `adapter.observed(by:)`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        observer: @escaping @Sendable (SecretStoreObservation) -> Void
-    ) {
-        self.upstream = upstream
-        timeline = Timeline(clock)
-        self.observer = observer
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let timeline: Timeline
+    fileprivate let observer: @Sendable (SecretStoreObservation) -> Void
 
     public func capabilities() async -> SecretStoreCapabilities { await upstream.capabilities() }
 
@@ -111,6 +100,6 @@ extension SecretStoreAdapter {
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (SecretStoreObservation) -> Void
     ) -> ObservedSecretStoreAdapter<Self> {
-        ObservedSecretStoreAdapter(self, clock: clock, observer: observer)
+        ObservedSecretStoreAdapter(upstream: self, timeline: Timeline(clock), observer: observer)
     }
 }

@@ -16,25 +16,9 @@ public struct DeliveryReport: Sendable, Hashable {
 ///
 /// Apply it outside of other decorators, so that it reports the outcomes that the service gets.
 public struct ObservedDestination<Upstream: AnalyticsDestination>: AnalyticsDestination {
-    private let upstream: Upstream
-    private let clock: any Clock<Duration>
-    private let report: @Sendable (DeliveryReport) -> Void
-
-    /// Creates the decorator.
-    ///
-    /// - Parameters:
-    ///   - upstream: The destination.
-    ///   - clock: The clock for durations.
-    ///   - report: Called after each delivery; it must not block.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        report: @escaping @Sendable (DeliveryReport) -> Void
-    ) {
-        self.upstream = upstream
-        self.clock = clock
-        self.report = report
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let clock: any Clock<Duration>
+    fileprivate let report: @Sendable (DeliveryReport) -> Void
 
     public var name: String { upstream.name }
     public var guarantee: DeliveryGuarantee { upstream.guarantee }
@@ -70,6 +54,6 @@ extension AnalyticsDestination {
         clock: any Clock<Duration> = ContinuousClock(),
         _ report: @escaping @Sendable (DeliveryReport) -> Void
     ) -> ObservedDestination<Self> {
-        ObservedDestination(self, clock: clock, report: report)
+        ObservedDestination(upstream: self, clock: clock, report: report)
     }
 }

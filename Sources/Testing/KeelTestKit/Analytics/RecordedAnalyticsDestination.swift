@@ -4,11 +4,8 @@ public import KeelAnalytics
 ///
 /// A batch is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedAnalyticsDestination<Upstream: AnalyticsDestination>: AnalyticsDestination {
-    private let upstream: Upstream
+    fileprivate let upstream: Upstream
     private let memory = CallMemory<[AnalyticsRecord]>()
-
-    /// Creates the decorator; prefer `destination.recorded()`.
-    public init(_ upstream: Upstream) { self.upstream = upstream }
 
     /// All batches, in the order of their deliveries.
     public var batches: [[AnalyticsRecord]] { memory.all }
@@ -48,23 +45,8 @@ public struct RecordedAnalyticsDestination<Upstream: AnalyticsDestination>: Anal
 public struct FaultInjectingAnalyticsDestination<Upstream: AnalyticsDestination>:
     AnalyticsDestination
 {
-    private let upstream: Upstream
-    private let schedule: CallFaults<[AnalyticsRecord], AnalyticsFault>
-
-    /// Creates the decorator; prefer `destination.failing(_:)`.
-    ///
-    /// - Parameters:
-    ///   - upstream: The destination that receives the batches that get through.
-    ///   - clock: The clock that measures delays.
-    ///   - faults: The fault of each delivery, in order; nil, like the end of the list, lets a batch through.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        faults: [AnalyticsFault?]
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, faults: faults)
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let schedule: CallFaults<[AnalyticsRecord], AnalyticsFault>
 
     /// The number of deliveries.
     public var callCount: Int { schedule.callCount }
@@ -95,14 +77,19 @@ public struct FaultInjectingAnalyticsDestination<Upstream: AnalyticsDestination>
 extension AnalyticsDestination {
     /// Records the batches; see ``RecordedAnalyticsDestination``.
     public func recorded() -> RecordedAnalyticsDestination<Self> {
-        RecordedAnalyticsDestination(self)
+        RecordedAnalyticsDestination(upstream: self)
     }
 
     /// Makes the first deliveries fail; see ``FaultInjectingAnalyticsDestination``.
+    ///
+    /// The list has the faults in order; nil, like its end, lets a batch through. Delays are measured on `clock`.
     public func failing(
         _ faults: [AnalyticsFault?],
         clock: any Clock<Duration> = ContinuousClock()
     ) -> FaultInjectingAnalyticsDestination<Self> {
-        FaultInjectingAnalyticsDestination(self, clock: clock, faults: faults)
+        FaultInjectingAnalyticsDestination(
+            upstream: self,
+            schedule: CallFaults(clock, faults: faults)
+        )
     }
 }

@@ -9,32 +9,8 @@ public import KeelCache
 ///
 /// Copies share the call count and the position in the list.
 public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
-    private let upstream: Upstream
-    private let schedule: CallFaults<CacheTierCall, CacheTierFault>
-
-    /// Creates a tier that asks a closure for the fault of each call; nil lets the call through.
-    ///
-    /// Delays are measured on `clock`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        fault: @escaping @Sendable (CacheTierCall) -> CacheTierFault?
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, fault: fault)
-    }
-
-    /// Creates a tier with the faults of its first calls, in order; nil lets a call through.
-    ///
-    /// Later calls get through. Delays are measured on `clock`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        faults: [CacheTierFault?]
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, faults: faults)
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let schedule: CallFaults<CacheTierCall, CacheTierFault>
 
     /// The number of calls.
     public var callCount: Int { schedule.callCount }
@@ -97,18 +73,22 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
 
 extension CacheTier {
     /// Makes calls fail as a closure says; see ``FaultInjectingCacheTier``.
+    ///
+    /// It returns the fault of each call; nil lets the call through. Delays are measured on `clock`.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ fault: @escaping @Sendable (CacheTierCall) -> CacheTierFault?
     ) -> FaultInjectingCacheTier<Self> {
-        FaultInjectingCacheTier(self, clock: clock, fault: fault)
+        FaultInjectingCacheTier(upstream: self, schedule: CallFaults(clock, fault: fault))
     }
 
     /// Makes the first calls fail as a list says; see ``FaultInjectingCacheTier``.
+    ///
+    /// The list has the faults in order; nil, like its end, lets a call through. Delays are measured on `clock`.
     public func failing(
         _ faults: [CacheTierFault?],
         clock: any Clock<Duration> = ContinuousClock()
     ) -> FaultInjectingCacheTier<Self> {
-        FaultInjectingCacheTier(self, clock: clock, faults: faults)
+        FaultInjectingCacheTier(upstream: self, schedule: CallFaults(clock, faults: faults))
     }
 }

@@ -11,11 +11,8 @@ public import KeelCache
 ///
 /// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedCacheTier<Upstream: CacheTier>: CacheTier {
-    private let upstream: Upstream
+    fileprivate let upstream: Upstream
     private let memory = CallMemory<CacheTierCall>()
-
-    /// Creates the decorator; prefer `tier.recorded()`.
-    public init(_ upstream: Upstream) { self.upstream = upstream }
 
     // MARK: Recorded calls
 
@@ -92,5 +89,5 @@ public struct RecordedCacheTier<Upstream: CacheTier>: CacheTier {
 
 extension CacheTier {
     /// Records the calls; see ``RecordedCacheTier``.
-    public func recorded() -> RecordedCacheTier<Self> { RecordedCacheTier(self) }
+    public func recorded() -> RecordedCacheTier<Self> { RecordedCacheTier(upstream: self) }
 }

@@ -9,32 +9,8 @@ internal import Synchronization
 ///
 /// Copies share the call count and the position in the list.
 public struct FaultInjectingFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAdapter {
-    private let upstream: Upstream
-    private let schedule: CallFaults<FileStoreCall, FileStoreFault>
-
-    /// Creates an adapter that asks a closure for the fault of each call; nil lets the call through.
-    ///
-    /// Delays are measured on `clock`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        fault: @escaping @Sendable (FileStoreCall) -> FileStoreFault?
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, fault: fault)
-    }
-
-    /// Creates an adapter with the faults of its first calls, in order; nil lets a call through.
-    ///
-    /// Later calls get through. Delays are measured on `clock`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        faults: [FileStoreFault?]
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, faults: faults)
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let schedule: CallFaults<FileStoreCall, FileStoreFault>
 
     /// The number of calls.
     public var callCount: Int { schedule.callCount }
@@ -159,18 +135,22 @@ extension FileContent {
 
 extension FileStoreAdapter {
     /// Makes calls fail as a closure says; see ``FaultInjectingFileStoreAdapter``.
+    ///
+    /// It returns the fault of each call; nil lets the call through. Delays are measured on `clock`.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ fault: @escaping @Sendable (FileStoreCall) -> FileStoreFault?
     ) -> FaultInjectingFileStoreAdapter<Self> {
-        FaultInjectingFileStoreAdapter(self, clock: clock, fault: fault)
+        FaultInjectingFileStoreAdapter(upstream: self, schedule: CallFaults(clock, fault: fault))
     }
 
     /// Makes the first calls fail as a list says; see ``FaultInjectingFileStoreAdapter``.
+    ///
+    /// The list has the faults in order; nil, like its end, lets a call through. Delays are measured on `clock`.
     public func failing(
         _ faults: [FileStoreFault?],
         clock: any Clock<Duration> = ContinuousClock()
     ) -> FaultInjectingFileStoreAdapter<Self> {
-        FaultInjectingFileStoreAdapter(self, clock: clock, faults: faults)
+        FaultInjectingFileStoreAdapter(upstream: self, schedule: CallFaults(clock, faults: faults))
     }
 }

@@ -10,11 +10,8 @@ public import KeelFiles
 ///
 /// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAdapter {
-    private let upstream: Upstream
+    fileprivate let upstream: Upstream
     private let memory = CallMemory<FileStoreCall>()
-
-    /// Creates the decorator; prefer `adapter.recorded()`.
-    public init(_ upstream: Upstream) { self.upstream = upstream }
 
     // MARK: Recorded calls
 
@@ -94,5 +91,7 @@ public struct RecordedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
 
 extension FileStoreAdapter {
     /// Records the calls; see ``RecordedFileStoreAdapter``.
-    public func recorded() -> RecordedFileStoreAdapter<Self> { RecordedFileStoreAdapter(self) }
+    public func recorded() -> RecordedFileStoreAdapter<Self> {
+        RecordedFileStoreAdapter(upstream: self)
+    }
 }

@@ -10,32 +10,8 @@ internal import Synchronization
 ///
 /// Copies share the call count and the position in the list.
 public struct FaultInjectingHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
-    private let upstream: Upstream
-    private let schedule: CallFaults<HTTPCall, HTTPFault>
-
-    /// Creates a transport that asks a closure for the fault of each call; nil lets the call through.
-    ///
-    /// Delays are measured on `clock`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        fault: @escaping @Sendable (HTTPCall) -> HTTPFault?
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, fault: fault)
-    }
-
-    /// Creates a transport with the faults of its first calls, in order; nil lets a call through.
-    ///
-    /// Later calls get through. Delays are measured on `clock`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        faults: [HTTPFault?]
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, faults: faults)
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let schedule: CallFaults<HTTPCall, HTTPFault>
 
     /// The number of calls.
     public var callCount: Int { schedule.callCount }
@@ -86,18 +62,22 @@ extension FaultInjectingHTTPTransport: LayeringTransport where Upstream: Layerin
 
 extension HTTPTransport {
     /// Makes exchanges fail as a closure says; see ``FaultInjectingHTTPTransport``.
+    ///
+    /// It returns the fault of each call; nil lets the call through. Delays are measured on `clock`.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ fault: @escaping @Sendable (HTTPCall) -> HTTPFault?
     ) -> FaultInjectingHTTPTransport<Self> {
-        FaultInjectingHTTPTransport(self, clock: clock, fault: fault)
+        FaultInjectingHTTPTransport(upstream: self, schedule: CallFaults(clock, fault: fault))
     }
 
     /// Makes the first exchanges fail as a list says; see ``FaultInjectingHTTPTransport``.
+    ///
+    /// The list has the faults in order; nil, like its end, lets a call through. Delays are measured on `clock`.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ faults: [HTTPFault?]
     ) -> FaultInjectingHTTPTransport<Self> {
-        FaultInjectingHTTPTransport(self, clock: clock, faults: faults)
+        FaultInjectingHTTPTransport(upstream: self, schedule: CallFaults(clock, faults: faults))
     }
 }

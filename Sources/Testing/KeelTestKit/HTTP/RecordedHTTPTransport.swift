@@ -17,11 +17,8 @@ public struct RecordedHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
         let calls = Mutex<[ScriptedHTTPTransport.Call]>([])
     }
 
-    private let upstream: Upstream
+    fileprivate let upstream: Upstream
     private let memory = Memory()
-
-    /// Creates the decorator; prefer `transport.recorded()`.
-    public init(_ upstream: Upstream) { self.upstream = upstream }
 
     // MARK: Recorded calls
 
@@ -85,5 +82,5 @@ extension RecordedHTTPTransport: LayeringTransport where Upstream: LayeringTrans
 
 extension HTTPTransport {
     /// Records the calls; see ``RecordedHTTPTransport``.
-    public func recorded() -> RecordedHTTPTransport<Self> { RecordedHTTPTransport(self) }
+    public func recorded() -> RecordedHTTPTransport<Self> { RecordedHTTPTransport(upstream: self) }
 }

@@ -11,32 +11,8 @@ internal import Synchronization
 /// A monitoring with a delayed fault begins after the delay. Copies share the call count and the position in the
 /// list. Reading the permission cannot fail and is not counted.
 public struct FaultInjectingLocationAdapter<Upstream: LocationAdapter>: LocationAdapter {
-    private let upstream: Upstream
-    private let schedule: CallFaults<LocationCall, LocationFault>
-
-    /// Creates an adapter that asks a closure for the fault of each call; nil lets the call through.
-    ///
-    /// Delays are measured on `clock`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        fault: @escaping @Sendable (LocationCall) -> LocationFault?
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, fault: fault)
-    }
-
-    /// Creates an adapter with the faults of its first calls, in order; nil lets a call through.
-    ///
-    /// Later calls get through. Delays are measured on `clock`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        faults: [LocationFault?]
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, faults: faults)
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let schedule: CallFaults<LocationCall, LocationFault>
 
     /// The number of calls.
     public var callCount: Int { schedule.callCount }
@@ -148,18 +124,22 @@ private final class FaultyMonitoring: Sendable {
 
 extension LocationAdapter {
     /// Makes calls fail as a closure says; see ``FaultInjectingLocationAdapter``.
+    ///
+    /// It returns the fault of each call; nil lets the call through. Delays are measured on `clock`.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ fault: @escaping @Sendable (LocationCall) -> LocationFault?
     ) -> FaultInjectingLocationAdapter<Self> {
-        FaultInjectingLocationAdapter(self, clock: clock, fault: fault)
+        FaultInjectingLocationAdapter(upstream: self, schedule: CallFaults(clock, fault: fault))
     }
 
     /// Makes the first calls fail as a list says; see ``FaultInjectingLocationAdapter``.
+    ///
+    /// The list has the faults in order; nil, like its end, lets a call through. Delays are measured on `clock`.
     public func failing(
         _ faults: [LocationFault?],
         clock: any Clock<Duration> = ContinuousClock()
     ) -> FaultInjectingLocationAdapter<Self> {
-        FaultInjectingLocationAdapter(self, clock: clock, faults: faults)
+        FaultInjectingLocationAdapter(upstream: self, schedule: CallFaults(clock, faults: faults))
     }
 }

@@ -22,11 +22,8 @@ public struct RecordedLocationAdapter<Upstream: LocationAdapter>: LocationAdapte
         let state = Mutex(State())
     }
 
-    private let upstream: Upstream
+    fileprivate let upstream: Upstream
     private let memory = Memory()
-
-    /// Creates the decorator; prefer `adapter.recorded()`.
-    public init(_ upstream: Upstream) { self.upstream = upstream }
 
     // MARK: Recorded calls
 
@@ -92,5 +89,7 @@ public struct RecordedLocationAdapter<Upstream: LocationAdapter>: LocationAdapte
 
 extension LocationAdapter {
     /// Records the calls; see ``RecordedLocationAdapter``.
-    public func recorded() -> RecordedLocationAdapter<Self> { RecordedLocationAdapter(self) }
+    public func recorded() -> RecordedLocationAdapter<Self> {
+        RecordedLocationAdapter(upstream: self)
+    }
 }

@@ -9,32 +9,8 @@ public import KeelSecrets
 ///
 /// Copies share the call count and the position in the list.
 public struct FaultInjectingSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretStoreAdapter {
-    private let upstream: Upstream
-    private let schedule: CallFaults<SecretStoreCall, SecretStoreFault>
-
-    /// Creates an adapter that asks a closure for the fault of each call; nil lets the call through.
-    ///
-    /// Delays are measured on `clock`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        fault: @escaping @Sendable (SecretStoreCall) -> SecretStoreFault?
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, fault: fault)
-    }
-
-    /// Creates an adapter with the faults of its first calls, in order; nil lets a call through.
-    ///
-    /// Later calls get through. Delays are measured on `clock`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        faults: [SecretStoreFault?]
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, faults: faults)
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let schedule: CallFaults<SecretStoreCall, SecretStoreFault>
 
     /// The number of calls.
     public var callCount: Int { schedule.callCount }
@@ -85,18 +61,25 @@ public struct FaultInjectingSecretStoreAdapter<Upstream: SecretStoreAdapter>: Se
 
 extension SecretStoreAdapter {
     /// Makes calls fail as a closure says; see ``FaultInjectingSecretStoreAdapter``.
+    ///
+    /// It returns the fault of each call; nil lets the call through. Delays are measured on `clock`.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ fault: @escaping @Sendable (SecretStoreCall) -> SecretStoreFault?
     ) -> FaultInjectingSecretStoreAdapter<Self> {
-        FaultInjectingSecretStoreAdapter(self, clock: clock, fault: fault)
+        FaultInjectingSecretStoreAdapter(upstream: self, schedule: CallFaults(clock, fault: fault))
     }
 
     /// Makes the first calls fail as a list says; see ``FaultInjectingSecretStoreAdapter``.
+    ///
+    /// The list has the faults in order; nil, like its end, lets a call through. Delays are measured on `clock`.
     public func failing(
         _ faults: [SecretStoreFault?],
         clock: any Clock<Duration> = ContinuousClock()
     ) -> FaultInjectingSecretStoreAdapter<Self> {
-        FaultInjectingSecretStoreAdapter(self, clock: clock, faults: faults)
+        FaultInjectingSecretStoreAdapter(
+            upstream: self,
+            schedule: CallFaults(clock, faults: faults)
+        )
     }
 }

@@ -11,11 +11,8 @@ public import KeelSecrets
 ///
 /// A call is recorded, including its secret, before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretStoreAdapter {
-    private let upstream: Upstream
+    fileprivate let upstream: Upstream
     private let memory = CallMemory<SecretStoreCall>()
-
-    /// Creates the decorator; prefer `adapter.recorded()`.
-    public init(_ upstream: Upstream) { self.upstream = upstream }
 
     // MARK: Recorded calls
 
@@ -59,5 +56,7 @@ public struct RecordedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretSt
 
 extension SecretStoreAdapter {
     /// Records the calls; see ``RecordedSecretStoreAdapter``.
-    public func recorded() -> RecordedSecretStoreAdapter<Self> { RecordedSecretStoreAdapter(self) }
+    public func recorded() -> RecordedSecretStoreAdapter<Self> {
+        RecordedSecretStoreAdapter(upstream: self)
+    }
 }

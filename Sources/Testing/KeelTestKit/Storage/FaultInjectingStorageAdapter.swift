@@ -9,32 +9,8 @@ public import KeelStorageAdapting
 ///
 /// Copies share the call count and the position in the list.
 public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
-    private let upstream: Upstream
-    private let schedule: CallFaults<StorageCall, StorageFault>
-
-    /// Creates an adapter that asks a closure for the fault of each call; nil lets the call through.
-    ///
-    /// Delays are measured on `clock`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        fault: @escaping @Sendable (StorageCall) -> StorageFault?
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, fault: fault)
-    }
-
-    /// Creates an adapter with the faults of its first calls, in order; nil lets a call through.
-    ///
-    /// Later calls get through. Delays are measured on `clock`.
-    public init(
-        _ upstream: Upstream,
-        clock: any Clock<Duration> = ContinuousClock(),
-        faults: [StorageFault?]
-    ) {
-        self.upstream = upstream
-        schedule = CallFaults(clock, faults: faults)
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let schedule: CallFaults<StorageCall, StorageFault>
 
     /// The number of calls.
     public var callCount: Int { schedule.callCount }
@@ -95,18 +71,22 @@ public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAda
 
 extension StorageAdapter {
     /// Makes calls fail as a closure says; see ``FaultInjectingStorageAdapter``.
+    ///
+    /// It returns the fault of each call; nil lets the call through. Delays are measured on `clock`.
     public func failing(
         clock: any Clock<Duration> = ContinuousClock(),
         _ fault: @escaping @Sendable (StorageCall) -> StorageFault?
     ) -> FaultInjectingStorageAdapter<Self> {
-        FaultInjectingStorageAdapter(self, clock: clock, fault: fault)
+        FaultInjectingStorageAdapter(upstream: self, schedule: CallFaults(clock, fault: fault))
     }
 
     /// Makes the first calls fail as a list says; see ``FaultInjectingStorageAdapter``.
+    ///
+    /// The list has the faults in order; nil, like its end, lets a call through. Delays are measured on `clock`.
     public func failing(
         _ faults: [StorageFault?],
         clock: any Clock<Duration> = ContinuousClock()
     ) -> FaultInjectingStorageAdapter<Self> {
-        FaultInjectingStorageAdapter(self, clock: clock, faults: faults)
+        FaultInjectingStorageAdapter(upstream: self, schedule: CallFaults(clock, faults: faults))
     }
 }

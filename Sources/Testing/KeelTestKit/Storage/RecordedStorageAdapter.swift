@@ -10,11 +10,8 @@ public import KeelStorageAdapting
 ///
 /// A call is recorded before it is forwarded, whatever the outcome. Copies share one record.
 public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
-    private let upstream: Upstream
+    fileprivate let upstream: Upstream
     private let memory = CallMemory<StorageCall>()
-
-    /// Creates the decorator; prefer `adapter.recorded()`.
-    public init(_ upstream: Upstream) { self.upstream = upstream }
 
     // MARK: Recorded calls
 
@@ -107,5 +104,7 @@ public struct RecordedStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
 
 extension StorageAdapter {
     /// Records the calls; see ``RecordedStorageAdapter``.
-    public func recorded() -> RecordedStorageAdapter<Self> { RecordedStorageAdapter(self) }
+    public func recorded() -> RecordedStorageAdapter<Self> {
+        RecordedStorageAdapter(upstream: self)
+    }
 }

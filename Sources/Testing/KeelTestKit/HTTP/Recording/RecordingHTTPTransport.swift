@@ -20,25 +20,8 @@ public import Foundation
 ///
 /// An exchange enters the archive once its body was read or dropped, or once it failed. Copies share one recording.
 public struct RecordingHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
-    private let upstream: Upstream
-    private let recording: ArchiveRecording
-
-    /// Creates the decorator; prefer `transport.recording()`.
-    ///
-    /// - Parameters:
-    ///   - upstream: The transport whose exchanges are recorded.
-    ///   - rules: The rules for the contents of the recording.
-    ///   - clock: The clock that measures durations.
-    ///   - now: Returns the time of day.
-    public init(
-        _ upstream: Upstream,
-        rules: RecordingRules = RecordingRules(),
-        clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Date = { Date() }
-    ) {
-        self.upstream = upstream
-        recording = ArchiveRecording(rules: rules, clock: clock, now: now)
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let recording: ArchiveRecording
 
     /// The finished exchanges, in the order in which they began.
     public var archive: HTTPArchive { recording.archive }
@@ -95,7 +78,10 @@ extension HTTPTransport {
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) -> RecordingHTTPTransport<Self> {
-        RecordingHTTPTransport(self, rules: rules, clock: clock, now: now)
+        RecordingHTTPTransport(
+            upstream: self,
+            recording: ArchiveRecording(rules: rules, clock: clock, now: now)
+        )
     }
 }
 
