@@ -1,3 +1,4 @@
+import KeelCore
 import Testing
 
 /// A row of RFC 8949 appendix A: an encoding, and the item in diagnostic notation.
@@ -30,9 +31,7 @@ extension [UInt8] {
         }
     }
 
-    var hex: String {
-        map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    }
+    var hex: String { Hexadecimal.text(of: self) }
 }
 
 extension CBORVector {

@@ -235,9 +235,7 @@ struct DirectiveTests {
     @Test("Keys are hashed with SHA-256")
     func hashes() {
         func hex(_ text: String) -> String {
-            SecureHash.digest(Array(text.utf8)).map { byte in
-                (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }.joined()
+            Hexadecimal.text(of: SecureHash.digest(Array(text.utf8)))
         }
         #expect(hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         #expect(hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import KeelCore
 import KeelHTTP
 import KeelTestKit
 import Testing
@@ -52,10 +53,7 @@ struct MultipartOracleTests {
 
     private static let expected = [
         "title||486f6c6964617973", "tags||5b22736561222c2273756e225d", "raw|a.bin|000d0a2d2dff",
-        "photo|größe 1.bin|"
-            + TemporaryFolder.bytes(100_000).map { byte in
-                (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }.joined(),
+        "photo|größe 1.bin|" + Hexadecimal.text(of: TemporaryFolder.bytes(100_000)),
     ]
 
     @Test("email.parser", .enabled(if: hasPython, "python3 is not on the path"))

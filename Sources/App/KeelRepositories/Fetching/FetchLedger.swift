@@ -1,4 +1,5 @@
 internal import KeelCache
+internal import KeelCore
 public import KeelStorage
 internal import Synchronization
 
@@ -112,9 +113,7 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
             let isPlain =
                 (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
                 || byte == UInt8(ascii: "-")
-            let digits = String(byte, radix: 16)
-            return isPlain
-                ? String(UnicodeScalar(byte)) : digits.count == 1 ? "=0\(digits)" : "=\(digits)"
+            return isPlain ? String(UnicodeScalar(byte)) : "=" + Hexadecimal.text(of: [byte])
         }
         return plain.joined()
     }

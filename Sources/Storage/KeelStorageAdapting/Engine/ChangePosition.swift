@@ -1,3 +1,4 @@
+internal import KeelCore
 package import KeelDocuments
 
 /// A place in the change log: a sequence number and the mark of the commit that wrote the change.
@@ -66,16 +67,19 @@ package struct ChangePosition {
     package init?(_ cursor: ChangeCursor) {
         let bytes = cursor.bytes
         guard bytes.count >= 25 else { return nil }
-        epoch = UInt64(bitPattern: Self.number(bytes[..<8]))
-        let start = LogPoint(Self.number(bytes[9..<17]), mark: Self.number(bytes[17..<25]))
+        epoch = UInt64(bigEndianBytes: bytes[..<8])
+        let start = LogPoint(
+            Int64(bigEndianBytes: bytes[9..<17]),
+            mark: Int64(bigEndianBytes: bytes[17..<25])
+        )
         switch (bytes[8], bytes.count) {
         case (Self.copyKind, 33):
-            place = .copy(start: start, row: Self.number(bytes[25...]))
+            place = .copy(start: start, row: Int64(bigEndianBytes: bytes[25...]))
         case (Self.copyKind, 34...):
             // An id has at least one byte, so the length distinguishes the two kinds of copies.
             place = .scopedCopy(
                 start: start,
-                collection: Self.number(bytes[25..<33]),
+                collection: Int64(bigEndianBytes: bytes[25..<33]),
                 id: String(decoding: bytes[33...], as: UTF8.self)
             )
         case (Self.logKind, 25): place = .log(start)
@@ -106,9 +110,5 @@ package struct ChangePosition {
         for shift in stride(from: 56, through: 0, by: -8) {
             bytes.append(UInt8(truncatingIfNeeded: number >> Int64(shift)))
         }
-    }
-
-    package static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
-        bytes.reduce(0) { $0 << 8 | Int64($1) }
     }
 }

@@ -112,17 +112,13 @@ private struct ResultCursor {
         for path in members {
             let bytes = Array(path.string.utf8)
             list += bytes
-            Self.append(UInt64(bytes.count), to: &list)
+            list.append(littleEndian: UInt64(bytes.count))
         }
         var bytes = position.bytes + list
-        Self.append(UInt64(list.count), to: &bytes)
-        Self.append(query.stableHash, to: &bytes)
+        bytes.append(littleEndian: UInt64(list.count))
+        bytes.append(littleEndian: query.stableHash)
         bytes.append(Self.version)
         return ChangeCursor(bytes: bytes)
-    }
-
-    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
-        withUnsafeBytes(of: number.littleEndian) { bytes += $0 }
     }
 
     private static func popNumber(_ bytes: inout ArraySlice<UInt8>) -> UInt64? {

@@ -24,8 +24,8 @@ struct StoredHistory {
         guard bytes.count == 16 else {
             throw StorageError(.corrupted, "the store’s history record is damaged")
         }
-        age = .microseconds(ChangePosition.number(bytes[..<8]))
-        start = ChangePosition.number(bytes[8...])
+        age = .microseconds(Int64(bigEndianBytes: bytes[..<8]))
+        start = Int64(bigEndianBytes: bytes[8...])
     }
 
     private init(age: Duration, start: Int64) {

@@ -1,4 +1,5 @@
 import KeelAnalytics
+import KeelCore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -23,10 +24,8 @@ enum SampleRecords {
         _ kind: AnalyticsRecord.Kind,
         _ properties: [String: AnalyticsValue] = [:]
     ) -> AnalyticsRecord {
-        let digits = String(number, radix: 16)
-        let tail = String(repeating: "0", count: 12 - digits.count) + digits
         var record = AnalyticsRecord(
-            id: "018bcfe5-6800-7000-8000-\(tail)",
+            id: "018bcfe5-6800-7000-8000-\(number.digits(12, radix: 16))",
             kind: kind,
             time: Date(timeIntervalSince1970: 1_700_000_000 + Double(number)),
             userID: "user-\(secret)",

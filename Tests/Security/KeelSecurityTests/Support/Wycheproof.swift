@@ -1,4 +1,5 @@
 import Foundation
+import KeelCore
 import KeelTestSupport
 import Testing
 
@@ -46,10 +47,7 @@ struct Wycheproof: Decodable {
     }
 
     static func bytes(_ digits: String?) throws -> [UInt8] {
-        let digits = Array(try #require(digits))
-        try #require(digits.count.isMultiple(of: 2))
-        return try stride(from: 0, to: digits.count, by: 2).map { index in
-            try #require(UInt8(String(digits[index...index + 1]), radix: 16))
-        }
+        let digits = try #require(digits)
+        return try #require(Hexadecimal.bytes(of: digits))
     }
 }

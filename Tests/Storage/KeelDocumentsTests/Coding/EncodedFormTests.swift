@@ -7,12 +7,7 @@ import Testing
 @Suite("Encoded form")
 struct EncodedFormTests {
     private func hex<T: Encodable>(_ value: T) throws -> String {
-        try DocumentEncoder().encode(value).bytes
-            .map {
-                String($0, radix: 16).count == 1
-                    ? "0\(String($0, radix: 16))" : String($0, radix: 16)
-            }
-            .joined()
+        try Hexadecimal.text(of: DocumentEncoder().encode(value).bytes)
     }
 
     @Test("Known values are encoded as known bytes")

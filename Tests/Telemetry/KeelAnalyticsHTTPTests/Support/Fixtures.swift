@@ -1,5 +1,6 @@
 import KeelAnalytics
 import KeelAnalyticsHTTP
+import KeelCore
 import KeelHTTP
 import KeelTestKit
 import Testing
@@ -31,10 +32,8 @@ extension AnalyticsRecord {
         context.deviceModel = "x86_64"
         context.locale = "de-CH"
         context.timeZone = "Europe/Zurich"
-        let digits = String(number, radix: 16)
-        let tail = String(repeating: "0", count: 12 - digits.count) + digits
         return AnalyticsRecord(
-            id: "019aab00-0000-7000-8000-\(tail)",
+            id: "019aab00-0000-7000-8000-\(number.digits(12, radix: 16))",
             kind: kind,
             time: now,
             userID: userID,
