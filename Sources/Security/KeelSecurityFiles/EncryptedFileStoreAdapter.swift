@@ -37,12 +37,11 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
     private let context: String
     private let binding: FileBinding
 
-    /// Creates the decorator; prefer `adapter.encrypted(with:)`.
-    public init(
+    fileprivate init(
         _ upstream: Upstream,
         with streams: StreamingEncryption,
-        context: String = "",
-        binding: FileBinding = .path
+        context: String,
+        binding: FileBinding
     ) throws(FileStoreError) {
         guard let headerCount = streams.headerCount else {
             throw FileStoreError(

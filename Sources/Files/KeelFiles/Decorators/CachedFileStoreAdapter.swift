@@ -16,16 +16,9 @@ public struct CachedFileStoreAdapter<
 >: FileStoreAdapter {
     private static var attribute: String { "keel-version" }
 
-    private let upstream: Upstream
-    private let cache: Cache
-    private let limit: Int
-
-    /// Creates the decorator; prefer `adapter.cached(in:)`.
-    public init(_ upstream: Upstream, in cache: Cache, upTo limit: Int = FileStore.defaultLimit) {
-        self.upstream = upstream
-        self.cache = cache
-        self.limit = limit
-    }
+    fileprivate let upstream: Upstream
+    fileprivate let cache: Cache
+    fileprivate let limit: Int
 
     public var capabilities: FileStoreCapabilities { upstream.capabilities }
 
@@ -144,6 +137,6 @@ extension FileStoreAdapter {
         in cache: Cache,
         upTo limit: Int = FileStore.defaultLimit
     ) -> CachedFileStoreAdapter<Self, Cache> {
-        CachedFileStoreAdapter(self, in: cache, upTo: limit)
+        CachedFileStoreAdapter(upstream: self, cache: cache, limit: limit)
     }
 }
