@@ -17,11 +17,6 @@ struct JournalFolder: Sendable {
     /// Threads of one process wait here, which is cheaper than polling the file lock.
     private let turn = Turn()
 
-    init(path: String, files: any FileSystem) {
-        self.path = path
-        self.files = files
-    }
-
     private final class Turn: Sendable {
         let mutex = Mutex(())
     }

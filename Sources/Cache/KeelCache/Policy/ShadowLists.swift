@@ -20,24 +20,6 @@ struct ShadowLists {
     let weighsCost: Bool
     private(set) var releasedCount = 0
 
-    init(
-        shadows: UnsafeMutableBufferPointer<Shadow>,
-        records: UnsafeMutableBufferPointer<Record>,
-        links: UnsafeMutableBufferPointer<Link>,
-        index: UnsafeMutableBufferPointer<UInt16>,
-        indexMask: Int,
-        capacity: Int,
-        weighsCost: Bool
-    ) {
-        self.shadows = shadows
-        self.records = records
-        self.links = links
-        self.index = index
-        self.indexMask = indexMask
-        self.capacity = capacity
-        self.weighsCost = weighsCost
-    }
-
     mutating func access(_ record: Int, sketch: borrowing FrequencySketch) {
         let weight = records[record].weight
         for shadow in 0..<ShadowTable.shadowCount {

@@ -24,10 +24,6 @@ struct AmplitudeForm: Sendable {
         depthLimit: VendorLimits.Amplitude.depth
     )
 
-    init(minimumIDLength: Int) {
-        self.minimumIDLength = minimumIDLength
-    }
-
     func event(of record: AnalyticsRecord) throws(AnalyticsRejection) -> AmplitudeEvent {
         try record.check(by: rules)
         try check(record.userID, "user's")

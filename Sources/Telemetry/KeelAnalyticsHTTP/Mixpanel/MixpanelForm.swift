@@ -22,10 +22,6 @@ struct MixpanelForm: Sendable {
         depthLimit: VendorLimits.Mixpanel.depth
     )
 
-    init(token: AccessToken) {
-        self.token = token
-    }
-
     func parts(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Parts {
         try record.check(by: rules)
         try Self.check(record.userID)
