@@ -16,7 +16,6 @@ enum StackLayer: CaseIterable, Sendable {
 
 /// The events of one life of an app: drawn from a seed, and reduced if it fails.
 struct StackPlan: Sendable {
-    /// A client with its stack of layers.
     struct Client: Sendable {
         var layers: Set<StackLayer> = []
         var attempts = 1

@@ -133,7 +133,6 @@ struct KeptKeysetTests {
         #expect(plain == ["note 0", "note 1", "note 2", "note 3"])
     }
 
-    /// Returns the output of the program.
     private static func output(_ arguments: String...) async throws -> String {
         let run = try await ProgramRun(try CrashTrial.program("KeelKeysetProgram"), arguments)
         #expect(run.exitCode == 0, "\(run.errors)")

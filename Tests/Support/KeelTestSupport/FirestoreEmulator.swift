@@ -39,7 +39,6 @@ package struct FirestoreEmulator: Sendable {
         .map { "\($0)/java" }
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// The folders of the path.
     private static var folders: [String] {
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
     }

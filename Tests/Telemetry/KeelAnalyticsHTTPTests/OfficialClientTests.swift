@@ -14,7 +14,6 @@ struct OfficialClientTests {
     struct Comparison: Sendable, CustomTestStringConvertible {
         let vendor: Vendor
         let script: String
-        /// The names of the client's events.
         let names: [String]
         /// Keel's records, whose events have the same names.
         let records: [AnalyticsRecord]

@@ -1,7 +1,6 @@
 internal import KeelFiles
 internal import Synchronization
 
-/// The progress of a copy.
 package enum CopyProgress: Sendable {
     /// The total progress.
     case moved(CopyState)
@@ -9,7 +8,6 @@ package enum CopyProgress: Sendable {
     case copied(FileTransfers.Copied)
 }
 
-/// The state of a copy.
 package struct CopyState: Sendable {
     /// The place, if a single file is copied.
     package var place: FilePlace?

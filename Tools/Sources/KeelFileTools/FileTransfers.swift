@@ -225,7 +225,6 @@ package struct FileTransfers: Sendable {
 
     // MARK: One file
 
-    /// Returns the target of a file.
     private func target(of from: FilePlace, in to: FilePlace) throws -> FilePlace {
         let name: String
         switch from {

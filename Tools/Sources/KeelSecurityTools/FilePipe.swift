@@ -5,7 +5,6 @@ internal import KeelToolSupport
 ///
 /// A file gets its name only when complete. Standard output receives each piece as it is ready.
 package struct FilePipe: Sendable {
-    /// An end of the pipe.
     package enum End: Sendable, Hashable {
         /// Standard input or standard output.
         case standard

@@ -59,7 +59,6 @@ package enum KeyFiles {
         return identities
     }
 
-    /// Returns the text of a file of keys.
     package static func text(of file: String) throws -> String {
         try text(of: try data(of: file), in: file)
     }

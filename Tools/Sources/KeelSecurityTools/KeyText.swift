@@ -92,7 +92,6 @@ package enum PublicKeyText: Sendable {
         }
     }
 
-    /// The key in a form.
     package func text(_ form: KeyForm) throws -> String {
         switch (self, form) {
         case (.recipient(let key), .text): "\(key)\n"

@@ -4,7 +4,6 @@ package import Logging
 
 /// A filter for the records of a log; all conditions must hold.
 package struct LogFilter: Sendable {
-    /// A regular expression.
     package struct Pattern: Sendable {
         // A regular expression does not change once it is made.
         nonisolated(unsafe) private let expression: Regex<AnyRegexOutput>

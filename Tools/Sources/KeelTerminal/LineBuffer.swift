@@ -1,6 +1,5 @@
 /// An edited line with a cursor.
 package struct LineBuffer: Hashable, Sendable {
-    /// The text before the cursor.
     package private(set) var before: String
     /// The text after the cursor.
     package private(set) var after = ""

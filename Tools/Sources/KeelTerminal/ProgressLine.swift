@@ -40,7 +40,6 @@ package final class ProgressLine: Sendable {
     /// The signals that remove the line.
     private let caught: CaughtSignals
 
-    /// Whether the line is drawn.
     package let isDrawn: Bool
 
     /// Creates a line, which appears with the first update.

@@ -4,7 +4,6 @@ internal import Synchronization
 
 /// Reads the keys of a terminal on standard input.
 final class TerminalInput: Sendable {
-    /// An event of the terminal.
     enum Event: Hashable, Sendable {
         case key(Key)
         /// The terminal's size has changed.

@@ -5,7 +5,6 @@ package import KeelCore
 /// An error's own advice is for programmers. The table replaces advice that names functions of Swift; other advice is
 /// shown as it is.
 package enum ShellAdvice {
-    /// Returns the advice for a code.
     package static func text<Code: KeelErrorCode>(for code: Code) -> String {
         // The code's type is in that of its error, such as StorageError.Code.
         let area = String(reflecting: Code.self).split(separator: ".").dropLast().last ?? ""

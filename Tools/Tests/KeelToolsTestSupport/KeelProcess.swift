@@ -70,7 +70,6 @@ package final class KeelProcess {
         return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 }
     }
 
-    /// Kills the process with SIGKILL.
     package func kill() { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
 
     /// Ends the process with SIGTERM.

@@ -74,13 +74,11 @@ package final class TmuxTerminal {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Types text.
     package func type(_ text: String) throws { try tmux(["send-keys", "-l", "--", text]) }
 
     /// Presses keys by their names in tmux, such as `Enter`, `Tab`, `C-c` and `Up`.
     package func press(_ keys: String...) throws { try tmux(["send-keys"] + keys) }
 
-    /// Resizes the window.
     package func resize(columns: Int, rows: Int = 24) throws {
         try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
     }

@@ -57,7 +57,6 @@ struct PythonScript: Sendable {
         self.packages = packages
     }
 
-    /// Returns the interpreter.
     @discardableResult
     func interpreter() throws -> String {
         guard let interpreter = ProcessInfo.processInfo.environment["KEEL_PYTHON"] else {

@@ -1,6 +1,5 @@
 import Foundation
 
-/// Runs programs under valgrind.
 enum Valgrind {
     /// Runs a program to its end under the tool named by the options.
     @concurrent

@@ -32,7 +32,6 @@ final class ListeningClient: Sendable {
     private let news: AsyncStream<News>
     private let lastNumber = Mutex(Int64(0))
 
-    /// The targets of a client.
     struct Shape: Sendable {
         var targets: Int
         var documentsPerTarget: Int

@@ -31,7 +31,6 @@ public struct LintConfiguration: Sendable {
     }
 }
 
-/// The role of a layer.
 package enum LayerRole: String, Sendable, CaseIterable {
     case domain
     case data

@@ -2,7 +2,6 @@ import Foundation
 import SwiftParser
 import SwiftSyntax
 
-/// A target of a package.
 package struct PackageTarget: Sendable, Hashable {
     package var name: String
     /// The target's folder, relative to the root.

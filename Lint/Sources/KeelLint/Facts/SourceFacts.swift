@@ -55,7 +55,6 @@ package struct SourcePlace: Sendable, Hashable, Comparable {
     }
 }
 
-/// An import.
 package struct ImportFact: Sendable, Equatable {
     /// The module, which is the first component of the path.
     package var module: String

@@ -25,7 +25,6 @@ public import SwiftUI
 @propertyWrapper
 public struct LiveQuery<Item: Sendable>: DynamicProperty {
     @State private var state: LiveQueryState<Item>
-    /// Creates the live collection of this query.
     let make: () -> LiveCollection<Item>
     /// Derives the query from the query for all documents.
     let refine: (DocumentQuery) throws -> DocumentQuery

@@ -39,7 +39,6 @@ public struct ResourceObservation: Sendable, Hashable {
 struct ResourceReporter: Sendable {
     let observer: (@Sendable (ResourceObservation) -> Void)?
 
-    /// Reports a value found in memory.
     func remembered<Value>(_ resource: Resource<Value>, _ copy: Remembered<Value>) {
         report(.memory, resource, isFound: copy.value != nil, .zero)
     }

@@ -48,7 +48,6 @@ private actor SequenceSource<Pieces: AsyncSequence & Sendable> where Pieces.Elem
 }
 
 extension FileStoreError {
-    /// The error of a canceled call.
     package static var cancellation: FileStoreError {
         FileStoreError(.cancelled, "The call was canceled.", cause: CancellationError())
     }

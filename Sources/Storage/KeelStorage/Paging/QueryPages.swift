@@ -7,7 +7,6 @@ package import KeelStorageAdapting
 /// holds. If the store has neither, or already holds as many moments as it can, each page is of its own moment and
 /// includes later writes after the last document read. The first page is always of one moment.
 package struct QueryPages: Sendable {
-    /// Reads from the store.
     package typealias Reading = @Sendable (ReadRequest) async throws(StorageError) -> ReadResult
     /// Takes the present moment of the store; returns nil if the store cannot hold one.
     package typealias Holding = @Sendable () async throws(StorageError) -> ReadMoment?

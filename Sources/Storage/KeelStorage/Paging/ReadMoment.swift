@@ -93,7 +93,6 @@ package final class ReadMoment: Sendable {
         lastHold.withLock { if $0 != nil { $0 = now } }
     }
 
-    /// Releases the state.
     package func end() async {
         // A store would refuse a canceled task; `deinit` releases the state then.
         guard !Task.isCancelled, lastHold.withLock({ $0.take() }) != nil else { return }

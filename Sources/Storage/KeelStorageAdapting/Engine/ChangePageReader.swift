@@ -6,7 +6,6 @@ package struct ChangePageReader {
     private let sealing: BodySealing
     private let epoch: UInt64
     private let limit: Int
-    /// The size of an empty page.
     private let empty: AnswerSize
     private let log: LogExtent
     private let end: LogPoint

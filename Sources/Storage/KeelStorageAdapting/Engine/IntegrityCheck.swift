@@ -21,7 +21,6 @@ package struct CheckedEntry {
     package let collection: Int64
     package let row: Int64
 
-    /// Returns the key as stored.
     package func storedKey(sealedBy sealing: BodySealing) throws -> [UInt8] {
         try index.entryKey(key, of: path, sealedBy: sealing)
     }

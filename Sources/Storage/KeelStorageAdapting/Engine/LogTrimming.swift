@@ -69,7 +69,6 @@ package protocol TrimmedLog {
         _ take: (AgingChange) throws -> Bool
     ) throws
 
-    /// Removes changes.
     func remove(_ changes: [AgingChange]) throws
 
     /// Removes all changes before a sequence.

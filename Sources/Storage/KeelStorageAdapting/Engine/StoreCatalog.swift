@@ -12,7 +12,6 @@ package final class StoreCatalog: Sendable {
     }
 
     private struct State {
-        /// The generation of the collections.
         var generation: Int64 = 0
         var recent = Collections()
         /// The collections used before the recent ones, discarded when there are as many recent ones again.

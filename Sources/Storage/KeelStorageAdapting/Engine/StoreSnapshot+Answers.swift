@@ -102,7 +102,6 @@ extension StoreSnapshot {
         }
     }
 
-    /// Returns the document of a row.
     package func document(_ row: borrowing StoredRow) throws -> Document {
         try row.document(at: row.path(in: path(of: row.collection)), openedBy: sealing)
     }

@@ -10,7 +10,6 @@ package struct QueryPlanner: Sendable {
     /// A range of an index to read.
     package struct Scan: Sendable, Hashable {
         package var index: IndexDefinition
-        /// The index's name.
         package var name: String
         /// The range of the index's own keys.
         package var range: KeyRange

@@ -24,7 +24,6 @@ struct AmplitudeAnswer: Decodable {
         case devicesOverDailyQuota = "exceeded_daily_quota_devices"
     }
 
-    /// Whether the API key is invalid.
     var blamesKey: Bool {
         missingField == "api_key" || error?.lowercased().hasPrefix("invalid api key") == true
     }

@@ -63,7 +63,6 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
         count += 1
     }
 
-    /// Appends a static string.
     @inline(__always)
     package mutating func append(_ text: StaticString) {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))

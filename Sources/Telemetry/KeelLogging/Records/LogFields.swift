@@ -47,7 +47,6 @@ struct LogFields {
         }
     }
 
-    /// Sorts the fields by name.
     mutating func sort() {
         guard all.count < 32 else { return all.sort { $0.name < $1.name } }
         // For the few fields of a statement, insertion sort is faster than the standard sort.

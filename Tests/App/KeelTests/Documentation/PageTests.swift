@@ -4,7 +4,6 @@ import Testing
 /// Checks the pages apart from their examples: tables, and the names of tests and rules.
 @Suite("Pages")
 struct PageTests {
-    /// Returns the lines of a file, by its path from the root.
     private static func lines(_ path: String) throws -> [String] {
         let file = DocumentedFile.root.appending(path: path)
         return try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")

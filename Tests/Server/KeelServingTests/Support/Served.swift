@@ -103,7 +103,6 @@ struct Served {
         return try await send(.patch, "/\(path)", document)
     }
 
-    /// Reads a document in a transaction.
     func read(_ path: String, in token: String) async throws -> Answer {
         let body = #"{"documents":["\#(Self.name(path))"],"transaction":"\#(token)"}"#
         return try await send(.post, ":batchGet", body)

@@ -99,7 +99,6 @@ struct FedAdapter: ForwardingStorageAdapter {
 }
 
 extension SyncFeed.Configuration {
-    /// A feed of the default database.
     static var test: Self {
         Self(scheme: "http", authority: "server", database: "projects/keel/databases/(default)")
     }

@@ -33,7 +33,6 @@ struct EmulatorScope: SuiteTrait, TestScoping {
         FirestoreStorageAdapter(try configuration(), transport: try transport)
     }
 
-    /// The transport to the emulator.
     static var transport: AsyncHTTPClientTransport {
         get throws { try #require(peer, "the suite has the trait EmulatorScope").transport }
     }

@@ -5,7 +5,6 @@ import Synchronization
 
 /// Runs a closure before each call of a store, and records the calls and their contexts.
 final class StandInAdapter: ForwardingStorageAdapter {
-    /// A call with its request.
     enum Call: Sendable {
         case read(ReadRequest)
         case commit([WriteBatch])

@@ -32,7 +32,6 @@ final class RecordingServer: OutboxSender {
         self.fate = fate
     }
 
-    /// The applied deliveries, in order.
     var applied: [OutboxDelivery] { state.withLock { $0.applied } }
     /// All received deliveries, in order, including repetitions.
     var deliveries: [OutboxDelivery] { state.withLock { $0.deliveries } }

@@ -33,7 +33,6 @@ struct ScreenTests {
         await outline.waitForChange()
     }
 
-    /// Types into a field.
     private func type(_ text: String, into field: String, of outline: Outline) throws {
         let binding = try #require(outline.fields[field])
         binding.wrappedValue = text

@@ -5,7 +5,6 @@ import KeelToolSupport
 /// Changes of documents as lines, for people or for programs.
 struct ChangeLine {
     let output: CommandOutput
-    /// Whether lines are JSON.
     let isJSON: Bool
     /// The form of documents in them.
     let document: ExportLine

@@ -16,7 +16,6 @@ struct QueryWatch {
 
     private var isLive: Bool { !output.isJSON && isatty(STDOUT_FILENO) == 1 }
 
-    /// Shows the documents.
     func showDocuments() async throws {
         guard isLive else {
             let changes = ChangeLine(output: output, isJSON: true, document: line)

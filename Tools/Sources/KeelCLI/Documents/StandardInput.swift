@@ -1,7 +1,6 @@
 import Foundation
 import KeelToolSupport
 
-/// Standard input as a file.
 enum StandardInput {
     /// Copies standard input to a file that only its owner may read, in a new folder.
     ///

@@ -34,7 +34,6 @@ struct KeySourceOptions: ParsableArguments {
         )
     }
 
-    /// Returns the file of the keyset at a path.
     func keyset(at path: String, createsIfMissing: Bool = false) async throws -> KeysetFile {
         KeysetFile(
             at: URL(filePath: path),

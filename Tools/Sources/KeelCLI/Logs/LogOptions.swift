@@ -152,7 +152,6 @@ struct LogOptions: ParsableArguments {
 }
 
 extension CommandOutput {
-    /// Writes a record of a log.
     func write(_ record: LogRecord, as format: LogFormat) throws {
         try StandardOutput.write(format.bytes(of: record))
     }

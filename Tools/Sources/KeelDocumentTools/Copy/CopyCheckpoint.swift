@@ -6,7 +6,6 @@ internal import KeelToolSupport
 package struct CopyCheckpoint: Checkpoint, Hashable, Sendable {
     /// A collection of a source without a change log that is not copied yet.
     struct Open: Codable, Hashable, Sendable {
-        /// The collection.
         var collection: String
         /// The id of the last copied document.
         var after: String?

@@ -6,7 +6,6 @@ package import KeelStorage
 package struct DocumentPages {
     /// The documents of one read.
     package struct Page {
-        /// The documents.
         package var documents: [Document]
         /// The documents that cannot be read; several pages may report the same one.
         package var unreadable: [UnreadableDocument] = []

@@ -12,7 +12,6 @@ package struct ExportReport: Hashable, Sendable {
         case unknown
     }
 
-    /// The number of exported documents.
     package var documents = 0
     /// The number of documents that changed during the export.
     package var changed = 0

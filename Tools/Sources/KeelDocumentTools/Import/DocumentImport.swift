@@ -9,9 +9,7 @@ internal import KeelToolSupport
 /// after its checkpoint, and commits the batches after it again with the same ids and documents: a store with
 /// idempotent commits applies each once; any other store overwrites the documents with the same content.
 package struct DocumentImport: Sendable {
-    /// The settings of an import.
     package struct Settings: Sendable {
-        /// The file to import.
         package var file: URL
         /// The collection of the documents; nil for the one named by each typed document.
         package var collection: CollectionPath?
@@ -36,7 +34,6 @@ package struct DocumentImport: Sendable {
 
         package init(file: URL) { self.file = file }
 
-        /// The file of the checkpoint.
         package var checkpointFile: URL {
             checkpoint
                 ?? file.deletingLastPathComponent()

@@ -10,7 +10,6 @@ package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
     package var run: String
     /// Identifies the imported file.
     package var file: FileMark
-    /// The collection of the documents.
     package var collection: String?
     /// The field that has the document's id.
     package var idField: String?

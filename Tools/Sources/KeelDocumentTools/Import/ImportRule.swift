@@ -13,18 +13,6 @@ package struct ImportRule: Sendable {
     /// Whether typed documents keep their times and revisions.
     package var isExact: Bool
 
-    package init(
-        collection: CollectionPath?,
-        idField: FieldPath? = nil,
-        isTyped: Bool = false,
-        isExact: Bool = false
-    ) {
-        self.collection = collection
-        self.idField = idField
-        self.isTyped = isTyped
-        self.isExact = isExact
-    }
-
     /// Returns the write that stores an element.
     ///
     /// - Throws: `StorageError` with a description of the element's error.

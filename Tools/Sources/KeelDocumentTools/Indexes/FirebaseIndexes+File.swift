@@ -17,7 +17,6 @@ extension FirebaseIndexes {
         }
     }
 
-    /// A field of an index.
     struct Field: Decodable {
         var fieldPath: String
         var order: String?

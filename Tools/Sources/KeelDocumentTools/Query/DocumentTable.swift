@@ -2,7 +2,6 @@ package import KeelStorage
 internal import KeelStorageFirestore
 internal import KeelTerminal
 
-/// A table of documents.
 package struct DocumentTable {
     /// The number of spaces between two columns.
     private static let gap = 2

@@ -5,7 +5,6 @@ package import KeelStorage
 /// Dots in a field separate the names of nested maps. A name with characters other than letters, digits and “_” is
 /// written in backticks. `__name__` is the document's id. ``ValueText`` describes the values.
 package enum WhereClause {
-    /// The operators.
     package static let operators: [(text: String, comparison: DocumentFilter.Comparison)] = [
         ("==", .equal), ("!=", .notEqual), ("<=", .lessOrEqual), ("<", .less),
         (">=", .greaterOrEqual), (">", .greater), ("not-in", .notIn), ("in", .in),

@@ -3,7 +3,6 @@
 /// The part of TOML 1.0 that settings need: tables, dotted and quoted keys, strings on one line,
 /// integers, booleans, arrays and comments. Other values are refused, never guessed.
 package struct TOMLDocument: Hashable, Sendable {
-    /// A value.
     package indirect enum Value: Hashable, Sendable {
         case string(String)
         case integer(Int)

@@ -50,7 +50,6 @@ enum FirestoreEmulator {
         ]
     }
 
-    /// The folders of the path.
     private static var folders: [String] {
         (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
     }

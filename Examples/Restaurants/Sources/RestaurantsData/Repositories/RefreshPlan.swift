@@ -8,7 +8,6 @@ struct RefreshPlan: Sendable {
     let changed: [StoredRestaurant]
     /// The restaurants that the source no longer has.
     let removedIDs: [String]
-    /// The report of the plan.
     let report: RefreshReport
 
     init(from kept: [StoredRestaurant], to pages: [RestaurantPageDTO]) {

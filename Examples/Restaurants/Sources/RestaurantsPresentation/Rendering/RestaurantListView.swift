@@ -70,7 +70,6 @@ enum PriceText {
     static func text(_ price: PriceLevel) -> String { String(repeating: "€", count: price.level) }
 }
 
-/// Distances as text.
 enum DistanceText {
     static func text(_ metres: Double) -> String {
         // Short distances are rounded to tens of metres, because the position is not more accurate.

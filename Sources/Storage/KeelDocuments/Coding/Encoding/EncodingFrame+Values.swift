@@ -37,7 +37,6 @@ extension EncodingFrame {
         }
     }
 
-    /// Encodes the whole value of this frame.
     func encodeWhole<T: Encodable>(_ value: T) throws {
         try beforeWriting()
         guard case .undecided = shape else { throw flaw(CodingWords.encodedTwice) }

@@ -112,7 +112,6 @@ extension CacheTierCheck {
         },
     ]
 
-    /// The checks of expiry.
     package static let expiry: [Self] = [
         Self(.expiry, "an entry is found until its expiry, but not at that moment") {
             test async throws in

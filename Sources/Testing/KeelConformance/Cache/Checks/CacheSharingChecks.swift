@@ -77,7 +77,6 @@ extension CacheTierCheck {
         },
     ]
 
-    /// The checks of usage counts.
     package static let usage: [Self] = [
         Self(.usage, "counts entries once, however often they are written") { test async throws in
             try await test.write(test.record("a"), test.record("b"))

@@ -18,7 +18,6 @@ extension LocationAdapterCheck {
         },
     ]
 
-    /// The checks of coordinates.
     package static let coordinates: [Self] = places.map { name, latitude, longitude in
         Self(.coordinates, "a fix keeps its coordinates: \(name)") { test async throws in
             let reports = try await test.monitor()

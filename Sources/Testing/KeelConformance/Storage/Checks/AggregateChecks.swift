@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of counts, sums and averages.
     package static let aggregates: [Self] =
         sums.map(sumCheck) + averages.map(averageCheck) + countChecks + aggregateFrontChecks
 

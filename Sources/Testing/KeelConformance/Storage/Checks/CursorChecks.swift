@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of cursors.
     package static let cursors: [Self] =
         numberCursorChecks + documentCursorChecks + refusedCursorChecks
 

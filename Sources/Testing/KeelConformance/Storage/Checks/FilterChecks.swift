@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of filters.
     package static let filters: [Self] =
         Menagerie.Kind.allCases.flatMap(equalityChecks)
         + Menagerie.Kind.allCases.filter { $0 != .null }.flatMap(inequalityChecks)

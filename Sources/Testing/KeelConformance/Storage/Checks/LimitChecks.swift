@@ -57,7 +57,6 @@ extension StorageAdapterCheck {
         }
     }
 
-    /// The checks of projections.
     package static let projections: [Self] = [
         projected("one field", ["a": 1]) { $0.select("a") },
         projected("several fields", ["a": 1, "l": [1, 2]]) { $0.select("l", "a") },

@@ -22,7 +22,6 @@ package protocol RetainingAdapter: StorageAdapter {
 package struct RetentionCheck: Sendable, CustomTestStringConvertible {
     /// The promise.
     package let testDescription: String
-    /// The retention of the store.
     package let retention: LogRetention
     /// The age of the store's history; nil for none.
     package let history: Duration?
@@ -51,7 +50,6 @@ package struct RetentionCheck: Sendable, CustomTestStringConvertible {
         try await body(RetentionRun(adapter: adapter, wall: wall))
     }
 
-    /// All checks.
     package static let all = log + receipts + readers + clocks
 }
 

@@ -21,7 +21,6 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
 
     /// A program.
     package struct Creator: Codable, Sendable, Hashable {
-        /// The program's name.
         package var name = "Keel"
         /// The program's version.
         package var version = "1"
@@ -51,9 +50,7 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
 
     /// A name and a value.
     package struct Pair: Codable, Sendable, Hashable {
-        /// The name.
         package var name: String
-        /// The value.
         package var value: String
     }
 
