@@ -2,7 +2,6 @@ import KeelAnalytics
 import Testing
 
 extension AnalyticsDestinationCheck {
-    /// The checks of the destination's name.
     package static let description: [Self] = [
         Self(.description, "has a name of 1 to 32 letters, digits, “-” and “_”") {
             opened async throws in
@@ -23,7 +22,6 @@ extension AnalyticsDestinationCheck {
         },
     ]
 
-    /// The checks of the sizes of records.
     package static let sizes: [Self] = [
         Self(.sizes, "returns the same positive size for the same record") { opened async throws in
             for record in SampleRecords.everyKind {
@@ -47,7 +45,6 @@ extension AnalyticsDestinationCheck {
         },
     ]
 
-    /// The checks of successful deliveries.
     package static let delivery: [Self] = [
         Self(.delivery, "delivers a complete batch in order") { opened async throws in
             let batch = (1...3).map { SampleRecords.event($0) }
@@ -94,7 +91,6 @@ extension AnalyticsDestinationCheck {
         },
     ]
 
-    /// The checks of the reports of faults.
     package static let faults: [Self] = [
         Self(
             .faults,

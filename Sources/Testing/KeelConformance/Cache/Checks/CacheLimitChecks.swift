@@ -2,7 +2,6 @@ import KeelCache
 import Testing
 
 extension CacheTierCheck {
-    /// The checks of limits on size.
     package static let limits: [Self] = [
         Self(.limits, "never uses more bytes than its limit", needs: .byteLimit) {
             test async throws in
@@ -48,7 +47,6 @@ extension CacheTierCheck {
         },
     ]
 
-    /// The checks of values too large for memory.
     package static let files: [Self] = [
         Self(.files, "a value in a file of another tier is stored in full") {
             test async throws in

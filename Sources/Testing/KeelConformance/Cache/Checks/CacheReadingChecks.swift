@@ -2,7 +2,6 @@ import KeelCache
 import Testing
 
 extension CacheTierCheck {
-    /// The checks of reading whole entries.
     package static let reading: [Self] = [
         Self(.reading, "a key that was never written is not found") { test async throws in
             try await test.write(test.record("a"))
@@ -75,7 +74,6 @@ extension CacheTierCheck {
         },
     ]
 
-    /// The checks of replacing entries.
     package static let writing: [Self] = [
         Self(.writing, "an entry replaces the previous one of its key, with its times and tags") {
             test async throws in

@@ -2,7 +2,6 @@ import KeelCache
 import Testing
 
 extension CacheTierCheck {
-    /// The checks of removing entries by key, and all entries.
     package static let removal: [Self] = [
         Self(.removal, "entries removed by key are gone, and the others stay") {
             test async throws in
@@ -40,7 +39,6 @@ extension CacheTierCheck {
         },
     ]
 
-    /// The checks of removing entries by tag.
     package static let tags: [Self] = [
         Self(.tags, "removes entries with the tag, alone or among others, and spares the rest") {
             test async throws in

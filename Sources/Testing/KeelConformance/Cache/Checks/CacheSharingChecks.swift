@@ -2,7 +2,6 @@ import KeelCache
 import Testing
 
 extension CacheTierCheck {
-    /// The checks of concurrent tasks.
     package static let concurrency: [Self] = [
         Self(.concurrency, "a read during writes returns one value in full") { test async throws in
             let tier = try test.tier
@@ -101,7 +100,6 @@ extension CacheTierCheck {
         },
     ]
 
-    /// The checks of entries that survive a reopening.
     package static let durability: [Self] = [
         Self(.durability, "flushed entries are found unchanged after reopening", needs: .durability)
         {

@@ -3,7 +3,6 @@ import KeelFiles
 import Testing
 
 extension FileStoreCheck {
-    /// The checks of versions and conditions.
     package static let conditions: [Self] = [
         Self(.conditions, "each content has its own version") { test async throws in
             var versions: Set<FileVersion> = []
@@ -90,7 +89,6 @@ extension FileStoreCheck {
         },
     ]
 
-    /// The checks of concurrent tasks.
     package static let concurrency: [Self] = [
         Self(.concurrency, "exactly one of many concurrent puts of an absent file succeeds") {
             test async throws in

@@ -8,7 +8,6 @@ extension FileStoreCheck {
         "b", "a/2", "a.txt", "a/1", "a/b/3", "c/d/4", "a/b.c", "aa", "Z",
     ]
 
-    /// The checks of lists.
     package static let listing: [Self] = [
         Self(.listing, "an empty store and an empty folder list nothing") { test async throws in
             #expect(try await test.files.list() == FilePage(files: []))
@@ -84,7 +83,6 @@ extension FileStoreCheck {
         },
     ]
 
-    /// The checks of canceled and failing calls.
     package static let interruption: [Self] = [
         Self(.interruption, "a failing source changes nothing, and its error is the cause") {
             test async throws in
@@ -173,7 +171,6 @@ extension FileStoreCheck {
         },
     ]
 
-    /// The checks of a second opening of the store.
     package static let reopening: [Self] = [
         Self(.reopening, "files are present after reopening", needs: .reopening) {
             test async throws in
@@ -213,7 +210,6 @@ extension FileStoreCheck {
         },
     ]
 
-    /// The checks of reported changes.
     package static let watching: [Self] = [
         Self(.watching, "puts and deletions are reported in order", needs: .watching) {
             test async throws in

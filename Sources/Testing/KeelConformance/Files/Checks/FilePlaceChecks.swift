@@ -3,7 +3,6 @@ import KeelFiles
 import Testing
 
 extension FileStoreCheck {
-    /// The checks of copies and moves.
     package static let transfers: [Self] = [
         Self(.transfers, "a copy is an independent file with the same bytes") {
             test async throws in
@@ -90,7 +89,6 @@ extension FileStoreCheck {
         },
     ]
 
-    /// The checks of deletions.
     package static let removal: [Self] = [
         Self(.removal, "a deleted file is gone") { test async throws in
             try await test.put("x", at: "a/b")
@@ -124,7 +122,6 @@ extension FileStoreCheck {
         },
     ]
 
-    /// The checks of unusual paths.
     package static let paths: [Self] = [
         Self(.paths, "unusual names are kept") { test async throws in
             let names = [

@@ -3,7 +3,6 @@ import KeelFiles
 import Testing
 
 extension FileStoreCheck {
-    /// The checks of reading files.
     package static let reading: [Self] = [
         Self(.reading, "a file can be read after a put") { test async throws in
             try await test.put("one", at: "a.txt")
@@ -67,7 +66,6 @@ extension FileStoreCheck {
         },
     ]
 
-    /// The checks of byte ranges.
     package static let ranges: [Self] = [
         Self(.ranges, "the beginning, middle and end of a file can be read") {
             test async throws in

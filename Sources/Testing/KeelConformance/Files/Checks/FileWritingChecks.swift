@@ -3,7 +3,6 @@ import KeelFiles
 import Testing
 
 extension FileStoreCheck {
-    /// The checks of replacing files.
     package static let writing: [Self] = [
         Self(.writing, "a second put replaces the first file") { test async throws in
             try await test.put("first and longer", at: "a")
@@ -52,7 +51,6 @@ extension FileStoreCheck {
         },
     ]
 
-    /// The checks of content types and attributes.
     package static let metadata: [Self] = [
         Self(.metadata, "the type is derived from the extension") { test async throws in
             #expect(try await test.put("x", at: "a.JPG").contentType == "image/jpeg")
@@ -111,7 +109,6 @@ extension FileStoreCheck {
         },
     ]
 
-    /// The checks of checksums and lengths.
     package static let integrity: [Self] = [
         Self(.integrity, "a correct checksum is accepted") { test async throws in
             let bytes = fileBytes(1, count: 100_000)

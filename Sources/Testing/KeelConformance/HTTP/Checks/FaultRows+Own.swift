@@ -3,7 +3,6 @@ import KeelHTTP
 import KeelTestKit
 
 extension HTTPFaultCheck {
-    /// The checks of faults on the way to a server and in the request.
     package static let ownFaults: [Self] = [
         Self(
             ServerFault("is a port without a listener"),

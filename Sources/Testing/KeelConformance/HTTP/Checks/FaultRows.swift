@@ -23,7 +23,6 @@ extension HTTPFaultCheck {
     static let silent = ServerFault.Outcome(.responseTimeout, .awaitHead, .maybe)
     static let noHTTP = ServerFault.Outcome(.protocolViolation, .awaitHead, .maybe)
 
-    /// The checks of faults of an HTTP/1.1 server.
     package static let plainFaults: [Self] =
         plainRows.map { row($0) }
         + [
@@ -99,7 +98,6 @@ extension HTTPFaultCheck {
 
     // MARK: TLS
 
-    /// The checks of faults of a server's secure channel.
     package static let secureFaults: [Self] =
         [
             ("presents an expired certificate", .expired, untrusted),
@@ -181,7 +179,6 @@ extension HTTPFaultCheck {
 
     // MARK: HTTP/2
 
-    /// The checks of faults of an HTTP/2 server.
     package static let streamFaults: [Self] =
         streamRows.map {
             row(

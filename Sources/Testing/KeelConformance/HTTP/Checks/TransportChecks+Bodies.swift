@@ -4,7 +4,6 @@ import KeelTestKit
 import Testing
 
 extension HTTPTransportCheck {
-    /// The checks of request and response bodies.
     package static let bodies: [Self] =
         [0, 1, 65_536, 1 << 20].map(echoCheck)
         + [true, false].map(streamCheck) + responseChecks + pressureChecks

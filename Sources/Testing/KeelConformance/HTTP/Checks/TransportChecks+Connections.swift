@@ -4,7 +4,6 @@ import KeelTestKit
 import Testing
 
 extension HTTPTransportCheck {
-    /// The checks of concurrent exchanges and of connections.
     package static let connections: [Self] = versions.flatMap(concurrencyChecks) + reuseChecks
 
     private static let versions: [(String, HTTPTestScript, HTTPTransportTraits)] = [

@@ -4,7 +4,6 @@ import KeelTestKit
 import Testing
 
 extension HTTPTransportCheck {
-    /// The checks of cancellation, dropped responses and shutdown.
     package static let endings: [Self] = cancellationChecks + shutdownChecks
 
     private static let silent = HTTPTestAnswer.text("never").interrupted(.beforeHead, by: .stall)
@@ -110,7 +109,6 @@ extension HTTPTransportCheck {
         },
     ]
 
-    /// The checks of TLS.
     package static let security: [Self] = [
         Self(
             .security,

@@ -4,7 +4,6 @@ import KeelTestKit
 import Testing
 
 extension HTTPTransportCheck {
-    /// The checks of methods, targets and statuses.
     package static let exchange: [Self] =
         [HTTPRequest.Method.get, .post, .put, .patch, .delete, .options].map(methodCheck)
         + targets.map(targetCheck) + statuses.map(statusCheck) + headChecks
@@ -61,7 +60,6 @@ extension HTTPTransportCheck {
         },
     ]
 
-    /// The checks of behavior that a transport must not add.
     package static let restraint: [Self] =
         [301, 302, 303, 307, 308].map(redirectCheck)
         + ["gzip", "deflate", "br"].map(codingCheck)

@@ -8,7 +8,6 @@ extension HTTPTransportCheck {
         HTTPField.Name(text) ?? .accept
     }
 
-    /// The checks of header fields and trailers.
     package static let fields: [Self] = [
         Self(.fields, "sends fields in order, including repeated ones") { subject in
             var fields = HTTPFields()

@@ -3,7 +3,6 @@ import KeelLocation
 import Testing
 
 extension LocationAdapterCheck {
-    /// The checks of a source's capabilities.
     package static let capabilities: [Self] = [
         Self(.capabilities, "a source has a name") { test async throws in
             #expect(await test.adapter.capabilities().kind.name.isEmpty == false)
@@ -37,7 +36,6 @@ extension LocationAdapterCheck {
         ("eight decimal places", 12.34567891, -98.76543219),
     ]
 
-    /// The checks of accuracies, altitude, speed, course and time.
     package static let details: [Self] =
         values.map { name, fix in
             Self(.details, "details are kept: \(name)", needs: .details) { test async throws in

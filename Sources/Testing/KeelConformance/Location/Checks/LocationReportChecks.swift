@@ -2,7 +2,6 @@ import KeelLocation
 import Testing
 
 extension LocationAdapterCheck {
-    /// The checks of the order of reports.
     package static let order: [Self] = [
         Self(.order, "a hundred fixes arrive in order and once each") { test async throws in
             let reports = try await test.monitor()
@@ -40,7 +39,6 @@ extension LocationAdapterCheck {
         },
     ]
 
-    /// The checks of a receiver without a position.
     package static let searching: [Self] = [
         Self(.searching, "a source without a position reports a search", needs: .searches) {
             test async throws in
@@ -73,7 +71,6 @@ extension LocationAdapterCheck {
         try await reports.wait("a report of a search") { _ in reports.searchingCount > count }
     }
 
-    /// The checks of concurrent monitorings.
     package static let sharing: [Self] = [
         Self(.sharing, "each monitor receives each fix") { test async throws in
             var all: [LocationReports] = []
@@ -106,7 +103,6 @@ extension LocationAdapterCheck {
         },
     ]
 
-    /// The checks of the end of a monitoring and the release of its resources.
     package static let ending: [Self] = [
         Self(.ending, "an ended monitor receives no more fixes") { test async throws in
             let ended = try await test.monitor()

@@ -3,7 +3,6 @@ import KeelLocation
 import Testing
 
 extension LocationAdapterCheck {
-    /// The checks of a broken connection.
     package static let connection: [Self] = [
         Self(.connection, "a broken connection is reported as transient", needs: .breaks) {
             test async throws in
@@ -63,7 +62,6 @@ extension LocationAdapterCheck {
         try await reports.wait("a connection") { _ in reports.searchingCount > count }
     }
 
-    /// The checks of the user's permission.
     package static let permission: [Self] = [
         Self(
             .permission,
@@ -139,7 +137,6 @@ extension LocationAdapterCheck {
         },
     ]
 
-    /// The checks of the adapter behind a `LocationService`.
     package static let service: [Self] = [
         Self(.service, "the current location is found") { test async throws in
             let location = LocationService(test.adapter)

@@ -3,7 +3,6 @@ import KeelSecrets
 import Testing
 
 extension SecretStoreCheck {
-    /// The checks of comparing and setting.
     package static let comparison: [Self] = [
         Self(.comparison, "a matching value is replaced", holding: ["A": "1"]) {
             test async throws in
@@ -52,7 +51,6 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// The checks of concurrent tasks.
     package static let concurrency: [Self] = [
         Self(.concurrency, "exactly one of many concurrent tasks sets an absent key") {
             test async throws in

@@ -3,7 +3,6 @@ import KeelSecrets
 import Testing
 
 extension SecretStoreCheck {
-    /// The checks of arguments that every store refuses.
     package static let limits: [Self] =
         [
             ("an empty key", ""),
@@ -61,7 +60,6 @@ extension SecretStoreCheck {
             },
         ]
 
-    /// The checks of refusals by a read-only store.
     package static let refusals: [Self] = [
         Self(.limits, "saving is rejected", needs: .readOnly, holding: ["A": "1"]) {
             test async throws in
@@ -95,7 +93,6 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// The checks of a store's capabilities.
     package static let capabilities: [Self] = [
         Self(.capabilities, "the capabilities report whether the store is writable", needs: []) {
             test async throws in

@@ -25,7 +25,6 @@ extension SecretStoreCheck {
         ("of maximum length", String(repeating: "k", count: 255)),
     ]
 
-    /// The checks of unusual keys and services.
     package static let names: [Self] =
         odd.map { kind, key in
             Self(
@@ -71,7 +70,6 @@ extension SecretStoreCheck {
             },
         ]
 
-    /// The checks of the isolation of services.
     package static let isolation: [Self] =
         [".other", "2", "/a", ".Other"].map { suffix in
             Self(.isolation, "a service and one with the suffix \(suffix) share nothing") {

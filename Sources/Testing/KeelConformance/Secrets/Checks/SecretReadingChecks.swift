@@ -3,7 +3,6 @@ import KeelSecrets
 import Testing
 
 extension SecretStoreCheck {
-    /// The checks of reading secrets, which apply to read-only stores as well.
     package static let reading: [Self] = [
         Self(.reading, "a key that was never saved is not found", needs: []) {
             test async throws in
@@ -61,7 +60,6 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// The checks of bytes of every length and kind.
     package static let bytes: [Self] =
         [1, 2, 15, 16, 17, 31, 32, 33, 255, 256, 4_095, 4_096, 65_535, 65_536].map { count in
             Self(.bytes, "\(count) bytes come back unchanged", needs: [.writable, .anyBytes]) {

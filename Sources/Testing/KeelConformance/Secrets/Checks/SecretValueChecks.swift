@@ -11,7 +11,6 @@ private struct Credentials: Codable, Equatable, Sendable {
 }
 
 extension SecretStoreCheck {
-    /// The checks of text and values.
     package static let values: [Self] = [
         Self(.values, "text in many scripts comes back unchanged") { test async throws in
             let text = "Gr\u{fc}\u{df}e \u{1f511} \u{79d8}\u{5bc6} e\u{301}"
@@ -62,7 +61,6 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// The checks of a second opening of the store.
     package static let reopening: [Self] = [
         Self(.reopening, "a second opening sees the saved secrets", needs: [.writable, .reopening])
         {

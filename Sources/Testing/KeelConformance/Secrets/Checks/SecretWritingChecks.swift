@@ -3,7 +3,6 @@ import KeelSecrets
 import Testing
 
 extension SecretStoreCheck {
-    /// The checks of replacing secrets.
     package static let writing: [Self] = [
         Self(.writing, "saving replaces the old secret") { test async throws in
             try await test.store.save("old", forKey: "key")
@@ -38,7 +37,6 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// The checks of deletions.
     package static let removal: [Self] = [
         Self(.removal, "a deleted secret is not found", holding: ["A": "1"]) { test async throws in
             try await test.store.delete(forKey: "A")
@@ -66,7 +64,6 @@ extension SecretStoreCheck {
         },
     ]
 
-    /// The checks of the list of keys.
     package static let listing: [Self] = [
         Self(
             .listing,

@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of atomic and ordered batches.
     package static let batches: [Self] = atomicityChecks + sequenceChecks + sizeChecks
 
     private static let atomicityChecks: [Self] = [

@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of removals, for readers that were away.
     static let removalChecks: [Self] = [
         log("a removal is reported with the time of the commit’s outcome") { store in
             let created = try #require(try await store.set(["n": 1]).outcomes.first?.updateTime)

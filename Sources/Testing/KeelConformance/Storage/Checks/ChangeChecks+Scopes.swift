@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of the changes that a scoped reader receives.
     static let scopeChecks: [Self] = [
         log("a reader of one document receives changes of no others") { store in
             var follower = ChangeFollower(
@@ -125,7 +124,6 @@ extension StorageAdapterCheck {
         Self(.changes, promise, needs: [.changeLog, .origins], body)
     }
 
-    /// The checks of the origins of changes and of acknowledged mutations.
     static let originChecks: [Self] = [
         origin("a change contains the mutation that caused it") { store in
             let start = try await store.position()

@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of the commit times in receipts, reads and pages of changes.
     static let timeChecks: [Self] = [
         log("a consistent point has the store’s time if reads have it") { store in
             guard try await store.time() != nil else { return }

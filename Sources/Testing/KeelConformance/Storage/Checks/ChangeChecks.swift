@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of the change log, which listeners, copies and other processes depend on.
     package static let changes: [Self] =
         deliveryChecks + pageChecks + copyChecks + waitChecks + timeChecks
         + scopeChecks + originChecks + removalChecks

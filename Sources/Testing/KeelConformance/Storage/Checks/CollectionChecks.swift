@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of the names of collections.
     package static let collections: [Self] = [
         listing("contains a top-level collection") { store in
             try await store.set(["a": 1])

@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of queries over all collections of one name.
     package static let collectionGroups: [Self] = [
         grouped("finds documents at every depth", ["top", "one", "deep", "two"]) { $0 },
         grouped("orders by path by default", ["top", "one", "deep", "two"]) {

@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of concurrent tasks.
     package static let concurrency: [Self] = [
         Self(.concurrency, "a hundred concurrent increments all take effect") { store in
             try await store.set(["n": 0])

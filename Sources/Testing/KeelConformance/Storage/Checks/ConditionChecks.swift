@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of write conditions: each kind of write under each kind of condition.
     package static let conditions: [Self] =
         ConditionedWrite.allCases.flatMap { write in
             Expectation.allCases.flatMap { expectation in

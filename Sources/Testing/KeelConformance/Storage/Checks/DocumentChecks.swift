@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of reading, writing and deleting single documents.
     package static let documents: [Self] =
         readingChecks + writingChecks + fieldChecks + versionChecks
 

@@ -3,7 +3,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of the contents of errors.
     package static let errors: [Self] = [
         Self(.errors, "a missing document’s error names the document and the call") { store in
             let error = await store.expect(.documentNotFound) { _ = try await store.document() }

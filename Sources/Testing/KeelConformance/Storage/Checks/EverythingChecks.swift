@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of queries over the documents of all collections.
     package static let everything: [Self] = [
         below("finds documents at every depth in path order", tree) { $0 },
         below("orders by path in descending order", tree.reversed()) {

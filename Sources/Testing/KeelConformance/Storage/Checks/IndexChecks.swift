@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of declared indexes, which affect the plan of a query but never its result.
     package static let indexes: [Self] =
         indexRows.flatMap { [sameResults($0), keptUp($0), exactSuggestion($0), strict($0)] }
         + indexChecks + longValueChecks

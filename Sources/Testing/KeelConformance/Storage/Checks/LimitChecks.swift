@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of limits and offsets.
     package static let limits: [Self] = [
         counted("limit(to:) keeps the first", "012") { $0.order(by: "n").limit(to: 3) },
         counted("limit(to:) without an order keeps the first by id", "01") { $0.limit(to: 2) },

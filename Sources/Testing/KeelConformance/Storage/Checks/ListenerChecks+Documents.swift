@@ -3,7 +3,6 @@ import KeelTestKit
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of listeners to documents of which one has an unknown schema version.
     static let badDocuments: [Self] = ListenerKind.allCases.flatMap { kind in
         [
             listening(

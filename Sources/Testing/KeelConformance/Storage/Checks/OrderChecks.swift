@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of the order of results, which is total and the same for every adapter.
     package static let orders: [Self] = menagerieOrderChecks + orderChecks
 
     private static let menagerieOrderChecks: [Self] =

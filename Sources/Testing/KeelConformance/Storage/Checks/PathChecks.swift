@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of accepted, distinguished and refused ids and collection names.
     package static let paths: [Self] =
         unusualIDs.map(taken) + lookalikes.map(toldApart) + badPaths.map(refused) + collectionChecks
 

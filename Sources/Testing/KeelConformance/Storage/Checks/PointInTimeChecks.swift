@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of reads of past states.
     package static let pointInTime: [Self] = [
         past("contains a document as it was after each commit") { store in
             var times: [(Timestamp, Int64)] = []

@@ -3,7 +3,6 @@ internal import KeelTestKit
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of replicated documents, which keep their times and revisions.
     package static let replication: [Self] = [
         replica("is stored with its times and its revision") { store in
             let document = store.replica(["a": 1])

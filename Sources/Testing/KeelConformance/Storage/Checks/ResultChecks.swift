@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of an adapter that follows the results of queries.
     package static let results: [Self] = resultChecks + windowChecks + followerChecks
 
     private static func followed(

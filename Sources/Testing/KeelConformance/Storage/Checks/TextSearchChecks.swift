@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of text search, which finds the same words in every adapter.
     package static let textSearch: [Self] = searchRows.map(searchCheck) + searchChecks
 
     /// A search over the four documents of `fillForSearch` and its result.

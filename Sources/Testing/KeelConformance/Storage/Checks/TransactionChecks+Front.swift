@@ -4,7 +4,6 @@ import Synchronization
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of transactions of a client.
     static let frontChecks: [Self] = [
         transaction("a transaction’s writes take effect when its body returns") { store in
             try await store.set(["n": 1])

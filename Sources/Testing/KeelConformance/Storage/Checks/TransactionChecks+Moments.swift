@@ -6,7 +6,6 @@ import Synchronization
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of the state that a transaction's body sees during concurrent writes.
     static let momentChecks: [Self] =
         moments("by paths") { transaction, store in
             let first = try await transaction.getDocument(store.path("a"))

@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of batches that depend on reads.
     package static let transactions: [Self] =
         documentReadChecks + queryReadChecks + frontChecks + momentChecks
 

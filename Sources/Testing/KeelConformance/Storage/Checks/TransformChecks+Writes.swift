@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of transforms in writes and receipts.
     static let transformChecks: [Self] = [
         Self(.transforms, "serverTimestamp sets the time of the change, in milliseconds") { store in
             try await store.set(["t": "later"])

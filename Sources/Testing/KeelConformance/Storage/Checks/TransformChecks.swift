@@ -2,7 +2,6 @@ import KeelStorage
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of computed values, which follow the rules of Firestore's `DocumentTransform`.
     package static let transforms: [Self] =
         incrementRules.map { rule("increment", $0) { .increment($0) } }
         + maximumRules.map { rule("maximum", $0) { .maximum($0) } }

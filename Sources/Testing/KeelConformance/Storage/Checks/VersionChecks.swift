@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import Testing
 
 extension StorageAdapterCheck {
-    /// The checks of the times and revisions of documents.
     static let versionChecks: [Self] = [
         Self(.documents, "a new document’s create and update times equal the receipt’s time") {
             store in

@@ -11,18 +11,14 @@ public import Foundation
 public struct HTTPArchive: Codable, Sendable, Hashable {
     /// The root object of the file.
     public struct Log: Codable, Sendable, Hashable {
-        /// The version of the format.
         package var version = "1.2"
-        /// The program that wrote the file.
         package var creator = Creator()
         /// The exchanges, in the order in which they began.
         public var entries: [Entry] = []
     }
 
-    /// A program.
     package struct Creator: Codable, Sendable, Hashable {
         package var name = "Keel"
-        /// The program's version.
         package var version = "1"
     }
 
@@ -40,15 +36,12 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         package var cache = Empty()
         /// The durations of the exchange's parts.
         package var timings: Timings
-        /// The address of the peer.
         package var serverIPAddress: String?
-        /// An identifier of the connection.
         package var connection: String?
         /// A note on parts missing from the entry.
         package var comment: String?
     }
 
-    /// A name and a value.
     package struct Pair: Codable, Sendable, Hashable {
         package var name: String
         package var value: String
@@ -59,7 +52,6 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
 
     /// The durations of an exchange's parts, in milliseconds; -1 is unknown.
     package struct Timings: Codable, Sendable, Hashable {
-        /// Sending the request.
         package var send: Double
         /// Waiting for the head of the response.
         package var wait: Double
@@ -73,15 +65,11 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
         public var method: String
         /// The target.
         public var url: String
-        /// The protocol.
         package var httpVersion: String
         /// The cookies, always empty because they are secrets.
         package var cookies: [Pair] = []
-        /// The header fields.
         package var headers: [Pair]
-        /// The items of the query.
         package var queryString: [Pair]
-        /// The body.
         package var postData: PostData?
         /// The size of the head, always unknown (-1).
         package var headersSize = -1
@@ -91,7 +79,6 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
 
     /// A request body.
     package struct PostData: Codable, Sendable, Hashable {
-        /// The content type.
         package var mimeType: String
         /// The text, or the bytes in base64.
         package var text: String
@@ -108,17 +95,12 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
     public struct Response: Codable, Sendable, Hashable {
         /// The status; 0 if the exchange failed.
         public var status: Int
-        /// The reason phrase.
         package var statusText: String
-        /// The protocol.
         package var httpVersion: String
         /// The cookies, always empty because they are secrets.
         package var cookies: [Pair] = []
-        /// The header fields.
         package var headers: [Pair]
-        /// The body.
         package var content: Content
-        /// The target of a redirect.
         package var redirectURL: String
         /// The size of the head, always unknown (-1).
         package var headersSize = -1
@@ -136,9 +118,7 @@ public struct HTTPArchive: Codable, Sendable, Hashable {
 
     /// A response body.
     package struct Content: Codable, Sendable, Hashable {
-        /// The size in bytes.
         package var size: Int
-        /// The content type.
         package var mimeType: String
         /// The text, or the bytes in base64.
         package var text: String?
