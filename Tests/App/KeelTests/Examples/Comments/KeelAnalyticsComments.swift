@@ -3,10 +3,11 @@ import HTTPTypes
 import Keel
 import KeelAnalytics
 import KeelAnalyticsHTTP
+import KeelJournal
 import KeelTestKit
 import Testing
 
-/// Examples from the comments of KeelAnalytics; compiled but not run, see ``CommentExamples``.
+/// Examples from the comments of KeelAnalytics and KeelJournal; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func analyticsEvent(_ analytics: AnalyticsService) async throws {
         struct OrderPlaced: TypedAnalyticsEvent {
@@ -50,5 +51,26 @@ extension CommentExamples {
         let inspection = try AnalyticsInspection(of: folder)
         for (name, ledger) in try inspection.ledgers() { print(name, ledger.pending) }
         _ = inspection
+    }
+}
+
+// KeelJournal
+extension CommentExamples {
+    static func journalInspection(_ folder: URL) async throws {
+        let inspection = try JournalInspection(of: folder)
+        for consumer in try inspection.consumers() { print(consumer.name, consumer.counts.pending) }
+        _ = inspection
+    }
+
+    static func journal2(_ folder: URL, _ bytes: [UInt8]) async throws {
+        let journal = try Journal(at: folder)
+        let consumer = try journal.consumer("server")
+        try journal.append(bytes)
+        for record in try consumer.read(upTo: 100) {
+            try await send(record.bytes)
+            try consumer.acknowledge([record.position])
+        }
+        _ = journal
+        _ = consumer
     }
 }

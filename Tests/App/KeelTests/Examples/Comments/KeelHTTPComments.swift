@@ -3,7 +3,12 @@ import HTTPTypes
 import Keel
 import KeelHTTP
 import KeelHTTPAuthentication
+import KeelHTTPCaching
+import KeelHTTPCompression
 import KeelHTTPCookies
+import KeelHTTPObservability
+import KeelHTTPSecrets
+import KeelHTTPTransfers
 import KeelNetworkStatus
 import KeelTestKit
 import KeelURITemplates
@@ -11,7 +16,11 @@ import KeelWebSocket
 import KeelWebSocketNIO
 import Testing
 
-/// Examples from the comments of KeelHTTP; compiled but not run, see ``CommentExamples``.
+#if Observability
+import Logging
+#endif
+
+/// Examples from the comments of the modules of HTTP; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func authSession(
         _ client: NetworkClient,
@@ -193,3 +202,121 @@ extension CommentExamples {
         }
     }
 }
+
+// KeelHTTPCaching
+extension CommentExamples {
+    static func cachedThenFresh(_ client: NetworkClient) async throws {
+        for try await menu in client.cachedThenFresh(GetMenu()) {
+            show(menu.value, isOld: menu.source != .network)
+        }
+    }
+
+    static func hTTPCache(_ client: NetworkClient) async throws {
+        var configuration = client.configuration
+        let cache = HTTPCache(tier: InMemoryCacheTier())
+        configuration.cacheResponses(in: cache)
+        _ = configuration
+    }
+
+    static func hTTPCachePolicy(_ client: NetworkClient) async throws {
+        var options = HTTPCallOptions()
+        options.cachePolicy = .cacheElseNetwork
+        let menu = try await client.request(GetMenu(), options: options)
+        _ = options
+        _ = menu
+    }
+
+    static func hTTPCachingMiddleware(_ client: NetworkClient, _ cache: HTTPCache) async throws {
+        var configuration = client.configuration
+        configuration.hopMiddleware = [HTTPCachingMiddleware(cache)]
+        _ = configuration
+    }
+}
+
+// KeelHTTPCompression
+extension CommentExamples {
+    static func responseDecompression(_ client: NetworkClient, _ transport: any HTTPTransport)
+        async throws
+    {
+        var configuration = client.configuration
+        configuration.attemptMiddleware.append(ResponseDecompression(for: transport.features))
+        _ = configuration
+    }
+}
+
+#if Observability
+// KeelHTTPObservability
+extension CommentExamples {
+    static func hTTPLogging(_ client: NetworkClient) async throws {
+        var configuration = client.configuration
+        configuration.observers.append(HTTPLogging(Logger(label: "api")))
+        _ = configuration
+    }
+
+    static func hTTPTracing(_ client: NetworkClient) async throws {
+        var configuration = client.configuration
+        configuration.middleware.insert(HTTPTracing(.call), at: 0)
+        configuration.attemptMiddleware.append(HTTPTracing(.attempt))
+        _ = configuration
+    }
+}
+#endif
+
+// KeelHTTPSecrets
+extension CommentExamples {
+    static func secretCredentialStore(
+        _ client: NetworkClient,
+        _ file: EncryptedFileSecretStoreAdapter
+    ) async throws {
+        let secrets = try await SecretStore.platformDefault(
+            service: "com.example.notes",
+            fallback: file
+        )
+        let session = AuthSession(
+            server: OAuthIdentityServer(client, path: "/token"),
+            store: SecretCredentialStore<BearerCredentials>(secrets)
+        )
+        _ = secrets
+        _ = session
+    }
+}
+
+// KeelHTTPTransfers
+extension CommentExamples {
+    static func resumableDownload(_ address: URL, _ file: URL, _ client: NetworkClient) async throws
+    {
+        let download = ResumableDownload(from: address, to: file, through: client)
+        let receipt = try await download.run()
+        _ = download
+        _ = receipt
+    }
+
+    static func transferEvent(_ download: ResumableDownload) async throws {
+        let bar = Bar()
+        let (observer, updates) = ResumableTransferObserver.updates()
+        async let receipt = download.run(observer: observer)
+        for await progress in updates { bar.value = progress.fraction }
+        _ = try await receipt
+    }
+
+    static func resumableUpload(_ file: URL, _ address: URL, _ client: NetworkClient) async throws {
+        let upload = ResumableUpload(of: file, to: address, through: client, protocol: .tus)
+        let receipt = try await upload.run()
+        _ = upload
+        _ = receipt
+    }
+}
+
+#if WebSocket
+// KeelWebSocketNIO
+extension CommentExamples {
+    static func nIOWebSocketTransport(_ request: HTTPRequest) async throws {
+        let transport = NIOWebSocketTransport()
+        try await transport.withConnection(to: request) { connection in
+            try await connection.send("hello")
+            print(try await connection.receive() ?? .text("closed"))
+        }
+        _ = transport
+    }
+}
+#endif

@@ -1,12 +1,42 @@
-#if Crypto
 import Foundation
 import HTTPTypes
 import Keel
+import KeelSecrets
 import KeelSecurity
+import KeelSecurityFiles
 import KeelTestKit
 import Testing
 
-/// Examples from the comments of KeelSecurity; compiled but not run, see ``CommentExamples``.
+/// Examples from the comments of the modules of security; compiled but not run, see ``CommentExamples``.
+extension CommentExamples {
+    static func observedSecretStoreAdapter() async throws {
+        let adapter = SecretServiceSecretStoreAdapter().observed { call in
+            timer("secrets.\(call.operation)").record(call.duration)
+        }
+        _ = adapter
+    }
+
+    static func secretStore(_ file: EncryptedFileSecretStoreAdapter) async throws {
+        let secrets = try await SecretStore.platformDefault(
+            service: "com.example.notes",
+            fallback: file
+        )
+        try await secrets.save("s3cret", forKey: "api-token")
+        let token = try await secrets.loadString(forKey: "api-token")
+        _ = secrets
+        _ = token
+    }
+
+    static func secretStoreKeySource(_ secrets: SecretStore, _ data: Data) async throws {
+        let source = SecretStoreKeySource(secrets)
+        let keyset = try await Keyset(encrypted: data, under: source)
+        _ = source
+        _ = keyset
+    }
+}
+
+#if Crypto
+// KeelSecurity
 extension CommentExamples {
     static func hybridEncryption(_ report: Data) async throws {
         let owner = try Keyset.make(.hpkeX25519AES256GCM)
@@ -72,6 +102,20 @@ extension CommentExamples {
         try file.write(contentsOf: try encryptor.finish())
         _ = streams
         _ = encryptor
+    }
+}
+#endif
+
+#if Crypto
+// KeelSecurityFiles
+extension CommentExamples {
+    static func encryptedFileStoreAdapter(_ remote: InMemoryFileStoreAdapter) async throws {
+        let key = try Keyset.make(.aes256GCMHKDF64KB)
+        let adapter = try remote.encrypted(with: StreamingEncryption(keyset: key))
+        let files = FileStore(adapter)
+        _ = key
+        _ = adapter
+        _ = files
     }
 }
 #endif

@@ -1,12 +1,17 @@
-#if SQLite
 import Foundation
 import HTTPTypes
 import Keel
+import KeelServiceLifecycle
 import KeelServing
 import KeelTestKit
 import Testing
 
-/// Examples from the comments of KeelServing; compiled but not run, see ``CommentExamples``.
+#if ServiceLifecycle
+import ServiceLifecycle
+#endif
+
+#if SQLite
+/// Examples from the comments of the modules of servers; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
     static func storageServer(_ file: SQLiteStorageLocation) async throws {
         let server = StorageServer(adapter: try SQLiteStorageAdapter(at: file))
@@ -26,6 +31,20 @@ extension CommentExamples {
         }
         let server = StorageServer(adapter: adapter, configuration: configuration)
         _ = server
+    }
+}
+#endif
+
+#if ServiceLifecycle
+// KeelServiceLifecycle
+extension CommentExamples {
+    static func lifecycleService(_ reporter: Reporter) async throws {
+        let reports = LifecycleService("reports") {
+            try await reporter.run()
+        } finish: {
+            await reporter.writeLastReport()
+        }
+        _ = reports
     }
 }
 #endif

@@ -1,12 +1,16 @@
 import Foundation
 import HTTPTypes
 import Keel
+import KeelNetworkStatus
 import KeelStorage
 import KeelStorageAdapting
+import KeelStorageSQLite
+import KeelSync
 import KeelTestKit
 import Testing
 
-/// Examples from the comments of KeelStorage; compiled but not run, see ``CommentExamples``.
+/// Examples from the comments of KeelStorage, its SQLite adapter and KeelSync; compiled but not run, see
+/// ``CommentExamples``.
 extension CommentExamples {
     static func storageSchema() async throws {
         let schema = StorageSchema(indexes: [
@@ -225,5 +229,59 @@ extension CommentExamples {
             }
         )
         _ = filter
+    }
+}
+
+#if SQLite
+// KeelStorageSQLite
+extension CommentExamples {
+    static func sQLiteStorageAdapter() async throws {
+        let store = StorageClient(try SQLiteStorageAdapter(at: .applicationSupport("Notes")))
+        _ = store
+    }
+
+    static func dropIndexes(
+        _ adapter: SQLiteStorageAdapter,
+        _ declared: [StorageSchema]
+    ) async throws {
+        // Keeps only what this release declares.
+        for index in try await adapter.indexes() where !declared.contains(index.schema) {
+            try await adapter.dropIndexes(in: index.schema)
+        }
+    }
+
+    static func reseal(_ adapter: SQLiteStorageAdapter) async throws {
+        while try await adapter.reseal().resealed > 0 {}
+    }
+}
+#endif
+
+// KeelSync
+extension CommentExamples {
+    static func outbox(
+        _ storage: StorageClient,
+        _ sender: some OutboxSender,
+        _ network: NetworkStatus
+    ) async throws {
+        let outbox = Outbox(storage)
+        let receipt = try await outbox.enqueue(OutboxWrite(key: "favourites/42", kind: "PUT"))
+
+        // Once, for as long as the app runs:
+        try await outbox.run(sending: sender, whileOnline: network.onlineStates)
+        _ = outbox
+        _ = receipt
+    }
+
+    static func outboxAtSignOut(_ session: AuthSession<BearerCredentials>, _ outbox: Outbox) {
+        session.onSignOut("outbox") { reason, user in
+            if reason == .requested { try await outbox.discardAll(of: user) }
+        }
+    }
+
+    static func outboxReceipt(_ outbox: Outbox, _ write: OutboxWrite) async throws {
+        let receipt = try await outbox.enqueue(write)  // on disk: the user may go on
+        let reply = try await receipt.server()  // taken by the server
+        _ = receipt
+        _ = reply
     }
 }
