@@ -29,10 +29,6 @@ public struct SecretCredentialStore<Credentials: SessionCredentials & Codable>: 
     private let key: String
 
     /// Creates a credential store.
-    ///
-    /// - Parameters:
-    ///   - secrets: The secret store.
-    ///   - key: The key of the secret.
     public init(_ secrets: SecretStore, key: String = "session") {
         self.secrets = secrets
         self.key = key

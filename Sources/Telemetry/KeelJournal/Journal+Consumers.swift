@@ -16,9 +16,6 @@ extension Journal {
     }
 
     /// Returns the names of all consumers that were not forgotten, in order.
-    ///
-    /// - Returns: The names.
-    /// - Throws: ``JournalError``.
     public func consumerNames() throws(JournalError) -> [String] {
         try JournalError.mapped("Looking for consumers") { () throws(FileSystemError) in
             try folder.consumers()

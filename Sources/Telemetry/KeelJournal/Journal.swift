@@ -216,8 +216,6 @@ public final class Journal: Sendable {
     /// With ``JournalConfiguration/Durability/power`` every append has already done so. After a
     /// failure, it is unknown what a power failure would leave of the segment: the next append
     /// starts another one, and the existing records are still read.
-    ///
-    /// - Throws: ``JournalError``.
     public func sync() throws(JournalError) {
         guard let active = state.withLock({ $0.active }) else { return }
         try sync(active)
@@ -259,8 +257,6 @@ public final class Journal: Sendable {
     /// Ends the current segment, so that readers see that nothing follows.
     ///
     /// The next append starts another one. A journal released without this call loses nothing.
-    ///
-    /// - Throws: ``JournalError``.
     public func close() throws(JournalError) {
         try state.withLock { state throws(JournalError) in
             guard let active = state.active.take() else { return }
@@ -275,8 +271,6 @@ public final class Journal: Sendable {
     /// leave the disk immediately.
     ///
     /// Otherwise a segment stays at least until the next one starts.
-    ///
-    /// - Throws: ``JournalError``.
     public func removeAcknowledged() throws(JournalError) {
         let now = configuration.now()
         let doing = "Removing acknowledged records"

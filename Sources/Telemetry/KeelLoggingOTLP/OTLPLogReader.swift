@@ -20,9 +20,6 @@ public struct OTLPLogReader: Sendable {
     private var records: JournalReader
 
     /// Creates a reader.
-    ///
-    /// - Parameter inspection: The journal.
-    /// - Throws: `JournalError`.
     public init(_ inspection: JournalInspection) throws(JournalError) {
         records = try inspection.reader()
     }

@@ -11,8 +11,6 @@ package struct TerminalSize: Hashable, Sendable {
     }
 
     /// Reads the current size; 80 × 24 if the terminal does not report it.
-    ///
-    /// - Parameter descriptor: The descriptor of the terminal.
     package init(of descriptor: Int32) {
         var size = winsize()
         let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0

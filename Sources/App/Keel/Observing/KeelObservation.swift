@@ -9,8 +9,6 @@ public struct KeelObservation: Sendable, Hashable {
         public let name: String
 
         /// Creates a custom area.
-        ///
-        /// - Parameter name: The name.
         public init(_ name: String) { self.name = name }
 
         public var description: String { name }

@@ -25,9 +25,6 @@ public struct KeelObserver: Sendable {
 
     #if Logging
     /// Returns an observer that logs each call at level `debug`, and failures at `warning`.
-    ///
-    /// - Parameter logger: The logger.
-    /// - Returns: The observer.
     public static func logger(_ logger: Logger) -> Self {
         Self { observation in
             let level: Logger.Level = observation.isWarning ? .warning : .debug
@@ -47,8 +44,6 @@ public struct KeelObserver: Sendable {
     #endif
 
     /// Reports an observation.
-    ///
-    /// - Parameter observation: The observation.
     public func callAsFunction(_ observation: KeelObservation) { observe(observation) }
 
     /// Runs an operation and reports its outcome, for the app's own types.

@@ -19,8 +19,6 @@ extension KeelConfiguration {
     /// a file with mode 0600 in the user's configuration folder (`~/.config`); the choice between
     /// the stores is made once. Anyone who can read the user's files can then decrypt: if that is
     /// not acceptable, choose a store with ``SecretLocation/file(_:_:service:)``.
-    ///
-    /// - Returns: The service.
     public func makeSecurity() -> SecurityService {
         makeSecurity(keyFiles: Self.settingsFolder)
     }

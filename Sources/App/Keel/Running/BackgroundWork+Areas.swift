@@ -47,24 +47,18 @@ extension BackgroundWork {
     }
 
     /// Adds a final write of cached values that are not yet on disk.
-    ///
-    /// - Parameter caches: The caches.
     public mutating func add(_ caches: CacheStore) {
         // A value that cannot be written can be loaded from its source again.
         add(atEnd: "caches") { try? await caches.flush() }
     }
 
     /// Adds the shutdown of a transport at the end; add it before parts that use it.
-    ///
-    /// - Parameter transport: The transport.
     public mutating func add(_ transport: some HTTPTransport) {
         add(atEnd: "transport") { await transport.shutdown() }
     }
 
     #if Logging
     /// Adds a final synchronization of logs; add it before all parts that may log.
-    ///
-    /// - Parameter output: The output.
     public mutating func add(_ output: some LogOutput) {
         add(atEnd: "logs") { output.synchronize() }
     }

@@ -68,8 +68,6 @@ public struct ResourceLoader: Sendable {
     package var waiterCount: Int { core.waiterCount }
 
     /// Loads a resource according to a policy.
-    ///
-    /// - Throws: ``RepositoryError``.
     public func load<Value>(
         _ resource: Resource<Value>,
         _ policy: FetchPolicy
@@ -130,8 +128,6 @@ public struct ResourceLoader: Sendable {
     public func userChanged() { core.userChanged() }
 
     /// Invalidates all resources with one of the tags; observers load them again.
-    ///
-    /// - Throws: ``RepositoryError``.
     public func invalidate(_ tags: Set<String>) async throws(RepositoryError) {
         try await RepositoryError.mapping {
             try await core.invalidate(tags)

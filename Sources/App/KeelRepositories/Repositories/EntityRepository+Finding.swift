@@ -21,8 +21,6 @@ extension EntityRepository {
     }
 
     /// Searches the service, and returns the entities with their freshness.
-    ///
-    /// - Throws: ``RepositoryError``.
     public func fetchedSearch(
         _ words: String,
         _ policy: FetchPolicy = .networkFirst
@@ -55,8 +53,6 @@ extension EntityRepository {
     }
 
     /// Returns the kept entities that match a predicate, with the freshness of all entities.
-    ///
-    /// - Throws: ``RepositoryError``.
     public func fetchedQuery<DTO: Sendable>(
         where predicate: Predicate<DTO>,
         _ policy: FetchPolicy = .cacheFirst()

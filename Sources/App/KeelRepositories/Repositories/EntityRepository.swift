@@ -53,8 +53,6 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     }
 
     /// Returns the entity with an id, with its freshness.
-    ///
-    /// - Throws: ``RepositoryError``.
     public func fetchedEntity(
         _ id: String,
         _ policy: FetchPolicy = .cacheFirst()
@@ -63,8 +61,6 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     }
 
     /// Returns all entities.
-    ///
-    /// - Throws: ``RepositoryError``.
     public func all(
         _ policy: FetchPolicy = .cacheFirst()
     ) async throws(RepositoryError) -> [Entity] {
@@ -72,8 +68,6 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     }
 
     /// Returns all entities, with their freshness.
-    ///
-    /// - Throws: ``RepositoryError``.
     public func fetchedAll(
         _ policy: FetchPolicy = .cacheFirst()
     ) async throws(RepositoryError) -> Fetched<[Entity]> {
@@ -182,8 +176,6 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     }
 
     /// Invalidates all resources of the repository.
-    ///
-    /// - Throws: ``RepositoryError``.
     public func invalidate() async throws(RepositoryError) { try await loader.invalidate([name]) }
 
     private var names: EntityNames { EntityNames(name: name) }

@@ -64,8 +64,6 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
     }
 
     /// Returns the results of a query, in its order, for limits, orders and full-text searches.
-    ///
-    /// - Throws: ``DataSourceError``.
     public func query(
         _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery
     ) async throws(DataSourceError) -> [Element] {

@@ -16,8 +16,6 @@ public struct RemoteDataSource: Sendable {
     public init(_ client: NetworkClient) { self.client = client }
 
     /// Calls an endpoint and returns its response.
-    ///
-    /// - Throws: ``DataSourceError``.
     public func request<E: Endpoint>(
         _ endpoint: E,
         options: HTTPCallOptions = HTTPCallOptions()
@@ -30,8 +28,6 @@ public struct RemoteDataSource: Sendable {
     }
 
     /// Calls an endpoint and decodes its response as the given type.
-    ///
-    /// - Throws: ``DataSourceError``.
     public func request<Response: Decodable & Sendable>(
         _ endpoint: some ServiceEndpoint,
         as type: Response.Type,

@@ -111,8 +111,6 @@ extension NetworkClient.Configuration {
     /// ```
     ///
     /// Inserts an ``HTTPCachingMiddleware`` first in `hopMiddleware`. Clients may share a cache.
-    ///
-    /// - Parameter cache: The cache.
     public mutating func cacheResponses(in cache: HTTPCache) {
         hopMiddleware.insert(HTTPCachingMiddleware(cache), at: 0)
     }

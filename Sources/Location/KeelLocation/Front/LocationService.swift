@@ -86,8 +86,6 @@ public struct LocationService: Sendable {
     // MARK: Permission
 
     /// Returns the current permission, without asking the user.
-    ///
-    /// - Returns: The permission.
     public func permission() async -> LocationPermission { await hub.adapter.permission() }
 
     /// Asks the user for permission and waits for the answer, however long that takes.

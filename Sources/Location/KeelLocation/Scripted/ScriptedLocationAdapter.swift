@@ -62,8 +62,6 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     public var permissionRequestCount: Int { state.withLock { $0.permissionRequestCount } }
 
     /// Reports an event to all current monitorings, unless permission or a failure prevents it.
-    ///
-    /// - Parameter event: The event.
     public func send(_ event: LocationEvent) {
         let monitors = state.withLock { $0.monitors.sorted { $0.key < $1.key } }
         for (_, monitor) in monitors { monitor.send(event) }
@@ -101,8 +99,6 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     }
 
     /// Waits for a number of monitorings, or until the task is canceled.
-    ///
-    /// - Parameter count: The number of monitorings.
     public func waitForMonitors(_ count: Int = 1) async {
         while !Task.isCancelled {
             let generation = changes.generation

@@ -3,9 +3,6 @@ internal import KeelJournal
 
 extension AnalyticsService {
     /// Returns the consent in force for a purpose, decided or by default.
-    ///
-    /// - Parameter purpose: The purpose.
-    /// - Returns: The consent in force.
     public func consent(for purpose: ConsentPurpose) -> AnalyticsConsent {
         tracker.consent(for: purpose)
     }

@@ -76,8 +76,6 @@ public struct AnalyticsInspection: Sendable {
     }
 
     /// Returns the size of the journal on disk in bytes.
-    ///
-    /// - Throws: ``AnalyticsError``.
     public func byteCount() throws(AnalyticsError) -> Int {
         try AnalyticsError.mapped("Measuring the journal") { () throws(JournalError) in
             try journal.contents().bytes

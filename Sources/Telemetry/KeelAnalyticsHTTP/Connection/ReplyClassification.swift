@@ -17,8 +17,6 @@ extension DeliveryOutcome {
     }
 
     /// Creates the outcome of a response outside of 200 to 299 for which the vendor has no rule.
-    ///
-    /// - Parameter response: The response.
     init(refusal response: NetworkResponse) {
         let status = response.status.code
         switch status {

@@ -19,9 +19,6 @@ extension JournalConsumer {
     /// Counts the records atomically, by scanning the unacknowledged ones.
     ///
     /// Every record appended since the consumer was created is either acknowledged or counted here.
-    ///
-    /// - Returns: The counts.
-    /// - Throws: ``JournalError``.
     public func counts() throws(JournalError) -> ConsumerCounts {
         try JournalError.mapped("Counting the records") { () throws(FileSystemError) in
             try state.withLock { state throws(FileSystemError) in
@@ -48,8 +45,6 @@ extension JournalConsumer {
     }
 
     /// Returns the number of unacknowledged records, by scanning them.
-    ///
-    /// - Throws: ``JournalError``.
     public func pendingCount() throws(JournalError) -> Int { try counts().pending }
 }
 

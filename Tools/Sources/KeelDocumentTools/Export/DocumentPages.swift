@@ -44,8 +44,6 @@ package struct DocumentPages {
     }
 
     /// Returns the next page; nil after the last one.
-    ///
-    /// - Throws: `StorageError`.
     package mutating func next() async throws(StorageError) -> Page? {
         guard var query else { return nil }
         self.query = nil
