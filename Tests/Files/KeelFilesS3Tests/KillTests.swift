@@ -3,7 +3,6 @@ import Foundation
 import KeelFiles
 import KeelFilesS3
 import KeelTestSupport
-import Synchronization
 import Testing
 
 /// A test that kills uploading processes at random moments.

@@ -4,7 +4,6 @@ import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelHTTP
 import KeelTestKit
-import Testing
 
 struct Item: Codable, Sendable, Equatable {
     var name: String

@@ -4,7 +4,6 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
-import Synchronization
 import Testing
 
 @Suite("The user of a call", .timeLimit(.minutes(1)))

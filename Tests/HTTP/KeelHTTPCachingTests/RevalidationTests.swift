@@ -5,7 +5,6 @@ import KeelHTTP
 import KeelHTTPCaching
 import KeelTestKit
 import KeelTestSupport
-import Synchronization
 import Testing
 
 @Suite("Revalidation", .timeLimit(.minutes(1)))

@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import KeelHTTP
 import KeelTestKit
-import Testing
 
 struct Restaurant: Codable, Sendable, Equatable {
     var id: String

@@ -4,7 +4,6 @@ import KeelCore
 import KeelHTTP
 import KeelTestKit
 import Synchronization
-import Testing
 
 protocol RetrySuite {
     var clock: TestClock { get }

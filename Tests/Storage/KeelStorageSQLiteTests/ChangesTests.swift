@@ -3,7 +3,6 @@ import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
-import Synchronization
 import Testing
 
 @Suite("The change log")

@@ -6,7 +6,6 @@ import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
-import Synchronization
 import Testing
 
 /// Removing and replacing documents whose bodies cannot be read.

@@ -4,7 +4,6 @@ import GRDB
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
-import Synchronization
 import Testing
 
 /// Files of the version before removals had times of their own.

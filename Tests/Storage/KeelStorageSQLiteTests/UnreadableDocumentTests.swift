@@ -5,7 +5,6 @@ import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
-import Synchronization
 import Testing
 
 @Suite("Documents that cannot be unsealed", .timeLimit(.minutes(1)))

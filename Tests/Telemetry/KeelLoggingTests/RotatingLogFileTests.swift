@@ -4,7 +4,6 @@ import KeelTestSupport
 import KeelCore
 import KeelTestKit
 import Logging
-import Synchronization
 import Testing
 
 @testable import KeelLogging

@@ -3,8 +3,6 @@ import HTTPTypes
 import KeelTestKit
 import KeelWebSocket
 import KeelWebSocketNIO
-import Synchronization
-import Testing
 
 func request(_ port: Int, path: String = "/", _ fields: HTTPFields = [:]) -> HTTPRequest {
     HTTPRequest("ws://127.0.0.1:\(port)\(path)", .get, fields)

@@ -4,7 +4,6 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelSync
 import KeelTestSupport
-import Synchronization
 
 #if SQLite
 import KeelStorageSQLite
