@@ -252,6 +252,15 @@ struct PageServiceExamples {
         #expect(error.code == .forbidden)
     }
 
+    @Test("A double of a service fails once")
+    func failingOnce() async throws {
+        let ann = User(id: "1", name: "Ann")
+        let service = StubUserService(users: ["1": ann])
+        service.calls.script([.fail(.offline), .delay(.seconds(2))])
+        await #expect(throws: UserServiceError.offline) { try await service.user(id: "1") }
+        #expect(service.calls.all == [.user(id: "1")])
+    }
+
     @Test("A double of a service fails, waits, answers and remembers")
     func doubles() async throws {
         let ann = User(id: "1", name: "Ann")

@@ -67,10 +67,6 @@ enum CommentExamples {
         var hash = ""
     }
 
-    struct RestaurantID: Sendable {
-        var text: String
-    }
-
     struct Image: Sendable {}
 
     struct Credentials: Codable, Hashable, Sendable {
@@ -83,10 +79,6 @@ enum CommentExamples {
 
     enum DomainError: Error {
         case noSuchRestaurant, offline, failed
-
-        init(_ error: RepositoryError) {
-            self = error.mapped(to: [.unreachable: .offline], else: .failed)
-        }
     }
 }
 

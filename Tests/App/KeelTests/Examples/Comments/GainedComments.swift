@@ -5,7 +5,6 @@ import KeelConformance
 import KeelDependencies
 import KeelHTTPAuthentication
 import KeelTestKit
-import Testing
 
 #if Logging
 import Logging
@@ -128,18 +127,6 @@ extension CommentExamples {
         _ = (login, diary)
     }
 
-    struct PropertyListCoding: BodyCoding {
-        var mediaType: String { "application/x-plist" }
-
-        func encode(_ value: some Encodable) throws -> [UInt8] {
-            Array(try PropertyListEncoder().encode(value))
-        }
-
-        func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
-            try PropertyListDecoder().decode(type, from: Data(bytes))
-        }
-    }
-
     static func dateStyle(_ client: NetworkClient) {
         var configuration = client.configuration
         let pattern = Date.VerbatimFormatStyle(
@@ -206,48 +193,4 @@ extension CommentExamples {
         _ = sealed
     }
     #endif
-}
-
-private enum UserServiceError: Error, Hashable { case notFound, offline, cancelled }
-
-private struct User: Sendable {
-    var name: String
-}
-
-private protocol UserService: Sendable {
-    func user(id: String) async throws(UserServiceError) -> User
-    func delete(id: String) async throws(UserServiceError)
-}
-
-private struct StubUserService: UserService {
-    enum Call: Hashable {
-        case user(id: String)
-        case delete(id: String)
-    }
-
-    let calls = CallRecorder<Call, UserServiceError>(cancellation: .cancelled)
-    var users: [String: User] = [:]
-
-    func user(id: String) async throws(UserServiceError) -> User {
-        try await calls.answer(.user(id: id)) { () throws(UserServiceError) in
-            guard let user = users[id] else { throw .notFound }
-            return user
-        }
-    }
-
-    func delete(id: String) async throws(UserServiceError) {
-        try await calls.record(.delete(id: id))
-    }
-}
-
-@Suite("Comments: recorded calls")
-struct CallRecorderComments {
-    @Test("A service that fails once")
-    func fails() async throws {
-        let ann = User(name: "Ann")
-        let service = StubUserService(users: ["1": ann])
-        service.calls.script([.fail(.offline), .delay(.seconds(2))])
-        await #expect(throws: UserServiceError.offline) { try await service.user(id: "1") }
-        #expect(service.calls.all == [.user(id: "1")])
-    }
 }

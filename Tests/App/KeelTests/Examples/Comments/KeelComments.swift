@@ -68,23 +68,6 @@ extension CommentExamples {
         work.add(session, notifying: loader, retrying: outbox)
         _ = work
     }
-
-    static func keelConfiguration(_ apiAddress: URL, _ schema: StorageSchema) async throws {
-        let keel = KeelConfiguration.production("Notes", api: apiAddress, schema: schema)
-        let storage = try keel.makeStorage()
-        let network = keel.makeNetwork()
-        let caches = try keel.makeCaches()
-        let files = try keel.makeFiles()
-        let secrets = try keel.makeSecrets()
-        let location = keel.makeLocation()
-        _ = keel
-        _ = storage
-        _ = network
-        _ = caches
-        _ = files
-        _ = secrets
-        _ = location
-    }
 }
 
 // KeelCache

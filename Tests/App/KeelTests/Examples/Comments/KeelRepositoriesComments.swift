@@ -9,15 +9,6 @@ import Testing
 
 /// Examples from the comments of KeelRepositories; compiled but not run, see ``CommentExamples``.
 extension CommentExamples {
-    static func repositoryError(_ restaurants: EntityRepository<Restaurant>) async throws {
-        func restaurant(_ id: RestaurantID) async throws(DomainError) -> Restaurant {
-            try await RepositoryError.mapped(to: DomainError.init) {
-                try await restaurants.entity(id.text)
-            }
-        }
-        _ = try await restaurant(RestaurantID(text: "42"))
-    }
-
     static func repositoryError2(_ error: RepositoryError) throws(DomainError) {
         throw error.mapped(
             to: [.notFound: .noSuchRestaurant, .unreachable: .offline],

@@ -16,17 +16,6 @@ extension CommentExamples {
         _ = adapter
     }
 
-    static func secretStore(_ file: EncryptedFileSecretStoreAdapter) async throws {
-        let secrets = try await SecretStore.platformDefault(
-            service: "com.example.notes",
-            fallback: file
-        )
-        try await secrets.save("s3cret", forKey: "api-token")
-        let token = try await secrets.loadString(forKey: "api-token")
-        _ = secrets
-        _ = token
-    }
-
     static func secretStoreKeySource(_ secrets: SecretStore, _ data: Data) async throws {
         let source = SecretStoreKeySource(secrets)
         let keyset = try await Keyset(encrypted: data, under: source)
