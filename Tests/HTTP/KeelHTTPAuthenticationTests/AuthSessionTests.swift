@@ -59,8 +59,7 @@ struct AuthSessionTests {
     func rethrowsSignIn() async throws {
         struct WrongPassword: Error {}
         let identity = IdentityModel()
-        let session = AuthSession(server: identity)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn()
         await #expect(throws: WrongPassword.self) {
             try await session.signIn { throw WrongPassword() }
         }
@@ -80,8 +79,7 @@ struct AuthSessionTests {
         var policy = AuthSessionPolicy()
         policy.now = { dates.now }
         let identity = IdentityModel(lifetime: 3600, now: { dates.now })
-        let session = AuthSession(server: identity, policy: policy)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn(policy: policy)
         dates.advance(by: 3539)
         #expect(try await session.token().value == "access-1-SECRET")
         dates.advance(by: 1)
@@ -96,8 +94,7 @@ struct AuthSessionTests {
         var policy = AuthSessionPolicy()
         policy.now = { dates.now }
         let identity = IdentityModel(lifetime: 20, now: { dates.now })
-        let session = AuthSession(server: identity, policy: policy)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn(policy: policy)
         for _ in 0..<10 { _ = try await session.token() }
         #expect(identity.refreshCount == 1)
     }
@@ -112,8 +109,7 @@ struct AuthSessionTests {
             answer: { _ in throw NetworkError(.noConnection) },
             now: { dates.now }
         )
-        let session = AuthSession(server: identity, policy: policy)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn(policy: policy)
         dates.advance(by: 50)
         for _ in 0..<5 { #expect(try await session.token().value == "access-1-SECRET") }
         #expect(identity.refreshCount == 1)
@@ -146,8 +142,7 @@ struct AuthSessionTests {
         var policy = AuthSessionPolicy()
         policy.now = { dates.now }
         let identity = IdentityModel()
-        let session = AuthSession(server: identity, policy: policy)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn(policy: policy)
         for _ in 0..<5 { try await session.refresh() }
         let error = await #expect(throws: AuthenticationError.self) { try await session.refresh() }
         #expect(error?.code == .tooManyRefreshes)
@@ -168,8 +163,7 @@ struct AuthSessionTests {
             asked.withLock { $0 += 1 }
             return Date(timeIntervalSince1970: 0)
         }
-        let session = AuthSession(server: identity, policy: policy)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn(policy: policy)
         let first = Task { try await session.refresh() }
         await door.waitForArrival()
         let before = asked.withLock { $0 }
@@ -191,8 +185,7 @@ struct AuthSessionTests {
     func finishesUnwatched() async throws {
         let door = Door()
         let identity = IdentityModel { _ in await door.wait() }
-        let session = AuthSession(server: identity)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn()
         var states = session.states.makeAsyncIterator()
         #expect(await states.next() == .signedIn(version: 1))
         let only = Task { try await session.refresh() }
@@ -229,8 +222,7 @@ struct AuthSessionTests {
             )
         }
         let store = RecordingStore()
-        let session = AuthSession(server: identity, store: store)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn(store: store)
         let error = await #expect(throws: AuthenticationError.self) { try await session.refresh() }
         #expect(error?.code == (ends ? .denied : .refreshFailed))
         #expect(session.state == (ends ? .signedOut(.denied) : .signedIn(version: 1)))
@@ -245,8 +237,7 @@ struct AuthSessionTests {
         let identity = IdentityModel { number in
             if number == 1 { throw NetworkError(.noConnection) }
         }
-        let session = AuthSession(server: identity)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn()
         let early = try await session.token()
         let straggler = try await session.token()
         for token in [early, straggler] {
@@ -282,8 +273,7 @@ struct AuthSessionEndTests {
     func waitsForTheStore() async throws {
         let identity = IdentityModel()
         let store = RecordingStore()
-        let session = AuthSession(server: identity, store: store)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn(store: store)
         store.failNext(2)
         for _ in 0..<2 {
             let error = await #expect(throws: AuthenticationError.self) {
@@ -303,8 +293,7 @@ struct AuthSessionEndTests {
         let isSlow = Mutex(false)
         let identity = IdentityModel()
         let store = RecordingStore(pause: { if isSlow.withLock({ $0 }) { await door.wait() } })
-        let session = AuthSession(server: identity, store: store)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn(store: store)
         isSlow.withLock { $0 = true }
         let refresh = Task { try await session.refresh() }
         await door.waitForArrival()
@@ -331,8 +320,7 @@ struct AuthSessionEndTests {
         let door = Door()
         let identity = IdentityModel { _ in await door.wait() }
         let store = RecordingStore()
-        let session = AuthSession(server: identity, store: store)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn(store: store)
         let refresh = Task { try await session.refresh() }
         await door.waitForArrival()
         try await session.signOut()
@@ -351,8 +339,7 @@ struct AuthSessionEndTests {
         let isSlow = Mutex(false)
         let identity = IdentityModel()
         let store = RecordingStore(pause: { if isSlow.withLock({ $0 }) { await door.wait() } })
-        let session = AuthSession(server: identity, store: store)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn(store: store)
         isSlow.withLock { $0 = true }
         let refresh = Task { try await session.refresh() }
         await door.waitForArrival()

@@ -37,8 +37,7 @@ struct BearerAuthorizationTests {
     @Test("A thousand rejected calls cause one refresh, and all succeed")
     func refreshesOnce() async throws {
         let identity = IdentityModel()
-        let session = AuthSession(server: identity)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn()
         identity.revokeAccess()
         let transport = Self.holding(1000, identity)
         let client = try client(identity, session, transport)
@@ -58,8 +57,7 @@ struct BearerAuthorizationTests {
     @Test("A failed refresh runs once and fails each of a thousand calls with one error")
     func failsOnce() async throws {
         let identity = IdentityModel { _ in throw NetworkError(.noConnection) }
-        let session = AuthSession(server: identity)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn()
         identity.revokeAccess()
         let transport = Self.holding(1000, identity)
         let client = try client(identity, session, transport)
@@ -85,8 +83,7 @@ struct BearerAuthorizationTests {
     @Test("A call signed with older credentials is resent without a refresh")
     func replaysOldVersion() async throws {
         let identity = IdentityModel()
-        let session = AuthSession(server: identity)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn()
         let door = Door()
         let transport = ScriptedHTTPTransport(
             [
@@ -112,8 +109,7 @@ struct BearerAuthorizationTests {
     @Test("A 401 response to an earlier user's call neither renews nor resends for the new user")
     func keepsUsersApart() async throws {
         let identity = IdentityModel()
-        let session = AuthSession(server: identity)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn()
         identity.revokeAccess()
         let door = Door()
         let transport = ScriptedHTTPTransport(
@@ -139,8 +135,7 @@ struct BearerAuthorizationTests {
     func savesBeforeReplay() async throws {
         let identity = IdentityModel()
         let store = RecordingStore()
-        let session = AuthSession(server: identity, store: store)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn(store: store)
         identity.revokeAccess()
         let transport = ScriptedHTTPTransport(
             then: .init { call async throws(TransportError) in
@@ -161,8 +156,7 @@ struct BearerAuthorizationTests {
     @Test("A call rejected twice is sent twice and returns the second rejection")
     func doesNotLoop() async throws {
         let identity = IdentityModel()
-        let session = AuthSession(server: identity)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn()
         let transport = ScriptedHTTPTransport(then: .status(.unauthorized))
         let client = try client(identity, session, transport)
         #expect(try await client.response(to: GetProfile()).get().status == .unauthorized)
@@ -173,8 +167,7 @@ struct BearerAuthorizationTests {
     @Test("Endless rejections reach the refresh limit and throw a typed error")
     func limitsStorms() async throws {
         let identity = IdentityModel()
-        let session = AuthSession(server: identity)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn()
         let client = try client(
             identity,
             session,
@@ -206,8 +199,7 @@ struct BearerAuthorizationTests {
     )
     func leavesLackOfScope(field: String, refreshes: Int) async throws {
         let identity = IdentityModel()
-        let session = AuthSession(server: identity)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn()
         let transport = ScriptedHTTPTransport(
             then: .status(.unauthorized, headers: [.wwwAuthenticate: field])
         )
@@ -289,8 +281,7 @@ struct BearerAuthorizationTests {
     @Test("A body that cannot be replayed is not resent")
     func sendsBodiesOnce() async throws {
         let identity = IdentityModel()
-        let session = AuthSession(server: identity)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn()
         identity.revokeAccess()
         let transport = identity.transport()
         let client = try client(identity, session, transport)
@@ -344,8 +335,7 @@ struct BearerAuthorizationTests {
     @Test("An unreachable identity server means offline, not signed out")
     func tellsOfflineFromSignedOut() async throws {
         let identity = IdentityModel { _ in throw NetworkError(.noConnection) }
-        let session = AuthSession(server: identity)
-        try await session.signIn { identity.grant() }
+        let session = try await identity.signedIn()
         identity.revokeAccess()
         let client = try client(identity, session)
         let error = await #expect(throws: NetworkError.self) {

@@ -50,6 +50,17 @@ final class IdentityModel: IdentityServer {
         return state.withLock { state in Self.grant(&state, end) }
     }
 
+    /// Returns a session that has signed in.
+    func signedIn(
+        store: any CredentialStore<BearerCredentials> =
+            InMemoryCredentialStore<BearerCredentials>(),
+        policy: AuthSessionPolicy = AuthSessionPolicy()
+    ) async throws -> AuthSession<BearerCredentials> {
+        let session = AuthSession(server: self, store: store, policy: policy)
+        try await session.signIn { self.grant() }
+        return session
+    }
+
     private static func grant(_ state: inout State, _ end: Date?) -> BearerCredentials {
         state.serial += 1
         let access = "access-\(state.serial)-SECRET"

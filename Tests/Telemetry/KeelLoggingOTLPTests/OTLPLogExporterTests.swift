@@ -54,6 +54,16 @@ struct OTLPLogExporterTests {
         return output
     }
 
+    /// Returns a journal with records, and its exporter.
+    private func shipping(
+        _ numbers: Range<Int>,
+        _ change: (inout OTLPLogConfiguration) -> Void = { _ in }
+    ) throws -> (journal: Journal, exporter: OTLPLogExporter) {
+        let journal = try journal()
+        _ = log(numbers, to: journal)
+        return (journal, try exporter(journal, change))
+    }
+
     private func expected(_ numbers: Range<Int>) -> [String: Int] {
         Dictionary(uniqueKeysWithValues: numbers.map { ("record \($0)", 1) })
     }
@@ -81,9 +91,7 @@ struct OTLPLogExporterTests {
 
     @Test("A collector that is away for an hour receives every record once")
     func hourAway() async throws {
-        let journal = try journal()
-        _ = log(0..<300, to: journal)
-        let exporter = try exporter(journal)
+        let (journal, exporter) = try shipping(0..<300)
         collector.behave([], then: .isAway)
         let running = Task { await exporter.run() }
         var passed = Duration.zero
@@ -112,9 +120,7 @@ struct OTLPLogExporterTests {
 
     @Test("After a lost response the same ids are sent again, and each record counts once")
     func lostReplies() async throws {
-        let journal = try journal()
-        _ = log(0..<100, to: journal)
-        let exporter = try exporter(journal)
+        let exporter = try shipping(0..<100).exporter
         collector.behave([.losesReply, .losesReply])
         #expect(await !exporter.flush())
         #expect(await !exporter.flush())
@@ -127,9 +133,7 @@ struct OTLPLogExporterTests {
     @Test("After a restart the same ids are sent, and nothing is lost")
     func restart() async throws {
         do {
-            let journal = try journal()
-            _ = log(0..<50, to: journal)
-            let exporter = try exporter(journal)
+            let exporter = try shipping(0..<50).exporter
             collector.behave([.losesReply])
             #expect(await !exporter.flush())
         }
@@ -141,9 +145,7 @@ struct OTLPLogExporterTests {
 
     @Test("The exporter waits as long as the collector asks", arguments: [429, 502, 503, 504])
     func retryAfter(status: Int) async throws {
-        let journal = try journal()
-        _ = log(0..<10, to: journal)
-        let exporter = try exporter(journal)
+        let exporter = try shipping(0..<10).exporter
         collector.behave([.answers(status, [.retryAfter: "120"])])
         #expect(await !exporter.flush())
         await clock.advance(by: .seconds(119))
@@ -156,9 +158,7 @@ struct OTLPLogExporterTests {
 
     @Test("Records rejected in a partial success are final and counted")
     func partialSuccess() async throws {
-        let journal = try journal()
-        _ = log(0..<10, to: journal)
-        let exporter = try exporter(journal)
+        let exporter = try shipping(0..<10).exporter
         collector.behave([.refuses(3)])
         #expect(await exporter.flush())
         #expect(exporter.statistics.delivered == 7)
@@ -169,9 +169,7 @@ struct OTLPLogExporterTests {
 
     @Test("One bad record in 500 loses only itself", arguments: [400, 413, 422])
     func poison(status: Int) async throws {
-        let journal = try journal()
-        _ = log(0..<500, to: journal)
-        let exporter = try exporter(journal) { $0.batchCount = 500 }
+        let exporter = try shipping(0..<500) { $0.batchCount = 500 }.exporter
         collector.rule { records in
             records.contains { $0.body == "record 321" } ? .answers(status) : nil
         }
@@ -202,9 +200,7 @@ struct OTLPLogExporterTests {
 
     @Test("Records that the collector accepted count even if the journal could not be updated")
     func unwrittenSettling() async throws {
-        let journal = try journal()
-        _ = log(0..<3, to: journal)
-        let exporter = try exporter(journal)
+        let exporter = try shipping(0..<3).exporter
         files.fail { call in
             if case .rename = call { FileSystemError.inputOutput } else { nil }
         }
@@ -217,9 +213,7 @@ struct OTLPLogExporterTests {
 
     @Test("Requests that are too large are split until they fit")
     func tooLarge() async throws {
-        let journal = try journal()
-        _ = log(0..<100, to: journal)
-        let exporter = try exporter(journal)
+        let exporter = try shipping(0..<100).exporter
         collector.rule { $0.count > 15 ? .answers(413) : nil }
         #expect(await exporter.flush())
         #expect(collector.bodies == expected(0..<100))
@@ -231,9 +225,7 @@ struct OTLPLogExporterTests {
         arguments: [301, 401, 403, 404]
     )
     func misdirected(status: Int) async throws {
-        let journal = try journal()
-        _ = log(0..<10, to: journal)
-        let exporter = try exporter(journal)
+        let exporter = try shipping(0..<10).exporter
         collector.behave([.answers(status)])
         #expect(await !exporter.flush())
         #expect(exporter.statistics.lastFailure == "status \(status)")
@@ -378,9 +370,7 @@ struct OTLPLogExporterTests {
 
     @Test("A transport that cancels requests does not end the shipping")
     func cancelledRequest() async throws {
-        let journal = try journal()
-        _ = log(0..<10, to: journal)
-        let exporter = try exporter(journal)
+        let exporter = try shipping(0..<10).exporter
         collector.behave([.fails(.cancelled)])
         let running = Task { await exporter.run() }
         try await waitUntil {

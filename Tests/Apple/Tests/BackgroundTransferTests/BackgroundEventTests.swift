@@ -22,9 +22,7 @@ struct BackgroundEventTests {
         let first = Task { try await device.download().run(in: device.launch()) }
         let task = try await device.transfer()
         device.system.move(task, to: 1, of: 2)
-        device.system.endProcess()
-        first.cancel()
-        _ = try await failure(of: first)
+        try await device.endProcess(during: first)
 
         let app = device.launch()
         let second = Task { try await device.download().run(in: app, observer: told.observer) }

@@ -48,9 +48,7 @@ struct BackgroundUploadTests {
     /// Ends the process and its running work.
     private func end<Value: Sendable>(_ run: Task<Value, any Error>, on device: Device) async throws
     {
-        device.system.endProcess()
-        run.cancel()
-        _ = try await failure(of: run)
+        try await device.endProcess(during: run)
     }
 
     @Test("The app creates the upload, and the system sends the file in one piece")

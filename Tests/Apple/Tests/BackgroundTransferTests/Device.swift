@@ -79,6 +79,13 @@ final class Device: Sendable {
         )
     }
 
+    /// Ends the app's process, and with it a run.
+    func endProcess<Value: Sendable>(during run: Task<Value, any Error>) async throws {
+        system.endProcess()
+        run.cancel()
+        _ = try await failure(of: run)
+    }
+
     /// Waits until the system has one transfer that this process has started or found.
     func transfer(_ isWanted: @Sendable (URLSessionTask) -> Bool = { _ in true }) async throws
         -> URLSessionTask
