@@ -9,22 +9,8 @@ internal import KeelCBOR
 /// - An optional property is nil if the field is missing or null.
 /// - A ``DocumentID`` is the document's id, whatever its fields contain.
 public struct DocumentDecoder: Sendable {
-    /// The options for decoding.
-    public struct Configuration: Sendable {
-        /// The mapping from coding keys to field names; use the encoder's.
-        public var keys: DocumentKeyStrategy
-        /// The `userInfo` of the decoder that `init(from:)` receives.
-        public var userInfo: [CodingUserInfoKey: any Sendable]
-
-        /// Creates a configuration.
-        public init(
-            keys: DocumentKeyStrategy = .asIs,
-            userInfo: [CodingUserInfoKey: any Sendable] = [:]
-        ) {
-            self.keys = keys
-            self.userInfo = userInfo
-        }
-    }
+    /// The options for decoding, which are those of the encoder.
+    public typealias Configuration = DocumentEncoder.Configuration
 
     /// The options for decoding.
     public var configuration: Configuration

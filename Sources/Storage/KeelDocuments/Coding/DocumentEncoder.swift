@@ -29,11 +29,11 @@ internal import KeelCBOR
 /// integers above `Int64.max`, empty and reserved field names, more than 20 levels of maps and arrays, and more than 1
 /// MiB.
 public struct DocumentEncoder: Sendable {
-    /// The options for encoding.
+    /// The options for encoding and decoding.
     public struct Configuration: Sendable {
-        /// The mapping from coding keys to field names.
+        /// The mapping from coding keys to field names, the same in both directions.
         public var keys: DocumentKeyStrategy
-        /// The `userInfo` of the encoder that `encode(to:)` receives.
+        /// The `userInfo` of the encoder or decoder that `encode(to:)` or `init(from:)` receives.
         public var userInfo: [CodingUserInfoKey: any Sendable]
 
         /// Creates a configuration.
