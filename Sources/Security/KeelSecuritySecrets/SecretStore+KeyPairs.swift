@@ -38,12 +38,7 @@ extension SecretStore {
 
     /// Returns the public key of a signing key pair, creating the pair if it is missing.
     ///
-    /// - Parameters:
-    ///   - algorithm: The signature algorithm.
-    ///   - key: The key of the secret.
-    ///   - createsIfMissing: Whether a missing pair is created.
-    /// - Returns: The public key.
-    /// - Throws: The errors of ``privateKey(_:forKey:createsIfMissing:)``.
+    /// It throws the errors of ``privateKey(_:forKey:createsIfMissing:)``.
     public func publicKey(
         _ algorithm: SignatureAlgorithm,
         forKey key: String,
@@ -76,11 +71,7 @@ extension SecretStore {
 
     /// Returns the public key of an RSA key pair, creating the pair if it is missing.
     ///
-    /// - Parameters:
-    ///   - key: The key of the secret.
-    ///   - createsIfMissing: Whether a missing pair is created.
-    /// - Returns: The public key.
-    /// - Throws: The errors of ``rsaPrivateKey(forKey:createsIfMissing:)``.
+    /// It throws the errors of ``rsaPrivateKey(forKey:createsIfMissing:)``.
     public func rsaPublicKey(
         forKey key: String,
         createsIfMissing: Bool = true

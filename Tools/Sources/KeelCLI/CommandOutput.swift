@@ -95,10 +95,6 @@ struct CommandOutput {
     }
 
     /// Writes an error with its advice: a sentence for people, and for programs also the name of its code.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - place: The place of the error, if there are several.
     func failure(_ error: any Error, about place: String? = nil) {
         let described = ToolError(describing: error)
         let record = ErrorRecord(

@@ -119,12 +119,7 @@ extension FileTransfers {
         }
     }
 
-    /// Deletes the files of a plan that have no counterpart; folders stay.
-    ///
-    /// - Parameters:
-    ///   - plan: The plan.
-    ///   - deleted: Called with each deleted file.
-    /// - Throws: `FileStoreError`, or the error of the local file system.
+    /// Deletes the files of a plan that have no counterpart, and calls `deleted` with each; folders stay.
     package func delete(_ plan: SyncPlan, deleted: (FilePlace) throws -> Void) async throws {
         for place in plan.deletions {
             try Task.checkCancellation()

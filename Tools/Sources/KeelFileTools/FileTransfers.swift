@@ -59,10 +59,6 @@ package struct FileTransfers: Sendable {
     private let credentials: AWSCredentialsChain
 
     /// Creates a service.
-    ///
-    /// - Parameters:
-    ///   - settings: The settings for access to buckets.
-    ///   - transport: The transport for requests.
     package init(_ settings: BucketSettings, over transport: any HTTPTransport) {
         self.settings = settings
         self.transport = SendingTransport(transport)

@@ -3,11 +3,7 @@ package struct NamePatterns: Sendable {
     private let include: [NamePattern]
     private let exclude: [NamePattern]
 
-    /// Creates patterns.
-    ///
-    /// - Parameters:
-    ///   - include: The patterns of the files to choose; empty for all.
-    ///   - exclude: The patterns of files to leave out.
+    /// Creates patterns of the files to choose, where none means all, and of the files to leave out.
     package init(include: [String] = [], exclude: [String] = []) {
         self.include = include.map(NamePattern.init)
         self.exclude = exclude.map(NamePattern.init)

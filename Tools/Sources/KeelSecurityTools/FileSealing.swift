@@ -91,12 +91,6 @@ package enum FileSealing {
 
     /// Seals a short text under a passphrase, as text that ``open(through:context:identities:passphrase:progress:)``
     /// opens too.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - passphrase: The passphrase.
-    /// - Returns: The armored file.
-    /// - Throws: `SecurityError`.
     package static func sealed(_ text: String, under passphrase: String) async throws -> String {
         let (header, encryptor) = try await SealedFileHeader.sealing(passphrase: passphrase)
         var sealed = header.bytes

@@ -6,12 +6,7 @@ struct LineLayout: Hashable, Sendable {
     private(set) var cursorRow = 0
     private(set) var cursorColumn = 0
 
-    /// Computes the layout of a line.
-    ///
-    /// - Parameters:
-    ///   - prompt: The text before the line.
-    ///   - line: The line.
-    ///   - size: The size of the terminal.
+    /// Computes the layout of a line that follows a prompt.
     init(_ prompt: String, _ line: LineBuffer, _ size: TerminalSize) {
         var (row, width) = ("", 0)
         var all: [String] = []

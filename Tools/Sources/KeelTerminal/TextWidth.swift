@@ -23,12 +23,7 @@ package enum TextWidth {
         }
     }
 
-    /// Returns the longest beginning of a text that fits, with “…” if the text is cut.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - width: The columns.
-    /// - Returns: The text, or its beginning.
+    /// Returns the longest beginning of a text that fits into a number of columns, with “…” if the text is cut.
     package static func truncated(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         guard width > 0 else { return "" }

@@ -27,12 +27,7 @@ package struct Project: Sendable {
     /// Ambiguous names, with the files of their declarations.
     package let ambiguous: [String: [Int]]
 
-    /// Resolves the names in files.
-    ///
-    /// - Parameters:
-    ///   - loaded: The files, without their layers.
-    ///   - configuration: The configuration of the layers.
-    ///   - threads: The number of threads.
+    /// Resolves the names in files whose layers are not known yet.
     package init(
         _ loaded: [SourceFile],
         _ configuration: LintConfiguration,

@@ -51,14 +51,6 @@ public struct KeelObserver: Sendable {
     /// ```swift
     /// try await observer.measure(.repositories, "restaurants") { try await source.all() }
     /// ```
-    ///
-    /// - Parameters:
-    ///   - area: The area.
-    ///   - operation: The operation's name.
-    ///   - clock: The clock for the duration.
-    ///   - body: The operation.
-    /// - Returns: The operation's result.
-    /// - Throws: The operation's error.
     public func measure<Value, Failure: Error>(
         _ area: KeelObservation.Area,
         _ operation: String,

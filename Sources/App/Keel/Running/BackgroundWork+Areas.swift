@@ -8,11 +8,7 @@ public import KeelLogging
 #endif
 
 extension BackgroundWork {
-    /// Adds the delivery of events, and a final delivery at the end.
-    ///
-    /// - Parameters:
-    ///   - analytics: The service.
-    ///   - flushTimeout: The time limit for the final delivery.
+    /// Adds the delivery of events, and a final delivery at the end, which `flushTimeout` limits.
     public mutating func add(
         _ analytics: AnalyticsService,
         flushTimeout: Duration = .seconds(10)
@@ -26,12 +22,7 @@ extension BackgroundWork {
         )
     }
 
-    /// Adds the sending of an outbox, and a final attempt at the end.
-    ///
-    /// - Parameters:
-    ///   - outbox: The outbox.
-    ///   - sender: Sends the entries.
-    ///   - flushTimeout: The time limit for the final attempt.
+    /// Adds the sending of an outbox, and a final attempt at the end, which `flushTimeout` limits.
     public mutating func add(
         _ outbox: Outbox,
         sending sender: some OutboxSender,

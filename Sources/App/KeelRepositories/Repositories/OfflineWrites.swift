@@ -28,11 +28,7 @@ public struct OfflineWrites<DTO: Sendable>: Sendable {
 
     let request: @Sendable (Change) throws(DataSourceError) -> OutboxRequest
 
-    /// Creates a configuration for offline changes.
-    ///
-    /// - Parameters:
-    ///   - outbox: The outbox for changes.
-    ///   - request: Makes the request for a change.
+    /// Creates a configuration for offline changes; `request` makes the request for a change.
     public init(
         _ outbox: Outbox,
         request: @escaping @Sendable (Change) throws -> OutboxRequest

@@ -20,11 +20,7 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
 
     private let id: @Sendable (Element) -> String
 
-    /// Creates a source.
-    ///
-    /// - Parameters:
-    ///   - collection: The collection.
-    ///   - id: Returns the id of an element.
+    /// Creates a source; `id` returns the id of an element.
     public init(
         _ collection: DocumentCollection<Element>,
         id: @escaping @Sendable (Element) -> String

@@ -7,11 +7,7 @@ public final class InMemoryDataSource<Element: Sendable>: LocalDataSource {
     private let id: @Sendable (Element) -> String
     private let elements: Mutex<[String: Element]>
 
-    /// Creates a source.
-    ///
-    /// - Parameters:
-    ///   - elements: The initial elements.
-    ///   - id: Returns the id of an element.
+    /// Creates a source with these elements; `id` returns the id of an element.
     public init(_ elements: [Element] = [], id: @escaping @Sendable (Element) -> String) {
         self.id = id
         self.elements = Mutex(Dictionary(elements.map { (id($0), $0) }) { $1 })

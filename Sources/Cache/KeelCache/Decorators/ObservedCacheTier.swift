@@ -120,12 +120,7 @@ public struct ObservedCacheTier<Upstream: CacheTier>: CacheTier {
 }
 
 extension CacheTier {
-    /// Reports each call to an observer; see ``ObservedCacheTier``.
-    ///
-    /// - Parameters:
-    ///   - clock: The clock for durations.
-    ///   - observer: Called after each call, in the task of the call.
-    /// - Returns: The observed tier.
+    /// Reports each call to an observer, in the task of the call; see ``ObservedCacheTier``.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (CacheTierObservation) -> Void

@@ -224,12 +224,7 @@ public struct SimulatedEviction: Sendable {
         policy = EvictionPolicy(countLimit: countLimit, costLimit: costLimit, seed: seed)
     }
 
-    /// Assigns a slot, a small number, to a new entry.
-    ///
-    /// - Parameters:
-    ///   - hash: A hash of the key.
-    ///   - cost: The cost of the entry.
-    /// - Returns: The slot.
+    /// Assigns a slot, a small number, to a new entry whose key has this hash.
     public mutating func insert(hash: UInt64, cost: Int = 1) -> Int {
         policy.insert(hash: hash, cost: cost)
     }

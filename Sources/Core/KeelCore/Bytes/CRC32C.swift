@@ -55,16 +55,11 @@ package struct CRC32C: Sendable {
         return checksum.value
     }
 
-    /// Returns the checksum of two concatenated parts with known checksums, without reading the parts.
+    /// Returns the checksum of two concatenated parts from theirs, without reading the parts; `count` is the size of
+    /// the second in bytes.
     ///
     /// A checksum is a remainder in the ring of polynomials over GF(2). Appending the second part shifts the first one
     /// by its number of bits, which is a multiplication by a power of x.
-    ///
-    /// - Parameters:
-    ///   - first: The checksum of the first part.
-    ///   - second: The checksum of the second part.
-    ///   - count: The size of the second part in bytes.
-    /// - Returns: The checksum of both parts.
     package static func joined(_ first: UInt32, _ second: UInt32, count: Int) -> UInt32 {
         // x to the 8, squared for each binary digit of the count; the highest bit is x to the 0.
         var power: UInt32 = 1 << 23

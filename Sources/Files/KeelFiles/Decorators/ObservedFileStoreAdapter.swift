@@ -219,12 +219,7 @@ private final class ObservedCall: Sendable {
 }
 
 extension FileStoreAdapter {
-    /// Returns an adapter that reports each call to an observer; see ``ObservedFileStoreAdapter``.
-    ///
-    /// - Parameters:
-    ///   - clock: The clock that measures durations.
-    ///   - observer: Called after each call.
-    /// - Returns: The observed adapter.
+    /// Reports each call to an observer, after the call; see ``ObservedFileStoreAdapter``.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (FileStoreObservation) -> Void

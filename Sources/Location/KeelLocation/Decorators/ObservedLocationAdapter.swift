@@ -103,12 +103,7 @@ private final class FixCount: Sendable {
 }
 
 extension LocationAdapter {
-    /// Reports each use; see ``ObservedLocationAdapter``.
-    ///
-    /// - Parameters:
-    ///   - clock: The clock for durations.
-    ///   - observer: Receives each report, on any thread.
-    /// - Returns: The decorated adapter.
+    /// Reports each use to an observer, on any thread; see ``ObservedLocationAdapter``.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (LocationObservation) -> Void

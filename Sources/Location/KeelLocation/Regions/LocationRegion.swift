@@ -56,11 +56,6 @@ public struct RegionEvent: Hashable, Sendable {
     public let fix: LocationFix
 
     /// Creates an event, for tests.
-    ///
-    /// - Parameters:
-    ///   - kind: The kind of event.
-    ///   - region: The region.
-    ///   - fix: The fix that caused the event.
     public init(_ kind: Kind, _ region: LocationRegion, by fix: LocationFix) {
         self.kind = kind
         self.region = region

@@ -13,11 +13,7 @@ public struct LocationTrack: Sendable {
         /// The reported event.
         public var event: LocationEvent
 
-        /// Creates a step.
-        ///
-        /// - Parameters:
-        ///   - pause: The delay after the previous step.
-        ///   - event: The reported event.
+        /// Creates a step that reports an event, after a pause that follows the previous step.
         public init(after pause: Duration = .zero, _ event: LocationEvent) {
             self.pause = pause
             self.event = event
@@ -40,12 +36,6 @@ public struct LocationTrack: Sendable {
     }
 
     /// Returns a track of fixes at a constant interval, starting immediately.
-    ///
-    /// - Parameters:
-    ///   - fixes: The fixes, in order.
-    ///   - pause: The interval.
-    ///   - repeats: Whether the track repeats.
-    /// - Returns: The track.
     public static func fixes(
         _ fixes: [LocationFix],
         every pause: Duration = .seconds(1),

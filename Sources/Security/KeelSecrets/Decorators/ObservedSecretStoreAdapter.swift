@@ -90,12 +90,7 @@ public struct ObservedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretSt
 }
 
 extension SecretStoreAdapter {
-    /// Returns an adapter that reports each call to an observer; see ``ObservedSecretStoreAdapter``.
-    ///
-    /// - Parameters:
-    ///   - clock: The clock that measures durations.
-    ///   - observer: Called after each call, in the task of the call.
-    /// - Returns: The observed adapter.
+    /// Reports each call to an observer, in the task of the call; see ``ObservedSecretStoreAdapter``.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (SecretStoreObservation) -> Void

@@ -34,17 +34,13 @@ package final class HeldStates<State: Sendable>: Sendable {
 
     deinit { endAll() }
 
-    /// Reads the state of a time, and extends or releases the caller's hold.
+    /// Reads the state of a time, and extends or releases the caller's hold: the duration counts from now, zero
+    /// releases it, and nil leaves it as it is.
+    ///
+    /// Returns nil if the state is not held.
     ///
     /// A hold is extended before the read, so that it cannot expire meanwhile, and released after the read. A read that
     /// fails releases nothing, because the caller may repeat it.
-    ///
-    /// - Parameters:
-    ///   - time: The time of the state.
-    ///   - duration: The duration from now; zero releases the hold, and nil leaves it as it is.
-    ///   - read: The read.
-    /// - Returns: The result of the read; nil if the state is not held.
-    /// - Throws: The error of the read.
     package func read<Value, Failure: Error>(
         at time: Timestamp,
         holdingFor duration: Duration? = nil,

@@ -34,12 +34,7 @@ extension StorageEvaluator {
             self.revision = revision
         }
 
-        /// Creates a commit that follows another.
-        ///
-        /// - Parameters:
-        ///   - last: The store's time of the last commit.
-        ///   - clock: The current time of the clock, which may be wrong.
-        ///   - revision: The revision for the document.
+        /// Creates a commit that follows another, by the current time of a clock that may be wrong.
         public init(after last: Timestamp, clock: Timestamp, revision: Int64 = 0) {
             let clock = min(clock, Self.latest)
             // The microsecond between is that of batches that change nothing, which Google's clients expect to be

@@ -24,14 +24,11 @@ final class FileEvents: @unchecked Sendable {
     private static let queue = DispatchQueue(label: "keel.storage.events", qos: .utility)
     #endif
 
-    /// Starts following a file; nil if there is no such file, or the system cannot report its writes.
+    /// Starts following a file, and tells `onEvent` after each change whether it is gone; nil if there is no such file,
+    /// or the system cannot report its writes.
     ///
     /// On Apple platforms, the file is opened, and closing it drops the process's locks on it: do not use it with a
     /// file that SQLite locks. On Linux, nothing is opened.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - onEvent: Called after a change, with whether the file is gone.
     init?(of path: String, onEvent: @escaping @Sendable (_ isGone: Bool) -> Void) {
         #if os(Linux)
         guard let inotify = try? Inotify(),

@@ -3,24 +3,16 @@ internal import KeelJournal
 extension AnalyticsService {
     // MARK: Events and screens
 
-    /// Tracks an event.
+    /// Tracks an event and returns its id; nil if it was refused.
     ///
     /// Failures are only counted in ``AnalyticsStatus/refused``. Use
     /// ``record(_:)-(AnalyticsEvent)`` to learn the reason.
-    ///
-    /// - Parameter event: The event.
-    /// - Returns: The event's id; nil if it was refused.
     @discardableResult
     public func trackEvent(_ event: AnalyticsEvent) -> AnalyticsRecord.ID? {
         try? tracker.track(TrackedDraft(event)).text
     }
 
-    /// Tracks an event.
-    ///
-    /// - Parameters:
-    ///   - name: The event's name.
-    ///   - parameters: Details of the event.
-    /// - Returns: The event's id; nil if it was refused.
+    /// Tracks an event and returns its id; nil if it was refused.
     @discardableResult
     public func trackEvent(
         _ name: String,
@@ -44,21 +36,13 @@ extension AnalyticsService {
         )
     }
 
-    /// Tracks a view of a screen.
-    ///
-    /// - Parameter screen: The screen.
-    /// - Returns: The record's id; nil if it was refused.
+    /// Tracks a view of a screen and returns the record's id; nil if it was refused.
     @discardableResult
     public func trackScreen(_ screen: AnalyticsScreen) -> AnalyticsRecord.ID? {
         try? tracker.track(TrackedDraft(screen)).text
     }
 
-    /// Tracks a view of a screen.
-    ///
-    /// - Parameters:
-    ///   - name: The screen's name.
-    ///   - parameters: Details of the view.
-    /// - Returns: The record's id; nil if it was refused.
+    /// Tracks a view of a screen and returns the record's id; nil if it was refused.
     @discardableResult
     public func trackScreen(
         _ name: String,
@@ -67,21 +51,13 @@ extension AnalyticsService {
         trackScreen(AnalyticsScreen(name: name, parameters: parameters))
     }
 
-    /// Tracks an event, throwing if it is refused.
-    ///
-    /// - Parameter event: The event.
-    /// - Returns: The event's id.
-    /// - Throws: ``AnalyticsError``.
+    /// Tracks an event and returns its id, throwing if it is refused.
     @discardableResult
     public func record(_ event: AnalyticsEvent) throws(AnalyticsError) -> AnalyticsRecord.ID {
         try tracker.track(TrackedDraft(event)).text
     }
 
-    /// Tracks a view of a screen, throwing if it is refused.
-    ///
-    /// - Parameter screen: The screen.
-    /// - Returns: The record's id.
-    /// - Throws: ``AnalyticsError``.
+    /// Tracks a view of a screen and returns the record's id, throwing if it is refused.
     @discardableResult
     public func record(_ screen: AnalyticsScreen) throws(AnalyticsError) -> AnalyticsRecord.ID {
         try tracker.track(TrackedDraft(screen)).text

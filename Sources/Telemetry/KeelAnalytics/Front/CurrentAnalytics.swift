@@ -5,19 +5,13 @@ extension AnalyticsService {
     public static var current: AnalyticsService? { ofTask }
 }
 
-/// Sets the service that the free functions use, for an operation and its child tasks.
+/// Sets the service that the free functions use, for an operation and its child tasks; with nil, they do nothing.
 ///
 /// ```swift
 /// try await withAnalytics(analytics) { try await app.run() }
 /// ```
 ///
 /// A `Task { }` created inside inherits the service; callbacks of older APIs do not.
-///
-/// - Parameters:
-///   - analytics: The service; with nil, the free functions do nothing.
-///   - operation: The operation.
-/// - Returns: The operation's result.
-/// - Throws: The operation's error.
 public func withAnalytics<Result, Failure: Error>(
     _ analytics: AnalyticsService?,
     operation: () throws(Failure) -> Result
@@ -28,13 +22,8 @@ public func withAnalytics<Result, Failure: Error>(
     return try outcome.get()
 }
 
-/// Sets the service that the free functions use, for an asynchronous operation and its child tasks.
-///
-/// - Parameters:
-///   - analytics: The service; with nil, the free functions do nothing.
-///   - operation: The operation.
-/// - Returns: The operation's result.
-/// - Throws: The operation's error.
+/// Sets the service that the free functions use, for an asynchronous operation and its child tasks; with nil, they do
+/// nothing.
 public func withAnalytics<Result, Failure: Error>(
     _ analytics: AnalyticsService?,
     operation: () async throws(Failure) -> Result

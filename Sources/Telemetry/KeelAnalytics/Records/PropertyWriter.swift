@@ -22,12 +22,7 @@ struct PropertyWriter: Sendable {
 
     init(redactor: Redactor?) { rules = redactor.map(Rules.init) }
 
-    /// Writes a map of properties.
-    ///
-    /// - Parameters:
-    ///   - values: The values.
-    ///   - extra: An additional value, unless its name exists.
-    ///   - writer: The writer.
+    /// Writes a map of properties, and an additional value unless its name exists.
     mutating func write(
         _ values: [String: AnalyticsValue],
         and extra: (name: String, value: AnalyticsValue)? = nil,

@@ -92,12 +92,7 @@ struct ValueRules: Sendable {
 
     // MARK: Writing
 
-    /// Writes the properties as members, sorted by name.
-    ///
-    /// - Parameters:
-    ///   - properties: The properties.
-    ///   - writer: The writer.
-    ///   - taken: Names reserved by the destination, which are omitted.
+    /// Writes the properties as members, sorted by name, without those whose names the destination reserves (`taken`).
     func write(
         _ properties: [String: AnalyticsValue],
         to writer: inout JSONWriter,

@@ -26,13 +26,7 @@ struct GoogleAnalyticsEvent: Sendable {
 struct GoogleAnalyticsForm: Sendable {
     private typealias Limits = VendorLimits.GoogleAnalytics
 
-    /// Returns the event of a record.
-    ///
-    /// - Parameters:
-    ///   - record: The record.
-    ///   - now: The time for the record's age.
-    /// - Returns: The event.
-    /// - Throws: `AnalyticsRejection` for the first violated rule.
+    /// Returns the event of a record, whose age is that at `now`; throws the first violated rule.
     func event(
         of record: AnalyticsRecord,
         now: Date

@@ -49,14 +49,7 @@ public final class LogRecorder: Sendable {
     /// The default recorder with the standard rules, shared by handlers that are given no other.
     public static let standard = LogRecorder()
 
-    /// Makes the record of an event.
-    ///
-    /// - Parameters:
-    ///   - event: The logged event.
-    ///   - label: The label of the logger.
-    ///   - base: The fields of the logger, from ``fields(of:)``.
-    ///   - provided: The metadata of a provider.
-    /// - Returns: The redacted record.
+    /// Makes the redacted record of an event, with the fields of the logger and the metadata of a provider.
     public func record(
         _ event: LogEvent,
         label: String,

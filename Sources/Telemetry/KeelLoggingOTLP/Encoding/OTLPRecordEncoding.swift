@@ -6,11 +6,7 @@ internal import KeelLogging
 internal import Logging
 
 extension ProtobufWriter {
-    /// Writes the fields of a `LogRecord` message.
-    ///
-    /// - Parameters:
-    ///   - record: The record.
-    ///   - id: The record's identifier, the attribute `log.record.uid`.
+    /// Writes the fields of a `LogRecord` message; the id is the attribute `log.record.uid`.
     mutating func logRecord(_ record: LogRecord, id: String) {
         typealias Fields = OTLPFields.LogRecord
         let time = UInt64(clamping: record.time).multipliedReportingOverflow(by: 1000).partialValue

@@ -41,11 +41,7 @@ public struct SecretStoreSubject: Sendable {
     public let features: Features
     let open: @Sendable (Setting) async throws -> any SecretStoreAdapter
 
-    /// Creates a subject.
-    ///
-    /// - Parameters:
-    ///   - features: The features of the store.
-    ///   - open: Opens a store.
+    /// Creates a subject with these features; `open` opens a store.
     public init(
         features: Features,
         open: @escaping @Sendable (Setting) async throws -> any SecretStoreAdapter

@@ -80,14 +80,8 @@ extension StorageError.Code {
 }
 
 extension Document {
-    /// Returns a document for a test, in the form that a store returns.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the document.
-    ///   - fields: The fields of the document.
-    ///   - revision: The number of its revision.
-    ///   - time: The time of its creation and its last change.
-    /// - Returns: The document.
+    /// Returns a document for a test, in the form that a store returns; the time is that of its creation and its last
+    /// change.
     public static func stub(
         _ path: DocumentPath,
         _ fields: DocumentFields = [:],

@@ -46,12 +46,7 @@ struct FileKeyOptions: ParsableArguments {
         return try FileEncryption(keys: try await file.ring(), associatedData: context)
     }
 
-    /// A line that shows how far a file has been read.
-    ///
-    /// - Parameters:
-    ///   - source: The file.
-    ///   - target: Where the result goes.
-    /// - Returns: The line.
+    /// A line that shows how far a file has been read, and where the result goes.
     func progressLine(of source: FilePipe.End, to target: FilePipe.End) -> ProgressLine {
         var size: Int?
         if case .file(let url) = source {

@@ -9,14 +9,8 @@ package struct DocumentDeletion: Sendable {
 
     package init(in adapter: any StorageAdapter) { client = StorageClient(adapter) }
 
-    /// Deletes the documents of a collection.
-    ///
-    /// - Parameters:
-    ///   - collection: The collection.
-    ///   - isRecursive: Whether to delete the collections below the documents too.
-    ///   - onProgress: Called after each page with the number of deleted documents.
-    /// - Returns: The number of deleted documents.
-    /// - Throws: `StorageError`.
+    /// Deletes the documents of a collection, with the collections below them if it is recursive, and returns their
+    /// number; `onProgress` gets the number after each page.
     @discardableResult
     package func delete(
         _ collection: CollectionPath,

@@ -39,11 +39,7 @@ package actor StoreNames {
             .map { $0 }
     }
 
-    /// Returns the fields of the first documents of a collection, including the fields of maps.
-    ///
-    /// - Parameter collection: The collection.
-    /// - Returns: The fields as text, sorted.
-    /// - Throws: `StorageError`.
+    /// Returns the fields of the first documents of a collection as text, sorted, including the fields of maps.
     package func fields(of collection: CollectionPath) async throws(StorageError) -> [String] {
         let now = Date()
         if let known = fields[collection], now.timeIntervalSince(known.date) < Self.memory {

@@ -18,11 +18,7 @@ public struct ModelProperty<Element: ModelRepresentable>: Sendable {
     /// Makes the database condition; nil if the database cannot evaluate it.
     let condition: @Sendable (DocumentFilter.Comparison, DocumentValue, Variable) -> Condition?
 
-    /// Creates a pair of properties.
-    ///
-    /// - Parameters:
-    ///   - property: The property of the element.
-    ///   - modelProperty: The model property with the same value.
+    /// Creates a pair of properties with the same value.
     public init<Value: Equatable & Codable & Sendable>(
         _ property: any KeyPath<Element, Value> & Sendable,
         _ modelProperty: any KeyPath<Element.Model, Value> & Sendable
@@ -31,13 +27,9 @@ public struct ModelProperty<Element: ModelRepresentable>: Sendable {
         condition = { Self.equality(modelProperty, $0, $1, $2) }
     }
 
-    /// Creates a pair of comparable properties.
+    /// Creates a pair of comparable properties with the same value.
     ///
     /// Text is compared only for equality, as databases order text differently from Swift.
-    ///
-    /// - Parameters:
-    ///   - property: The property of the element.
-    ///   - modelProperty: The model property with the same value.
     public init<Value: Comparable & Codable & Sendable>(
         _ property: any KeyPath<Element, Value> & Sendable,
         _ modelProperty: any KeyPath<Element.Model, Value> & Sendable
@@ -90,13 +82,9 @@ public struct ModelProperty<Element: ModelRepresentable>: Sendable {
         }
     }
 
-    /// Creates a pair of optional properties.
+    /// Creates a pair of optional properties with the same value.
     ///
     /// The database compares them with nil and for equality with a value.
-    ///
-    /// - Parameters:
-    ///   - property: The property of the element.
-    ///   - modelProperty: The model property with the same value.
     public init<Value: Comparable & Codable & Sendable>(
         _ property: any KeyPath<Element, Value?> & Sendable,
         _ modelProperty: any KeyPath<Element.Model, Value?> & Sendable

@@ -67,13 +67,7 @@ public struct HTTPTestRequest: Sendable, Hashable {
     /// The secure channel, if there is one.
     public var security: Security?
 
-    /// Creates a request.
-    ///
-    /// - Parameters:
-    ///   - method: The method.
-    ///   - target: The target as the client wrote it.
-    ///   - version: `HTTP/1.1` or `HTTP/2`.
-    ///   - fields: The header fields.
+    /// Creates a request; the target is as the client wrote it, and the version `HTTP/1.1` or `HTTP/2`.
     public init(method: String, target: String, version: String, fields: [Field] = []) {
         self.method = method
         self.target = target
