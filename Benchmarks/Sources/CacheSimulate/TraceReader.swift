@@ -14,13 +14,7 @@ struct TraceReader {
     private var rest: [UInt8] = []
     private var lineNumber = 0
 
-    /// Reads a whole trace.
-    ///
-    /// - Parameters:
-    ///   - path: The file, or `-`.
-    ///   - format: The format.
-    /// - Returns: The trace, with at least one request.
-    /// - Throws: `TraceError`.
+    /// Reads a whole trace, with at least one request, from a file or `-`.
     static func read(_ path: String, _ format: TraceFormat) throws -> Trace {
         let name = path == "-" ? "standard input" : path.split(separator: "/").last.map(String.init)
         var reader = TraceReader(format: format, name: name ?? path)

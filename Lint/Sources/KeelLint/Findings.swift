@@ -29,18 +29,7 @@ public struct Finding: Sendable, Hashable {
     /// For a contract violated indirectly, the path between its ends.
     public var path: [String]
 
-    /// Creates a finding.
-    ///
-    /// - Parameters:
-    ///   - rule: The id of the rule.
-    ///   - severity: The severity.
-    ///   - file: The file, relative to the root.
-    ///   - line: The line, from 1.
-    ///   - column: The column, from 1.
-    ///   - symbol: The declaration or import at fault.
-    ///   - message: The problem.
-    ///   - help: The remedy.
-    ///   - path: The path of an indirect violation.
+    /// Creates a finding; lines and columns begin at 1, and the path is that of an indirect violation.
     public init(
         rule: String,
         severity: Severity = .error,

@@ -45,12 +45,8 @@ public struct CacheClock: Sendable {
         wait = sleep
     }
 
-    /// Returns a cache clock that follows another clock, usually one that a test moves.
-    ///
-    /// - Parameters:
-    ///   - clock: The clock to follow.
-    ///   - start: The time of day at the clock's current instant.
-    /// - Returns: A clock that advances with `clock`.
+    /// Returns a cache clock that follows another clock, usually one that a test moves; it begins at the time of day
+    /// `start`.
     public static func following<C: Clock<Duration>>(
         _ clock: C,
         from start: Date = Date(timeIntervalSince1970: 1_800_000_000)

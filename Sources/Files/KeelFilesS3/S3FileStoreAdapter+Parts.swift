@@ -4,15 +4,8 @@ internal import KeelCore
 internal import KeelFiles
 
 extension S3FileStoreAdapter {
-    /// Uploads a file in parts, several at a time.
-    ///
-    /// - Parameters:
-    ///   - file: The file.
-    ///   - byteCount: The size of each part except the last.
-    ///   - first: The first part.
-    ///   - reader: The reader of the other parts.
-    /// - Returns: The metadata of the new file.
-    /// - Throws: ``S3Failure``; the sent parts are removed, or recorded for another attempt.
+    /// Uploads a file in parts of `byteCount` bytes, several at a time; after an error they are removed, or recorded
+    /// for another attempt.
     func put(
         _ file: S3NewFile,
         inPartsOf byteCount: Int,

@@ -67,14 +67,7 @@ extension S3FileStoreAdapter {
         return try await get(path, field, metadata.version)
     }
 
-    /// Requests the bytes of an object.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - range: The `Range` field; empty for the whole object.
-    ///   - version: The expected version.
-    /// - Returns: The reply, with its body still unread.
-    /// - Throws: ``S3Failure``.
+    /// Requests the bytes of an object, all without a range, and returns the reply with its body still unread.
     func get(
         _ path: FileStorePath,
         _ range: String,

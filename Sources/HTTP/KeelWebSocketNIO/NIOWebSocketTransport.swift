@@ -39,14 +39,9 @@ public struct NIOWebSocketTransport: WebSocketTransport {
     private let tls: SecureContext
     private let clock: any Clock<Duration>
 
-    /// Creates a transport.
+    /// Creates a transport; the identity is for servers that request one, and the clock for timeouts and pings.
     ///
     /// The certificates are read once, when the first secure connection is opened.
-    ///
-    /// - Parameters:
-    ///   - trust: The trusted certificates.
-    ///   - identity: The certificate for servers that request one.
-    ///   - clock: The clock for timeouts and pings.
     public init(
         trust: Trust = .system,
         identity: Identity? = nil,

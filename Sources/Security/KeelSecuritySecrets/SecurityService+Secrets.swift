@@ -10,7 +10,8 @@ public import Foundation
 #endif
 
 extension SecurityService {
-    /// Creates a service with a keyset file whose key is in a secret store, creating both on first use.
+    /// Creates a service with a keyset file, whose key is the secret of `key` in a store, creating both on first use;
+    /// the algorithm is for the keys of a new file.
     ///
     /// ```swift
     /// let security = SecurityService(keysetAt: folder.appending(path: "keys.json"), under: secrets)
@@ -20,12 +21,6 @@ extension SecurityService {
     /// If several tasks and processes start at the same time, one creates the keys and all use them. If the file exists
     /// and the store cannot be read or no longer has the key, each call throws. The file is never replaced by a new
     /// keyset, which could not decrypt existing data.
-    ///
-    /// - Parameters:
-    ///   - url: The file, in a folder of the app.
-    ///   - secrets: The store of the key that the file is encrypted under.
-    ///   - key: The key of that secret.
-    ///   - algorithm: The algorithm of the keys in a new file.
     public init(
         keysetAt url: URL,
         under secrets: SecretStore,

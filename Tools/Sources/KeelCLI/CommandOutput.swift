@@ -72,12 +72,8 @@ struct CommandOutput {
         return lines.map { TextWidth.harmless(String($0)) }.joined(separator: "\n")
     }
 
-    /// Runs a command, writes its error with advice, and ends with the exit code of the error.
-    ///
-    /// - Parameters:
-    ///   - failure: The exit code after an error.
-    ///   - body: The command.
-    /// - Throws: The exit code, unless the command succeeded.
+    /// Runs a command, writes its error with advice, and throws the exit code, which is `failure` after an error,
+    /// unless it succeeded.
     func reporting(
         failure: ToolExit = .failed,
         _ body: () async throws -> ToolExit

@@ -65,14 +65,7 @@ package struct BucketSettings: Sendable {
         )
     }
 
-    /// Returns the adapter of a bucket.
-    ///
-    /// - Parameters:
-    ///   - bucket: The bucket.
-    ///   - credentials: The credentials.
-    ///   - transport: The transport for requests.
-    /// - Returns: The adapter.
-    /// - Throws: `FileStoreError` for invalid settings, or `ToolError` if the provider needs an endpoint.
+    /// Returns the adapter of a bucket; throws for invalid settings, and for a provider that needs an endpoint.
     func adapter(
         _ bucket: String,
         _ credentials: any AWSCredentialsProvider,

@@ -12,12 +12,7 @@ package struct FileEncryption: Sendable {
     private let streams: StreamingEncryption
     private let associatedData: Data
 
-    /// Creates a service for a keyset.
-    ///
-    /// - Parameters:
-    ///   - keyset: A keyset for streams.
-    ///   - associatedData: The associated data of the files.
-    /// - Throws: An error if the keyset is for values.
+    /// Creates a service for a keyset for streams; throws for one for values.
     package init(keyset: Keyset, associatedData: Data) throws {
         streams = try StreamingEncryption(keyset: keyset)
         self.associatedData = associatedData

@@ -12,14 +12,7 @@ final class WebChannelStreams: Sendable {
 
     private let streams: [WebChannelStream]
 
-    /// Opens streams and waits until all of their targets are current.
-    ///
-    /// - Parameters:
-    ///   - count: The number of streams.
-    ///   - server: The server.
-    ///   - atOnce: The number of streams that are opened at the same time.
-    ///   - targets: The first messages of a stream.
-    /// - Throws: If a stream does not become current.
+    /// Opens streams, `atOnce` at a time, and waits until all of their targets are current.
     @concurrent
     init(
         _ count: Int,

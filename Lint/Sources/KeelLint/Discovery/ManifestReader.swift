@@ -15,13 +15,7 @@ package struct PackageTarget: Sendable, Hashable {
 /// folder in `Sources` and `Tests` counts as a target, as in the package manager, and each folder
 /// one level below, if the manifest has its name in quotes and the folder around it has no files.
 package struct ManifestReader: Sendable {
-    /// Returns the targets of several packages, deepest folder first.
-    ///
-    /// - Parameters:
-    ///   - root: The project's folder.
-    ///   - packages: The folders of the packages, relative to the root; empty for the root itself.
-    ///   - files: The project's files.
-    /// - Returns: The targets, with folders relative to the root.
+    /// Returns the targets of several packages, deepest folder first; all folders are relative to the root.
     package static func targets(
         root: String,
         packages: [String],

@@ -53,12 +53,7 @@ public struct BackgroundWork: Sendable {
         parts.append(Part(name: name, limit: finishTimeout, run: run, finish: finish))
     }
 
-    /// Adds work that is done only at the end, such as writing data still in memory.
-    ///
-    /// - Parameters:
-    ///   - name: The part's name.
-    ///   - limit: The time limit, after which the work is canceled.
-    ///   - finish: The work.
+    /// Adds work that is done only at the end, such as writing data still in memory, and is canceled after the limit.
     public mutating func add(
         atEnd name: String,
         within limit: Duration = .seconds(10),

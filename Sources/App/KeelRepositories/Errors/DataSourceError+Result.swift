@@ -1,7 +1,8 @@
 public import KeelHTTP
 
 extension Result where Success == NetworkResponse, Failure == TransportError {
-    /// Decodes a service's response, considering its status.
+    /// Decodes a service's response, or the body of another status as one of `errorBodies`; `EmptyResponse` ignores the
+    /// body.
     ///
     /// The first step of a data source based on results:
     ///
@@ -10,12 +11,6 @@ extension Result where Success == NetworkResponse, Failure == TransportError {
     ///     await users.response(to: .user(id: id)).value(as: UserDTO.self).toDomain()
     /// }
     /// ```
-    ///
-    /// - Parameters:
-    ///   - type: The type of a successful response's body; `EmptyResponse` ignores it.
-    ///   - coding: The service's JSON conventions.
-    ///   - errorBodies: The types for the bodies of other responses.
-    /// - Returns: The value, or the data source's error.
     public func value<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
         coding: JSONCoding = .standard,

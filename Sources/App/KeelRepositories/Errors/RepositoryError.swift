@@ -61,16 +61,11 @@ public struct RepositoryError: KeelError {
 }
 
 extension RepositoryError {
-    /// Runs an operation of a repository, a data source or a store, mapping its error to the app's.
+    /// Runs an operation of a repository, a data source or a store, and makes the app's error of its error, usually
+    /// with an initializer.
     ///
     /// The closure needs no signature: any error becomes a ``RepositoryError`` first. An error of
     /// the app's own type is thrown unchanged.
-    ///
-    /// - Parameters:
-    ///   - failure: Makes the app's error, usually its initializer.
-    ///   - operation: The operation.
-    /// - Returns: The operation's result.
-    /// - Throws: The app's error.
     public static func mapped<Value, Failure: Error, Cause: Error>(
         to failure: (RepositoryError) -> Failure,
         _ operation: () async throws(Cause) -> Value

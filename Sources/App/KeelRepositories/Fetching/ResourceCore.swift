@@ -76,14 +76,8 @@ final class ResourceCore: Sendable {
         epochs.withLock { epochs in for tag in tags { epochs[tag, default: 0] += 1 } }
     }
 
-    /// Changes copies on the device, while no fetched value is being kept.
-    ///
-    /// - Parameters:
-    ///   - tags: The tags to invalidate afterwards.
-    ///   - changes: The tags of resources whose copies change.
-    ///   - body: Changes the copies.
-    /// - Returns: The body's result.
-    /// - Throws: Errors of the body and of the ledger.
+    /// Changes copies on the device, of resources with the tags `changes`, while no fetched value is being kept, and
+    /// invalidates `tags` afterwards.
     func write<Value>(
         invalidating tags: Set<String> = [],
         changing changes: Set<String> = [],

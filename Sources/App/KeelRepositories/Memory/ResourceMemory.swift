@@ -82,14 +82,7 @@ public final class ResourceMemory: Sendable {
         return isHit ? found : nil
     }
 
-    /// Reads a resource and caches it, merging concurrent calls.
-    ///
-    /// - Parameters:
-    ///   - resource: The resource.
-    ///   - scopes: The scopes for changes to it.
-    ///   - read: Reads it.
-    /// - Returns: The copy.
-    /// - Throws: The error of reading.
+    /// Reads a resource and caches it under the scopes for changes to it, merging concurrent calls.
     func load<Value>(
         _ resource: Resource<Value>,
         following scopes: [StoreScope],

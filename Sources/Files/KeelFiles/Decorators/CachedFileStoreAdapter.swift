@@ -127,12 +127,8 @@ public struct CachedFileStoreAdapter<
 }
 
 extension FileStoreAdapter {
-    /// Returns an adapter that caches files in a fast store; see ``CachedFileStoreAdapter``.
-    ///
-    /// - Parameters:
-    ///   - cache: The fast store, which must support attributes.
-    ///   - limit: The maximum size of a cached file in bytes.
-    /// - Returns: The caching adapter.
+    /// Caches files of at most `limit` bytes in a fast store, which must support attributes; see
+    /// ``CachedFileStoreAdapter``.
     public func cached<Cache: FileStoreAdapter>(
         in cache: Cache,
         upTo limit: Int = FileStore.defaultLimit

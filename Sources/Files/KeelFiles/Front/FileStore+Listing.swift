@@ -28,12 +28,8 @@ extension FileStore {
         )
     }
 
-    /// Returns all files in a folder and its subfolders, loading pages on demand.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder.
-    ///   - pageSize: The number of files per page.
-    /// - Returns: The files, in byte order of the paths.
+    /// Returns all files in a folder and its subfolders, in byte order of the paths, loading pages of `pageSize` files
+    /// on demand.
     public func files(
         in folder: FileStoreFolder = .root,
         pageSize: Int = FileListRequest.maximumLimit

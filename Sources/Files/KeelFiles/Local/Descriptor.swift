@@ -124,12 +124,7 @@ final class Descriptor: Sendable {
 
     // MARK: Reading
 
-    /// Returns an extended attribute of the open file, or nil if it has none of that name.
-    ///
-    /// - Parameters:
-    ///   - name: The attribute.
-    ///   - limit: The maximum size of the attribute in bytes.
-    /// - Returns: The bytes of the attribute.
+    /// Returns an extended attribute of the open file, of at most `limit` bytes, or nil if it has none of that name.
     func attribute(_ name: String, upTo limit: Int) -> [UInt8]? {
         // Most attributes fit here; a longer one is read again.
         for capacity in [256, limit] {

@@ -41,12 +41,7 @@ package final class FolderTrace: Sendable {
 
     package var steps: [FolderStep] { recorded.withLock { $0 } }
 
-    /// Sets the label of a recorded step on a file.
-    ///
-    /// - Parameters:
-    ///   - bytes: The label.
-    ///   - file: The descriptor of the file, which is open for writing.
-    /// - Returns: Whether the label was set.
+    /// Sets the label of a recorded step on a file that is open for writing, and returns whether that succeeded.
     package static func `repeat`(label bytes: [UInt8], on file: Int32) -> Bool {
         // `Descriptor` closes its file, so it gets a duplicate.
         Descriptor(dup(file)).setAttribute(FileLabel.name, bytes) == 0

@@ -202,14 +202,8 @@ struct S3Upload: Sendable {
 
     // MARK: Completing and aborting
 
-    /// Completes the upload, creating the file from its parts.
-    ///
-    /// - Parameters:
-    ///   - parts: The parts, in order.
-    ///   - condition: The fields of the condition.
-    ///   - checksum: The checksum of all bytes, for the server to verify.
-    /// - Returns: The head of the reply, and the entity tag of the file.
-    /// - Throws: ``S3Failure``.
+    /// Completes the upload, creating the file from its parts, whose checksum the server verifies, and returns the
+    /// entity tag.
     func complete(
         _ parts: [S3Part],
         _ condition: [(name: String, value: String)],

@@ -13,13 +13,7 @@ struct XMLElement: Sendable {
 
     func all(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
 
-    /// Parses a document.
-    ///
-    /// - Parameters:
-    ///   - bytes: The document, in UTF-8.
-    ///   - deepest: The maximum nesting depth.
-    ///   - most: The maximum number of elements.
-    /// - Throws: ``XMLFlaw``.
+    /// Parses a document in UTF-8 of at most this depth and number of elements.
     init(
         parsing bytes: [UInt8],
         deepest: Int = 16,

@@ -118,7 +118,7 @@ struct BackgroundUpload: Sendable {
 }
 
 extension ResumableUpload {
-    /// Sends the missing bytes through the system.
+    /// Sends the missing bytes through the system; the server keeps what was sent before an error.
     ///
     /// Each piece is one request that the system performs, with all missing bytes unless the server
     /// wants less; ``Configuration/pieceByteCount`` is ignored. The rest of a file is first copied
@@ -131,12 +131,6 @@ extension ResumableUpload {
     ///
     /// The system repeats requests on its own if the network fails. A piece has an offset that the
     /// server compares; the plain request of ``Fallback/sendPlainRequest`` may arrive twice.
-    ///
-    /// - Parameters:
-    ///   - session: The background session.
-    ///   - observer: An observer of the run.
-    /// - Returns: A summary of the run.
-    /// - Throws: ``TransferError``; the server keeps the bytes that were sent.
     @discardableResult @concurrent
     public func run(
         in session: BackgroundTransferSession,

@@ -45,12 +45,7 @@ public struct LocationCapabilities: Hashable, Sendable {
     /// Why the source cannot be used now, as far as known without trying; nil if it can.
     public var problem: LocationError.Code?
 
-    /// Creates a description of a source.
-    ///
-    /// - Parameters:
-    ///   - kind: The kind of the source.
-    ///   - features: The features of the source.
-    ///   - problem: Why the source cannot be used now.
+    /// Creates a description of a source; the problem is the reason why it cannot be used now.
     public init(kind: Kind, features: Features = [], problem: LocationError.Code? = nil) {
         self.kind = kind
         self.features = features

@@ -103,13 +103,7 @@ public final class KeyRing: Sendable {
         try nextKey().seal(data, associatedData)
     }
 
-    /// Decrypts data that was encrypted with any enabled key.
-    ///
-    /// - Parameters:
-    ///   - data: The result of ``encrypt(_:associatedData:)``.
-    ///   - associatedData: The associated data passed to that call.
-    /// - Returns: The plaintext.
-    /// - Throws: `decryptionFailed` for anything else.
+    /// Decrypts the result of ``encrypt(_:associatedData:)`` with any enabled key, or throws `decryptionFailed`.
     public func decrypt(
         _ data: Data,
         associatedData: some DataProtocol

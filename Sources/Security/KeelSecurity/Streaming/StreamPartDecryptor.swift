@@ -21,13 +21,8 @@ package struct StreamPartDecryptor: Sendable {
     private var index: Int
     private var waiting = Data()
 
-    /// Creates a decryptor with the ciphers that fit the stream's header.
-    ///
-    /// - Parameters:
-    ///   - ciphers: The ciphers, all with the same layout.
-    ///   - layout: The positions of the segments.
-    ///   - range: The plaintext range; not empty.
-    ///   - size: The size of the encrypted stream.
+    /// Creates a decryptor of a plaintext range, which is not empty, with the ciphers that fit the header of a stream
+    /// of this size.
     init(_ ciphers: [SegmentCipher], _ layout: SegmentLayout, range: Range<Int>, size: Int) {
         self.ciphers = ciphers
         self.layout = layout

@@ -17,14 +17,7 @@ final class DeliveryRight: Sendable {
     /// Orders the calls of ``take()``, which must not hold the state: a tracker's lock may be held above it.
     private let turn = Mutex(())
 
-    /// Creates the right of a service.
-    ///
-    /// - Parameters:
-    ///   - lock: The lock of the folder; nil if another service holds it.
-    ///   - tracker: The tracker of the service.
-    ///   - folder: The folder.
-    ///   - files: The file system.
-    /// - Throws: `JournalError` if the destinations cannot be opened.
+    /// Creates the right of a service; the lock is nil if another service holds it.
     init(
         _ lock: (any FileLock)?,
         of tracker: Tracker,

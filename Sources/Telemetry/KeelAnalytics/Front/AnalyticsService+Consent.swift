@@ -44,12 +44,9 @@ extension AnalyticsService {
         if let failure { throw failure }
     }
 
-    /// Withdraws consent to a purpose.
+    /// Withdraws consent to a purpose, and keeps or drops the undelivered events.
     ///
-    /// - Parameters:
-    ///   - purpose: The purpose.
-    ///   - events: The treatment of undelivered events.
-    /// - Throws: ``AnalyticsError``, as ``denyConsent(for:)`` does.
+    /// It throws as ``denyConsent(for:)`` does.
     public func revokeConsent(
         for purpose: ConsentPurpose,
         events: RevocationPolicy = .purge

@@ -41,14 +41,7 @@ struct VendorClient: Sendable {
 
     var time: Date { now() }
 
-    /// Posts JSON and waits for the response.
-    ///
-    /// - Parameters:
-    ///   - body: The JSON.
-    ///   - path: The path relative to the host.
-    ///   - query: The query.
-    ///   - authorization: The value of the `Authorization` field.
-    /// - Returns: The response, whatever its status, or the outcome of a failed exchange.
+    /// Posts JSON and returns the response, whatever its status, or the outcome of a failed exchange.
     func post(
         _ body: [UInt8],
         to path: EndpointPath,
@@ -67,16 +60,8 @@ struct VendorClient: Sendable {
         }
     }
 
-    /// Encodes a batch, posts it in one request, and judges the response.
-    ///
-    /// - Parameters:
-    ///   - batch: The records.
-    ///   - form: Encodes a record.
-    ///   - path: The path relative to the host.
-    ///   - authorization: The value of the `Authorization` field.
-    ///   - body: Returns the JSON of the encoded records.
-    ///   - judge: Returns the outcome of a successful response for the encoded records.
-    /// - Returns: The outcome.
+    /// Encodes each record of a batch with `form` and all with `body`, posts them in one request, and has `judge` judge
+    /// a successful response.
     func deliver<Form>(
         _ batch: [AnalyticsRecord],
         as form: (AnalyticsRecord) throws(AnalyticsRejection) -> Form,

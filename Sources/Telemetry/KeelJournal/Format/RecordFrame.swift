@@ -74,15 +74,7 @@ enum RecordFrame {
         case needs(Int)
     }
 
-    /// Inspects the frame at an offset.
-    ///
-    /// - Parameters:
-    ///   - bytes: A range of the segment.
-    ///   - start: The offset in the segment at which the range begins.
-    ///   - offset: The offset in the segment.
-    ///   - segment: The segment's id.
-    ///   - limit: The maximum content length.
-    /// - Returns: The finding.
+    /// Inspects the frame at an offset in a segment, of which `bytes` is the range that begins at `start`.
     static func look(
         _ bytes: UnsafeRawBufferPointer,
         from start: Int,

@@ -37,12 +37,8 @@ struct FieldPieces: ~Copyable, @unchecked Sendable {
         count = 0
     }
 
-    /// Adds a field, replacing an earlier one with the same name.
-    ///
-    /// - Parameters:
-    ///   - name: A name without characters to escape.
-    ///   - value: The value.
-    /// - Returns: Whether there was room.
+    /// Adds a field whose name has no characters to escape, replacing an earlier one, and returns whether there was
+    /// room.
     mutating func add(
         _ name: UnsafeBufferPointer<UInt8>,
         _ value: UnsafeBufferPointer<UInt8>

@@ -29,14 +29,7 @@ public struct OutputLogHandler<Output: LogOutput>: LogHandler {
     private let direct: (any DirectLogOutput)?
     private let output: Output
 
-    /// Creates a handler.
-    ///
-    /// - Parameters:
-    ///   - label: The label of the logger.
-    ///   - output: The output for the records.
-    ///   - level: The lowest level that is logged.
-    ///   - recorder: The recorder that makes and redacts the records.
-    ///   - metadataProvider: A provider of metadata for each record.
+    /// Creates a handler that logs from `level` on; the recorder makes and redacts the records.
     public init(
         label: String,
         output: Output,

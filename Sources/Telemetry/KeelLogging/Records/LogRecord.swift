@@ -26,20 +26,9 @@ public struct LogRecord: Sendable, Hashable {
     /// The line of the log statement.
     public var line: UInt
 
-    /// Creates a record.
+    /// Creates a record; the time is in microseconds since 1970, and the fields are in ascending order of unique names.
     ///
     /// The texts are not redacted; ``LogRecorder`` does that.
-    ///
-    /// - Parameters:
-    ///   - time: The time in microseconds since 1970.
-    ///   - level: The level.
-    ///   - label: The label of the logger.
-    ///   - message: The message.
-    ///   - fields: The fields, in ascending order of unique names.
-    ///   - source: The module of the log statement.
-    ///   - file: The file of the log statement.
-    ///   - function: The function of the log statement.
-    ///   - line: The line of the log statement.
     public init(
         time: Int64,
         level: Logger.Level,

@@ -84,12 +84,7 @@ public struct LocationAdapterSubject: Sendable {
     public let limit: Duration
     let open: @Sendable (Setting) async throws -> Source
 
-    /// Creates a subject.
-    ///
-    /// - Parameters:
-    ///   - features: The features of the source.
-    ///   - limit: The time that a check waits for an event before it fails.
-    ///   - open: Opens a source.
+    /// Creates a subject; a check that waits longer than the limit for an event fails.
     public init(
         features: Features,
         limit: Duration = .seconds(30),

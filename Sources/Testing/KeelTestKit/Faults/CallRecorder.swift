@@ -69,15 +69,9 @@ public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
         if case .fail(let error)? = try await reaction(to: call) { throw error }
     }
 
-    /// Records a call and returns the scripted answer, or else the usual one.
+    /// Records a call and returns the scripted answer, or else that of `usual`.
     ///
     /// A scripted answer that is not a `Value` stops the program.
-    ///
-    /// - Parameters:
-    ///   - call: The call.
-    ///   - usual: Returns the answer if none is scripted for this call.
-    /// - Returns: The answer.
-    /// - Throws: The scripted error, or the error of `usual`.
     public func answer<Value>(
         _ call: Call,
         otherwise usual: () async throws(Failure) -> Value
@@ -89,15 +83,9 @@ public struct CallRecorder<Call: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Records a call of a synchronous function and returns its answer.
+    /// Records a call of a synchronous function and returns the scripted answer, or else that of `usual`.
     ///
     /// Delays are skipped. A scripted answer that is not a `Value` stops the program.
-    ///
-    /// - Parameters:
-    ///   - call: The call.
-    ///   - usual: Returns the answer if none is scripted for this call.
-    /// - Returns: The answer.
-    /// - Throws: The scripted error, or the error of `usual`.
     public func answerAtOnce<Value>(
         _ call: Call,
         otherwise usual: () throws(Failure) -> Value

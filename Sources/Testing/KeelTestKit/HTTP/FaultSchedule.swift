@@ -9,14 +9,7 @@ public struct FaultSchedule: Sendable, Hashable, CustomStringConvertible {
     /// Creates a schedule.
     public init(_ faults: [Fault?]) { self.faults = faults }
 
-    /// Draws a random schedule.
-    ///
-    /// - Parameters:
-    ///   - count: The number of requests.
-    ///   - rate: The share of requests that meet a fault, from 0 to 1.
-    ///   - faults: The faults to draw from.
-    ///   - generator: The source of randomness.
-    /// - Returns: A schedule with `count` entries.
+    /// Draws a random schedule of `count` entries, of which the share `rate`, from 0 to 1, are faults.
     public static func random(
         _ count: Int,
         rate: Double,

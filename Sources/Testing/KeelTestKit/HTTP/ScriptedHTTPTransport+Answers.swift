@@ -82,14 +82,7 @@ extension ScriptedHTTPTransport.Answer {
 }
 
 extension ScriptedHTTPTransport.Answer {
-    /// Makes a response with a value as JSON.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - status: The status.
-    ///   - headers: Further header fields.
-    ///   - coding: The service's JSON conventions.
-    /// - Returns: The answer.
+    /// Makes a response with a value as JSON in the service's conventions, and further header fields.
     public static func value(
         _ value: some Encodable & Sendable,
         status: HTTPResponse.Status = .ok,

@@ -43,12 +43,7 @@ extension ScriptedHTTPTransport {
         }
     }
 
-    /// Answers all calls with a method and a path.
-    ///
-    /// - Parameters:
-    ///   - method: The method.
-    ///   - template: The whole path; `{name}` matches one nonempty segment.
-    ///   - answer: Returns the answer to a matching call.
+    /// Answers all calls with a method and a whole path, in which `{name}` matches one nonempty segment.
     public func on(
         _ method: HTTPRequest.Method,
         _ template: String,

@@ -32,12 +32,7 @@ public final class SimulatedOrigin: HTTPTransport {
         .streamingUpload, .trailers, .rawContentCoding, .connectionInfo,
     ]
 
-    /// Creates an origin.
-    ///
-    /// - Parameters:
-    ///   - schedule: The faults of the requests.
-    ///   - latency: The delay of each response.
-    ///   - clock: The clock that measures delays.
+    /// Creates an origin whose requests meet the scheduled faults, and whose responses are delayed by the latency.
     public init(
         _ schedule: FaultSchedule = FaultSchedule([]),
         latency: Duration = .milliseconds(20),

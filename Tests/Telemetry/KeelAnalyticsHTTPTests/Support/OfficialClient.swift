@@ -16,14 +16,7 @@ enum OfficialClient {
         SKIPPED: KEEL_PYTHON names no Python with the vendors' packages; see Scripts/setup.sh
         """
 
-    /// Makes a vendor's client send all that it can to a server, over a real socket.
-    ///
-    /// - Parameters:
-    ///   - vendor: The vendor's name in the script.
-    ///   - key: The client's key.
-    ///   - server: The server.
-    /// - Returns: The script's exit code and output.
-    /// - Throws: An error if the client cannot be started.
+    /// Makes a vendor's client, by its name in the script, send all that it can to a server, over a real socket.
     static func send(
         _ vendor: String,
         key: String,

@@ -11,16 +11,8 @@ public struct RepositoryLog: Sendable {
     /// Creates a log.
     public init(_ logger: Logger) { self.logger = logger }
 
-    /// Runs an operation and logs it.
-    ///
-    /// - Parameters:
-    ///   - operation: The name in the log, such as `restaurants.search`.
-    ///   - level: The level of a success.
-    ///   - subject: The subject of the operation.
-    ///   - outcome: Describes the result for the log.
-    ///   - body: The operation.
-    /// - Returns: The result of the operation.
-    /// - Throws: The error of the operation.
+    /// Runs an operation and logs it by a name such as `restaurants.search`, with its subject and, at `level`, its
+    /// outcome.
     func run<Value>(
         _ operation: String,
         _ level: Logger.Level = .debug,

@@ -7,16 +7,11 @@ public import Foundation
 #endif
 
 extension AnalyticsServerDouble {
-    /// Mixpanel's ingestion: `POST /import`, `/track` and `/engage`, as JSON or as an HTML form.
+    /// Mixpanel's ingestion: `POST /import`, which accepts the secret in place of the token, `/track` and `/engage`, as
+    /// JSON or as an HTML form.
     ///
     /// `/import` accepts the valid events of a request and lists the others, with status 400. Events are deduplicated
     /// by name, time, user and `$insert_id`.
-    ///
-    /// - Parameters:
-    ///   - token: The project's token.
-    ///   - secret: A secret that `/import` accepts in place of the token.
-    ///   - now: Returns the server's time.
-    /// - Returns: The double.
     public static func mixpanel(
         token: String,
         secret: String? = nil,

@@ -67,12 +67,6 @@ public struct RecordingHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
 
 extension HTTPTransport {
     /// Records exchanges; see ``RecordingHTTPTransport``.
-    ///
-    /// - Parameters:
-    ///   - rules: The rules for the contents of the recording.
-    ///   - clock: The clock that measures durations.
-    ///   - now: Returns the time of day.
-    /// - Returns: The decorated transport.
     public func recording(
         rules: RecordingRules = RecordingRules(),
         clock: any Clock<Duration> = ContinuousClock(),
