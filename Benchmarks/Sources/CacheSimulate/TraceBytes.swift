@@ -4,12 +4,7 @@ internal import Foundation
 enum TraceBytes {
     private static let pieceSize = 1 << 16
 
-    /// Reads everything once.
-    ///
-    /// - Parameters:
-    ///   - path: The file, or `-`.
-    ///   - body: Receives the next piece.
-    /// - Throws: `TraceError`, or an error of `body`.
+    /// Reads a file, or `-`, once, and passes each piece to `body`.
     static func forEachPiece(of path: String, _ body: (Data) throws -> Void) throws {
         let input = try open(path)
         guard let first = try next(input) else {

@@ -9,15 +9,10 @@ public enum PolicyName: String, CaseIterable, Sendable {
     case keel
     case optimal
 
-    /// Returns the share of a trace's requests that a cache of `capacity` keys answers.
+    /// Returns the share of a trace's requests, from 0 to 1, that a cache of `capacity` keys answers; 0 for an empty
+    /// trace.
     ///
     /// Every request counts, including those that fill the cache, and every key has the same weight.
-    ///
-    /// - Parameters:
-    ///   - trace: The requests.
-    ///   - capacity: The number of keys that fit in the cache, at least 1.
-    ///   - seed: The seed of randomized policies.
-    /// - Returns: The hit ratio from 0 to 1; 0 for an empty trace.
     public func hitRatio(on trace: Trace, capacity: Int, seed: UInt64 = 1) -> Double {
         let keyCount = trace.keyCount
         return switch self {

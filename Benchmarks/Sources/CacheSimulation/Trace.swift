@@ -9,8 +9,6 @@ public struct Trace: Sendable {
     private var numbers: [UInt64: Int32] = [:]
 
     /// Creates a trace without requests.
-    ///
-    /// - Parameter name: The name in tables.
     public init(name: String) { self.name = name }
 
     /// Adds a request.

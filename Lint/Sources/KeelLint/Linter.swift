@@ -22,10 +22,6 @@ public struct Linter: Sendable {
     public var usesBaseline = true
 
     /// Creates a linter.
-    ///
-    /// - Parameters:
-    ///   - root: The project's folder.
-    ///   - configurationFile: The configuration file; nil for `keel-lint.yml` in the root.
     public init(root: String, configurationFile: String? = nil) {
         self.root = root
         self.configurationFile = configurationFile

@@ -152,13 +152,8 @@ extension FileStoreError.Code {
 }
 
 extension FileStoreError {
-    /// Creates the error for a failed system call on a file.
-    ///
-    /// - Parameters:
-    ///   - call: The system call, such as `renameat`.
-    ///   - path: The path of the file.
-    ///   - code: The code to use unless the error number has a more specific one.
-    ///   - number: The error number, `errno`.
+    /// Creates the error for a failed system call, such as `renameat`, on a file; the code is for error numbers without
+    /// a more specific one.
     init(_ call: String, _ path: String, _ code: Code, number: Int32) {
         let cause = FileSystemError(call, path, number: number)
         let meaning: Code =

@@ -87,11 +87,6 @@ public struct DecompressionLimits: Sendable, Hashable {
     public var total: Int64?
 
     /// Creates limits.
-    ///
-    /// - Parameters:
-    ///   - ratio: The maximum ratio of a body's size to its compressed size.
-    ///   - allowance: The size in bytes allowed whatever the ratio.
-    ///   - total: The maximum size of a body in bytes.
     public init(ratio: Int = 200, allowance: Int64 = 1024 * 1024, total: Int64? = nil) {
         self.ratio = ratio
         self.allowance = allowance

@@ -44,11 +44,6 @@ struct AutobahnSuite {
     private let configuration: WebSocketConfiguration
 
     /// Creates the client's side of the suite.
-    ///
-    /// - Parameters:
-    ///   - base: The address of the server.
-    ///   - agent: The name that the report gives the client.
-    ///   - transport: What opens connections.
     init(base: URLComponents, agent: String, transport: any WebSocketTransport) {
         self.base = base
         self.agent = agent

@@ -50,13 +50,7 @@ package enum SecretPrompt {
         return text
     }
 
-    /// Asks at the terminal twice, for a new secret.
-    ///
-    /// - Parameters:
-    ///   - question: The prompt.
-    ///   - advice: The remedy without a terminal.
-    /// - Returns: The secret.
-    /// - Throws: An error if the entries differ, and the errors of ``ask(_:advice:)``.
+    /// Asks at the terminal twice, for a new secret; throws if the entries differ, and as ``ask(_:advice:)``.
     package static func askTwice(_ question: String, advice: String) throws -> String {
         let first = try ask(question, advice: advice)
         guard try ask("\(question) again", advice: advice) == first else {
@@ -65,15 +59,9 @@ package enum SecretPrompt {
         return first
     }
 
-    /// Reads a secret from standard input, or asks for it at a terminal.
+    /// Reads a secret of at most `limit` bytes from standard input, or asks for it at a terminal.
     ///
     /// A final line end is removed, since nearly every program writes one.
-    ///
-    /// - Parameters:
-    ///   - question: The prompt at a terminal.
-    ///   - limit: The maximum number of bytes.
-    /// - Returns: The bytes.
-    /// - Throws: An error if there is no input.
     package static func secret(_ question: String, limit: Int) throws -> Data {
         if isatty(STDIN_FILENO) == 1 { return Data(try ask(question).utf8) }
         // One byte more than the limit with a line end, so that a longer secret is refused.

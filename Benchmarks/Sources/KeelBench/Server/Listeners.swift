@@ -12,12 +12,6 @@ final class Listeners: Sendable {
     private let arrivals: Arrivals
 
     /// Opens connections one after the other, each once the previous response has begun.
-    ///
-    /// - Parameters:
-    ///   - count: The number of connections.
-    ///   - port: The server's port.
-    ///   - target: The request target of each connection.
-    /// - Throws: If the server does not answer.
     @concurrent
     init(_ count: Int, at port: Int, target: String) async throws {
         let arrivals = Arrivals()

@@ -17,12 +17,7 @@ public final class SearchModel {
     private let clock: any Clock<Duration>
     private let useCases: UseCases
 
-    /// Creates a search.
-    ///
-    /// - Parameters:
-    ///   - session: The session of the user.
-    ///   - pause: The time without typing after which the search starts.
-    ///   - clock: The clock for the pause.
+    /// Creates a search, which starts after a pause in typing.
     public init(
         _ session: SessionModel,
         pause: Duration = .milliseconds(300),

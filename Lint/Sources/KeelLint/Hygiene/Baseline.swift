@@ -13,11 +13,6 @@ public struct Baseline: Sendable, Hashable {
         public var symbol: String
 
         /// Creates a key.
-        ///
-        /// - Parameters:
-        ///   - rule: The id of the rule.
-        ///   - file: The file, relative to the root.
-        ///   - symbol: The declaration or import at fault.
         public init(rule: String, file: String, symbol: String) {
             self.rule = rule
             self.file = file

@@ -50,13 +50,6 @@ public struct KeelObservation: Sendable, Hashable {
     public var isWarning: Bool
 
     /// Creates an observation of a custom part.
-    ///
-    /// - Parameters:
-    ///   - area: The area.
-    ///   - operation: The call or incident.
-    ///   - duration: The duration.
-    ///   - details: Counts and names, but no values.
-    ///   - failure: The code of the error; nil after a success.
     public init(
         _ area: Area,
         _ operation: String,

@@ -38,8 +38,6 @@ extension DiskCacheTier {
         package var openFileCount = 64
 
         /// Creates settings.
-        ///
-        /// - Parameter byteLimit: The maximum number of bytes on disk.
         public init(byteLimit: Int = 256 << 20) { self.byteLimit = byteLimit }
 
         var usedSegmentByteCount: Int {

@@ -40,13 +40,8 @@ package final class Inotify: @unchecked Sendable {
         if let source { source.cancel() } else { close(descriptor) }
     }
 
-    /// Watches a file or folder.
-    ///
-    /// - Parameters:
-    ///   - path: The file or folder.
-    ///   - mask: The kinds of changes to report, as a mask of inotify(7).
-    /// - Returns: The number that identifies its events.
-    /// - Throws: The system's error.
+    /// Watches a file or folder for kinds of changes, a mask of inotify(7), and returns the number that identifies its
+    /// events.
     package func watch(_ path: String, for mask: UInt32) throws(FileSystemError) -> Int32 {
         let watch = inotify_add_watch(descriptor, path, mask)
         guard watch >= 0 else {

@@ -69,7 +69,5 @@ public struct LocationRequest: Sendable, Hashable {
     public var desiredAccuracy: Double?
 
     /// Creates a request.
-    ///
-    /// - Parameter desiredAccuracy: The sufficient accuracy in meters; nil requests the best.
     public init(desiredAccuracy: Double? = nil) { self.desiredAccuracy = desiredAccuracy }
 }

@@ -6,8 +6,6 @@ public struct LocationCapabilities: Hashable, Sendable {
         public let name: String
 
         /// Creates a kind, for an adapter outside of Keel.
-        ///
-        /// - Parameter name: The kind's name.
         public init(name: String) { self.name = name }
 
         public var description: String { name }

@@ -30,13 +30,6 @@ public struct LocationService: Sendable {
         public var now: @Sendable () -> Date
 
         /// Creates a configuration.
-        ///
-        /// - Parameters:
-        ///   - desiredAccuracy: The sufficient accuracy in meters; nil requests the best.
-        ///   - staleAfter: The age at which the last fix becomes stale.
-        ///   - lostAfter: The age at which the position counts as lost.
-        ///   - clock: The clock for ages and time limits.
-        ///   - now: Returns the time of day.
         public init(
             desiredAccuracy: Double? = nil,
             staleAfter: Duration = .seconds(10),

@@ -21,14 +21,6 @@ extension GPSDLocationAdapter {
         public var stallTimeout: Duration
 
         /// Creates a configuration.
-        ///
-        /// - Parameters:
-        ///   - host: The host name or address.
-        ///   - port: The TCP port.
-        ///   - device: The receiver to listen to; nil for all.
-        ///   - reconnection: The delays before reconnecting.
-        ///   - connectTimeout: The time limit for connecting.
-        ///   - stallTimeout: The silence after which gpsd is polled.
         public init(
             host: String = "127.0.0.1",
             port: UInt16 = 2947,

@@ -114,11 +114,6 @@ public struct RetryingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
 
 extension StorageAdapter {
     /// Retries calls after transient failures; see ``RetryingStorageAdapter``.
-    ///
-    /// - Parameters:
-    ///   - policy: The number of attempts and the pauses between them.
-    ///   - clock: The clock for pauses.
-    /// - Returns: The decorated adapter.
     public func retrying(
         _ policy: RetryPolicy,
         clock: any Clock<Duration> = ContinuousClock()

@@ -46,10 +46,6 @@ public struct AnalyticsRejection: Error, Sendable, Hashable, CustomStringConvert
     public let detail: String
 
     /// Creates a rejection.
-    ///
-    /// - Parameters:
-    ///   - reason: A stable name for counters.
-    ///   - detail: A description of the flaw, without values of properties.
     public init(_ reason: String, _ detail: String) {
         self.reason = reason
         self.detail = detail

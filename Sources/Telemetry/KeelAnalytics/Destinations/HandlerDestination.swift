@@ -21,13 +21,8 @@ public struct HandlerDestination: AnalyticsDestination {
         }
     }
 
-    /// Creates a destination whose closure returns the outcome of a batch.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - guarantee: The effect of a repeated delivery.
-    ///   - limits: The maximum size of a batch; every record counts as one byte.
-    ///   - handler: Delivers a batch.
+    /// Creates a destination whose closure returns the outcome of a batch; every record counts as one byte of the
+    /// limits.
     public init(
         _ name: String,
         guarantee: DeliveryGuarantee = .atLeastOnce,

@@ -44,12 +44,7 @@ public struct ObservedDestination<Upstream: AnalyticsDestination>: AnalyticsDest
 }
 
 extension AnalyticsDestination {
-    /// Reports each delivery; see ``ObservedDestination``.
-    ///
-    /// - Parameters:
-    ///   - clock: The clock for durations.
-    ///   - report: Called after each delivery; it must not block.
-    /// - Returns: The decorated destination.
+    /// Reports each delivery, after it, to a closure that must not block; see ``ObservedDestination``.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         _ report: @escaping @Sendable (DeliveryReport) -> Void

@@ -16,12 +16,6 @@ public struct AnalyticsEvent: Sendable, Hashable {
     public var purpose: ConsentPurpose
 
     /// Creates an event.
-    ///
-    /// - Parameters:
-    ///   - name: The event's name.
-    ///   - parameters: Details of the event.
-    ///   - timestamp: When it happened; nil for the time of tracking.
-    ///   - purpose: The purpose that the user must have consented to.
     public init(
         name: String,
         parameters: [String: AnalyticsValue] = [:],
@@ -47,12 +41,6 @@ public struct AnalyticsScreen: Sendable, Hashable {
     public var purpose: ConsentPurpose
 
     /// Creates a screen view.
-    ///
-    /// - Parameters:
-    ///   - name: The screen's name.
-    ///   - parameters: Details of the view.
-    ///   - timestamp: When it was shown; nil for the time of tracking.
-    ///   - purpose: The purpose that the user must have consented to.
     public init(
         name: String,
         parameters: [String: AnalyticsValue] = [:],

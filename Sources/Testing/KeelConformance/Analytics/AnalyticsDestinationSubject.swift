@@ -37,10 +37,6 @@ public struct AnalyticsDestinationSubject: Sendable {
         public let receivedIDs: @Sendable () async throws -> [String]
 
         /// Creates an open destination.
-        ///
-        /// - Parameters:
-        ///   - destination: The destination.
-        ///   - receivedIDs: Returns the ids of the records that the other side has.
         public init(
             _ destination: any AnalyticsDestination,
             receivedIDs: @escaping @Sendable () async throws -> [String]

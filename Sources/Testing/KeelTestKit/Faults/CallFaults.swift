@@ -51,13 +51,8 @@ struct CallFaults<Call, Fault: DelayingFault>: Sendable {
 
     var callCount: Int { counter.calls.load(ordering: .relaxed) }
 
-    /// Counts a call and waits for its delay.
-    ///
-    /// - Parameters:
-    ///   - call: The call.
-    ///   - cancellation: Returns the error of a call whose task is canceled, from the clock's error.
-    /// - Returns: The fault that follows the delay.
-    /// - Throws: The error of `cancellation`.
+    /// Counts a call, waits for its delay, and returns the fault that follows; throws the error of `cancellation` if
+    /// the task is canceled.
     func begin<Failure: Error>(
         _ call: Call,
         _ cancellation: (any Error) -> Failure

@@ -55,12 +55,7 @@ public final class ScriptedHTTPTransport: HTTPTransport {
     private let fallback: Answer
     let state: Mutex<State>
 
-    /// Creates a transport.
-    ///
-    /// - Parameters:
-    ///   - answers: The answers to the first calls, in order.
-    ///   - fallback: The answer to all later calls.
-    ///   - features: The features that the transport declares.
+    /// Creates a transport with the answers to the first calls, in order, and to all later ones.
     public init(
         _ answers: [Answer] = [],
         then fallback: Answer = .failure(TransportError(.connectionRefused, "No answer is left.")),

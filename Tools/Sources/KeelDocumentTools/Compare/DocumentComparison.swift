@@ -10,13 +10,7 @@ package struct DocumentComparison: Sendable {
     private let scopes: [DocumentScope]
     private let pageSize: Int
 
-    /// Creates a comparison.
-    ///
-    /// - Parameters:
-    ///   - first: One store.
-    ///   - second: The other store.
-    ///   - scopes: The scopes to compare; empty for all documents.
-    ///   - pageSize: The number of documents per page.
+    /// Creates a comparison of these scopes of two stores; of all documents if there is none.
     package init(
         _ first: any StorageAdapter,
         _ second: any StorageAdapter,

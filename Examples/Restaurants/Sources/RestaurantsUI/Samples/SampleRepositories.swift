@@ -20,12 +20,7 @@ public final class SampleRepositories: Sendable {
 
     let state: Mutex<State>
 
-    /// Creates repositories.
-    ///
-    /// - Parameters:
-    ///   - restaurants: The initial restaurants.
-    ///   - place: The device's position.
-    ///   - failure: The error that every call throws; nil for none.
+    /// Creates repositories with these restaurants, in which every call throws the failure, if there is one.
     public init(
         _ restaurants: [Restaurant] = [],
         at place: Coordinate? = nil,
