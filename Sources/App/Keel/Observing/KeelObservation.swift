@@ -42,7 +42,7 @@ public struct KeelObservation: Sendable, Hashable {
     public var operation: String
     /// The duration, if known.
     public var duration: Duration?
-    /// Counts and names, such as `documents: 3`.
+    /// Counts and names, such as `documents: 3`, but no values.
     public var details: [String: String]
     /// The code of the error; nil after a success.
     public var failure: String?
