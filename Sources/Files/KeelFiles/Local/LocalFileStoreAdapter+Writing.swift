@@ -119,8 +119,15 @@ extension LocalFileStoreAdapter {
         return metadata
     }
 
-    /// Renames a file to its path if the condition on the existing file holds; without a label, its metadata are
-    /// unknown.
+    /// Renames a file to its path if the condition on the existing file holds.
+    ///
+    /// - Parameters:
+    ///   - new: The file.
+    ///   - path: The path of the file.
+    ///   - condition: The condition on the existing file.
+    ///   - known: The metadata of the new file; nil if it has no label.
+    /// - Returns: The metadata of the file at its path.
+    /// - Throws: ``FileStoreError``: `conditionFailed`, `pathTaken`, `notAFile`.
     private func publish(
         _ new: NewFile,
         _ path: FileStorePath,

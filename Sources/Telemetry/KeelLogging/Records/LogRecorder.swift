@@ -49,7 +49,7 @@ public final class LogRecorder: Sendable {
     /// The default recorder with the standard rules, shared by handlers that are given no other.
     public static let standard = LogRecorder()
 
-    /// Makes the redacted record of an event, with the fields of the logger and the metadata of a provider.
+    /// Makes the redacted record of an event, with the ``fields(of:)`` of the logger and the metadata of a provider.
     public func record(
         _ event: LogEvent,
         label: String,

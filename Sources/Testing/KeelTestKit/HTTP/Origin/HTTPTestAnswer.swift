@@ -40,7 +40,7 @@ public struct HTTPTestAnswer: Sendable, Hashable {
     /// How much of the request is read before the answer; nil applies the server's default.
     public var reading: Reading?
 
-    /// Creates an answer; fields are sent in this order, and the body in these chunks.
+    /// Creates an answer with a status from 200 to 999; fields are sent in this order, and the body in these chunks.
     public init(
         status: HTTPResponse.Status = .ok,
         headers: HTTPFields = [:],
