@@ -21,7 +21,7 @@ struct SimulationOptions {
     var trace = ""
     var format = TraceFormat.text
     var sizes: [Int] = []
-    var policies = PolicyName.allCases
+    var policies = PolicyName.usual
     var json: String?
     var seed: UInt64 = 1
     var showsHelp = false

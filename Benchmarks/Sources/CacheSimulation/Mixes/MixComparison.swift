@@ -24,7 +24,7 @@ public struct MixComparison: Sendable {
     ///   - seed: The seed; equal seeds give equal figures.
     public init(
         _ mixes: [SyntheticMix],
-        policies: [PolicyName] = PolicyName.allCases,
+        policies: [PolicyName] = PolicyName.usual,
         seed: UInt64 = 1
     ) {
         let policies = Set(policies).union([.lru, .keel, .optimal])
@@ -53,6 +53,29 @@ public struct MixComparison: Sendable {
             return ratio / optimal
         }
         return parts.isEmpty ? 0 : parts.reduce(0, +) / Double(parts.count)
+    }
+
+    /// Returns the mean over all rows of a policy's ratio, relative to the best of other policies, chosen afterwards for
+    /// each row.
+    ///
+    /// - Parameters:
+    ///   - policy: The policy.
+    ///   - others: The other policies, which the comparison has run.
+    /// - Returns: Rows in which no other policy can hit are ignored.
+    public func mean(_ policy: PolicyName, ofBestAmong others: [PolicyName]) -> Double {
+        let parts = rows.compactMap { row -> Double? in
+            guard let ratio = row.ratios[policy],
+                let best = others.compactMap({ row.ratios[$0] }).max(), best > 0
+            else { return nil }
+            return ratio / best
+        }
+        return parts.isEmpty ? 0 : parts.reduce(0, +) / Double(parts.count)
+    }
+
+    /// Returns the mean hit ratio of a policy, from 0 to 1.
+    public func mean(_ policy: PolicyName) -> Double {
+        let ratios = rows.compactMap { $0.ratios[policy] }
+        return ratios.isEmpty ? 0 : ratios.reduce(0, +) / Double(ratios.count)
     }
 
     /// The figures as a Markdown table, hits in percent.

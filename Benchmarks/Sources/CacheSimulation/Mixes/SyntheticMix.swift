@@ -1,6 +1,6 @@
 /// A synthetic trace and the cache sizes to try on it.
 ///
-/// The policy was tuned only on these mixes. They cover skews, loops, scans, keys used again soon, changes of load, and
+/// The policy was tuned only on the mixes listed here. They cover skews, loops, scans, keys used again soon, changes of load, and
 /// mixtures of these.
 public struct SyntheticMix: Sendable {
     /// The name in tables.
@@ -10,7 +10,7 @@ public struct SyntheticMix: Sendable {
     private let requests: Int
     private let pattern: @Sendable () -> Pattern
 
-    private init(
+    init(
         _ name: String,
         _ sizes: [Int],
         requests: Int,

@@ -1,4 +1,4 @@
-/// W-TinyLFU with a fixed window of one hundredth: the baseline for the adaptive window.
+/// W-TinyLFU with a fixed window: the baseline for the adaptive window.
 ///
 /// Einziger, Friedman, Manes: "TinyLFU: A Highly Efficient Cache Admission Policy" (2017). It shares no code with
 /// Keel's policy, so that a bug in either shows as a difference.
@@ -11,11 +11,11 @@ struct FixedWindowPolicy: SimulatedPolicy {
     private let windowCapacity: Int
     private let protectedCapacity: Int
 
-    /// Creates an empty cache of `capacity` keys, all below `keyCount`.
-    init(capacity: Int, keyCount: Int) {
+    /// Creates an empty cache of `capacity` keys, all below `keyCount`, with a window of this part of it.
+    init(capacity: Int, keyCount: Int, window: Double) {
         keys = KeyLists(3, keyCount: keyCount)
         self.capacity = capacity
-        windowCapacity = max(1, capacity / 100)
+        windowCapacity = max(1, Int(Double(capacity) * window))
         protectedCapacity = (capacity - windowCapacity) * 4 / 5
         var size = 16
         while size < capacity * 4 { size *= 2 }

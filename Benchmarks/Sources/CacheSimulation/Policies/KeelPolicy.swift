@@ -7,8 +7,12 @@ struct KeelPolicy: SimulatedPolicy {
     private var keys: ContiguousArray<Int32> = []
 
     /// Creates an empty cache of `capacity` keys, all below `keyCount`.
-    init(capacity: Int, keyCount: Int, seed: UInt64 = 1) {
-        eviction = SimulatedEviction(countLimit: capacity, seed: seed)
+    init(capacity: Int, keyCount: Int, seed: UInt64 = 1, samplesKeys: Bool = true) {
+        eviction = SimulatedEviction(
+            countLimit: capacity,
+            seed: seed,
+            samplesKeys: samplesKeys
+        )
         slots = ContiguousArray(repeating: -1, count: keyCount)
     }
 

@@ -44,7 +44,13 @@ package struct EvictionPolicy: Sendable {
     ///
     /// The seed makes the positions of keys, and admissions by chance, unpredictable. With several
     /// policies for one load, the owner must count their votes: see ``hasVotes``.
-    package init(countLimit: Int?, costLimit: Int?, seed: UInt64, shardCount: Int = 1) {
+    package init(
+        countLimit: Int?,
+        costLimit: Int?,
+        seed: UInt64,
+        shardCount: Int = 1,
+        samplesKeys: Bool = true
+    ) {
         self.countLimit = max(0, countLimit ?? .max)
         self.costLimit = max(0, costLimit ?? .max)
         isBounded = countLimit != nil || costLimit != nil
@@ -56,7 +62,8 @@ package struct EvictionPolicy: Sendable {
         shadows = ShadowCaches(
             limit: costLimit ?? countLimit ?? 0,
             weighsCost: weighsCost,
-            shardCount: shardCount
+            shardCount: shardCount,
+            samplesKeys: samplesKeys
         )
         setTargets()
     }
@@ -220,8 +227,20 @@ public struct SimulatedEviction: Sendable {
     ///   - countLimit: The maximum number of entries, or nil for no limit.
     ///   - costLimit: The maximum total cost of the entries, or nil for no limit.
     ///   - seed: Decides the positions of keys and the few entries admitted by chance.
-    public init(countLimit: Int?, costLimit: Int? = nil, seed: UInt64) {
-        policy = EvictionPolicy(countLimit: countLimit, costLimit: costLimit, seed: seed)
+    ///   - samplesKeys: Whether the small caches that try out windows see a sample of the keys, as
+    ///     those of a `Cache`. Without sampling, `countLimit` is at most 8,000.
+    public init(
+        countLimit: Int?,
+        costLimit: Int? = nil,
+        seed: UInt64,
+        samplesKeys: Bool = true
+    ) {
+        policy = EvictionPolicy(
+            countLimit: countLimit,
+            costLimit: costLimit,
+            seed: seed,
+            samplesKeys: samplesKeys
+        )
     }
 
     /// Assigns a slot, a small number, to a new entry whose key has this hash.

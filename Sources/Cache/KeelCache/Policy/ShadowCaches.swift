@@ -39,11 +39,20 @@ package struct ShadowCaches: Sendable {
     ///     the sample shrinks as entries come.
     ///   - shardCount: The number of caches that share a load; with more than one, each leaves its
     ///     ``ballot`` to be counted with those of the others.
-    package init(limit: Int, weighsCost: Bool, shardCount: Int = 1) {
+    ///   - samplesKeys: Whether a large cache with a limit of its number of entries has smaller
+    ///     shadows. Without, which a simulation may want, the limit is at most 8,000.
+    package init(
+        limit: Int,
+        weighsCost: Bool,
+        shardCount: Int = 1,
+        samplesKeys: Bool = true
+    ) {
         self.limit = limit
         self.weighsCost = weighsCost
         votes = shardCount > 1 ? nil : WindowVotes()
-        if !weighsCost { sampleBits = Self.sampleBits(limit: limit, shardCount: shardCount) }
+        if !weighsCost, samplesKeys {
+            sampleBits = Self.sampleBits(limit: limit, shardCount: shardCount)
+        }
         table = ShadowTable(weighsCost: weighsCost)
         table.setCapacity(limit >> Int(sampleBits))
     }
