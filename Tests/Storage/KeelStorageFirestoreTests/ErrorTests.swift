@@ -127,6 +127,13 @@ struct ErrorTests {
         }
     }
 
+    @Test("a server that refuses its client is the cause of the error")
+    func refusal() async {
+        let scripted = Scripted.google([.refusal(403, "PERMISSION_DENIED", "no")])
+        let error = await expect(.permissionDenied) { try await scripted.commit([.delete("a/1")]) }
+        #expect(error?.cause != nil)
+    }
+
     @Test("the document in an error message becomes the error's resource")
     func resource() async {
         let name = "projects/p/databases/(default)/documents/a/1"

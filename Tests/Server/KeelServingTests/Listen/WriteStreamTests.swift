@@ -149,4 +149,25 @@ struct WriteStreamTests {
         // The value itself is larger than the store allows.
         #expect(Self.permanent.contains(status) == (code == .tooLarge), "\(status.name)")
     }
+
+    @Test(
+        "A client drops a user's write that access rules refuse, and no other one",
+        arguments: [true, false]
+    )
+    func rules(failsAsAWhole: Bool) async throws {
+        struct Trouble: Error {}
+        let causes: [((any Error)?, FirestoreStatus)] = [
+            (nil, .permissionDenied), (Trouble(), .unavailable),
+        ]
+        let user = StorageContext().of(StoragePrincipal(id: "ann"))
+        let requests = [Self.handshake, try Self.batch(Served.write("notes/1", n: 1))]
+        for (cause, status) in causes {
+            let error = StorageError(.permissionDenied, "not yours", cause: cause)
+            let store = FailingStore(error: error, failsAsAWhole: failsAsAWhole)
+            let failure = await user.bind { () async -> StreamFailure? in
+                await Client().run(store, requests)
+            }
+            #expect(failure?.status == status)
+        }
+    }
 }
