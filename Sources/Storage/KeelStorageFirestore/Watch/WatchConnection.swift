@@ -153,7 +153,8 @@ package actor WatchConnection {
         guard let point = follower.log.point else { return nil }
         let changes: [ChangePage.Change]
         if let start {
-            guard let known = follower.log.changes(after: start.time) else {
+            guard let known = follower.log.changes(after: start.time, number: start.number)
+            else {
                 throw StorageError(.cursorExpired, "the changes since the cursor are not known")
             }
             guard !known.isEmpty || isDue && follower.isLive else { return nil }

@@ -54,11 +54,14 @@ enum WatchSubject: Sendable, Hashable {
     }
 }
 
-/// The content of a cursor: version, time, hash of what is followed, number of documents, token.
+/// The content of a cursor: version, time, number of the state at this time, hash of what is followed, number of
+/// documents, token.
 ///
 /// The time comes first in the order, and the server's times do not go back.
 struct WatchCursor: Sendable {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
+    /// The version of cursors without the number of the state.
+    private static let formerVersion: UInt8 = 1
     private static let unknownCount = UInt64(UInt32.max)
 
     let point: WatchMachine.Resumption
@@ -69,20 +72,25 @@ struct WatchCursor: Sendable {
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if it is not one of the subject's.
     init(_ cursor: ChangeCursor, of subject: WatchSubject) throws(StorageError) {
-        let bytes = cursor.bytes
-        guard bytes.count >= 21, bytes[0] == Self.version,
-            UInt64(bigEndianBytes: bytes[9..<17]) == subject.stableHash
+        var bytes = cursor.bytes
+        if bytes.count >= 21, bytes[0] == Self.formerVersion {
+            bytes[0] = Self.version
+            bytes.insert(contentsOf: [0, 0, 0, 0], at: 9)
+        }
+        guard bytes.count >= 25, bytes[0] == Self.version,
+            UInt64(bigEndianBytes: bytes[13..<21]) == subject.stableHash
         else {
             throw StorageError(
                 .invalidArgument,
                 "the cursor belongs to another query; start without a cursor"
             )
         }
-        let count = UInt64(bigEndianBytes: bytes[17..<21])
+        let count = UInt64(bigEndianBytes: bytes[21..<25])
         let time = Int64(bitPattern: UInt64(bigEndianBytes: bytes[1..<9]) ^ 1 << 63)
         point = WatchMachine.Resumption(
-            token: Array(bytes[21...]),
+            token: Array(bytes[25...]),
             time: Timestamp(microseconds: time),
+            number: Int(UInt64(bigEndianBytes: bytes[9..<13])),
             count: count == Self.unknownCount ? nil : Int(count)
         )
     }
@@ -90,63 +98,71 @@ struct WatchCursor: Sendable {
     func cursor(of subject: WatchSubject) -> ChangeCursor {
         let time = UInt64(bitPattern: point.time.microseconds) ^ 1 << 63
         let count = point.count.map { min(UInt64($0), Self.unknownCount) } ?? Self.unknownCount
-        let head =
-            [Self.version] + time.bigEndianBytes + subject.stableHash.bigEndianBytes
-            + UInt32(count).bigEndianBytes
-        return ChangeCursor(bytes: head + point.token)
+        var bytes = [Self.version] + time.bigEndianBytes
+        bytes += UInt32(clamping: point.number).bigEndianBytes
+        bytes += subject.stableHash.bigEndianBytes
+        bytes += UInt32(count).bigEndianBytes
+        return ChangeCursor(bytes: bytes + point.token)
     }
 }
 
-/// The last changes of a target, by the times at which they were published.
+/// The last changes of a target, by the times and numbers of the states that they led to.
 struct WatchLog: Sendable {
     private static let mostEntries = 64
     private static let mostChanges = 2_000
     private static let maximumBytes = 16 << 20
 
-    /// The time before the first entry; nil before the first publication.
-    private var base: Timestamp?
-    private var entries: [(time: Timestamp, changes: [ChangePage.Change])] = []
+    private typealias Moment = (time: Timestamp, number: Int)
+
+    /// The moment before the first entry; nil before the first publication.
+    private var base: Moment?
+    private var entries: [(moment: Moment, changes: [ChangePage.Change])] = []
     private var changeCount = 0
     private var size = 0
     /// The last publication.
     private(set) var point: WatchMachine.Resumption?
 
     /// Creates the log of a target that continues at a point, or begins.
-    init(from point: WatchMachine.Resumption?) { base = point?.time }
+    init(from point: WatchMachine.Resumption?) {
+        base = point.map { (time: $0.time, number: $0.number) }
+    }
 
     mutating func append(_ publication: WatchMachine.Publication, count: Int?) {
         point = WatchMachine.Resumption(
             token: publication.token,
             time: publication.time,
+            number: publication.number,
             count: count
         )
+        let moment = (time: publication.time, number: publication.number)
         // Readers who begin now have all of the first publication.
         guard base != nil else {
-            base = publication.time
+            base = moment
             return
         }
         guard !publication.changes.isEmpty else { return }
-        entries.append((publication.time, publication.changes))
+        entries.append((moment, publication.changes))
         changeCount += publication.changes.count
         size += publication.changes.bodySize
         while entries.count > Self.mostEntries || changeCount > Self.mostChanges
             || size > Self.maximumBytes, entries.count > 1
         {
-            let (time, changes) = entries.removeFirst()
+            let (moment, changes) = entries.removeFirst()
             changeCount -= changes.count
             size -= changes.bodySize
-            base = time
+            base = moment
         }
     }
 
     /// Forgets everything before the next publication.
     mutating func expire() { self = WatchLog(from: nil) }
 
-    /// Returns the changes after a time, one per document; nil if they are not known.
-    func changes(after time: Timestamp) -> [ChangePage.Change]? {
-        guard let base, base <= time else { return nil }
+    /// Returns the changes after a state, one per document; nil if they are not known.
+    func changes(after time: Timestamp, number: Int = 0) -> [ChangePage.Change]? {
+        let start = (time: time, number: number)
+        guard let base, base <= start else { return nil }
         var changes: [DocumentPath: ChangePage.Change] = [:]
-        for entry in entries where entry.time > time {
+        for entry in entries where entry.moment > start {
             for change in entry.changes { changes[change.path] = change }
         }
         return changes.values.sorted { $0.path < $1.path }

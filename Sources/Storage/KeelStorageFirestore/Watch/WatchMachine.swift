@@ -31,6 +31,8 @@ package struct WatchMachine: Sendable {
         /// The changes since the last publication, one per document.
         package var changes: [ChangePage.Change]
         package var time: Timestamp
+        /// The number of the state among those at this time.
+        package var number = 0
         package var token: [UInt8]
     }
 
@@ -38,12 +40,17 @@ package struct WatchMachine: Sendable {
     package struct Resumption: Sendable, Hashable {
         package var token: [UInt8]
         package var time: Timestamp
+        /// The number of the state among those at this time.
+        ///
+        /// A server corrects a target at an unchanged time, such as after an existence filter.
+        package var number: Int
         /// The number of documents in the result; nil if it is unknown.
         package var count: Int?
 
-        package init(token: [UInt8], time: Timestamp, count: Int? = nil) {
+        package init(token: [UInt8], time: Timestamp, number: Int = 0, count: Int? = nil) {
             self.token = token
             self.time = time
+            self.number = number
             self.count = count
         }
     }
@@ -288,13 +295,21 @@ package struct WatchMachine: Sendable {
             changes = Array(target.staged.values)
         }
         let count = target.members?.count ?? (changes.isEmpty ? target.point?.count : nil)
+        var number = 0
+        if let last = target.point, last.time == time {
+            number = last.number + (changes.isEmpty && effects.isEmpty ? 0 : 1)
+        }
         target.staged = [:]
-        target.point = Resumption(token: target.token, time: time, count: count)
+        target.point = Resumption(token: target.token, time: time, number: number, count: count)
         targets[id] = target
         changes.sort { $0.path < $1.path }
-        effects.append(
-            .publish(id, Publication(changes: changes, time: time, token: target.token))
+        let publication = Publication(
+            changes: changes,
+            time: time,
+            number: number,
+            token: target.token
         )
+        effects.append(.publish(id, publication))
         return effects
     }
 

@@ -31,4 +31,35 @@ struct WatchLogTests {
         #expect(log.changes(after: time(4))?.count == 1)
         #expect(log.changes(after: time(20))?.isEmpty == true)
     }
+
+    @Test("A reader receives the second of two states at one time, and receives it once")
+    func numbers() {
+        var log = WatchLog(from: nil)
+        log.append(publication(1, 10), count: 1)
+        var correction = publication(1, 20)
+        correction.number = 1
+        log.append(correction, count: 1)
+        #expect(log.changes(after: time(1)) == correction.changes)
+        #expect(log.changes(after: time(1), number: 1)?.isEmpty == true)
+        #expect(log.point?.number == 1)
+        log.expire()
+        correction.number = 2
+        log.append(correction, count: 1)
+        #expect(log.changes(after: time(1), number: 1) == nil)
+    }
+
+    @Test("The order of cursors is that of the states, also at one time")
+    func cursors() throws {
+        let subject = WatchSubject.documents(["a/1"])
+        let point = WatchMachine.Resumption(token: [7], time: time(1), count: 2)
+        let later = WatchMachine.Resumption(token: [7], time: time(1), number: 1, count: 1)
+        let cursors = [point, later].map { WatchCursor($0).cursor(of: subject) }
+        #expect(cursors[0] < cursors[1])
+        #expect(try cursors.map { try WatchCursor($0, of: subject).point } == [point, later])
+        // A cursor of an earlier version has no number.
+        var bytes = cursors[0].bytes
+        bytes[0] = 1
+        bytes.removeSubrange(9..<13)
+        #expect(try WatchCursor(ChangeCursor(bytes: bytes), of: subject).point == point)
+    }
 }

@@ -284,6 +284,26 @@ struct WatchMachineTests {
         #expect(driven.machine.members(of: 2)?.count == 1)
     }
 
+    @Test("States of a target at one time are numbered")
+    func numbers() throws {
+        var driven = try Driven(targets: 2)
+        try driven.take(
+            .document(Self.document("a", 1), targets: [2], removed: []),
+            .document(Self.document("b", 1), targets: [2], removed: []),
+            Self.change(.current, [2]),
+            Self.change(.noChange, token: [1], time: 1),
+            Self.change(.noChange, token: [1], time: 1),
+            .departure("c/a", isDeleted: false, removed: [2], at: nil),
+            Self.change(.noChange, token: [1], time: 1),
+            Self.change(.noChange, token: [2], time: 2)
+        )
+        let numbers = driven.effects.compactMap { effect -> Int? in
+            guard case .publish(2, let publication) = effect else { return nil }
+            return publication.number
+        }
+        #expect(numbers == [0, 0, 1, 0])
+    }
+
     @Test("A filter with the right count changes nothing; with another, the target is read again")
     func filters() throws {
         var driven = try Driven(targets: 2)
