@@ -75,7 +75,10 @@ extension PostgreSQLStorageAdapter {
             if !isDone { trimming.goOn() }
         }
         try group.commit()
-        if group.changeCount > 0 { trimming.finished(group.changeCount) }
+        if group.changeCount > 0 {
+            trimming.finished(group.changeCount)
+            connection.writtenTables = group.tail.tables
+        }
         // Only now that the new numbers cannot be rolled back.
         for (path, number) in group.numbered { connection.catalog?.remember(path, as: number) }
         connection.catalog?.remember(group.indexes)
@@ -101,7 +104,7 @@ extension PostgreSQLStorageAdapter {
             let beginning = try CommitGroup.beginning(on: connection)
             let rows = try connection.run(beginning + [store.tailStatement(isLocking: true)])
             do {
-                let tail = try StoreTail(rows[beginning.count])
+                let tail = try connection.tail(rows[beginning.count])
                 try tail.checkFormat()
                 let snapshot = TableSnapshot(connection, store, remembers: false)
                 let value = try body(snapshot, tail)

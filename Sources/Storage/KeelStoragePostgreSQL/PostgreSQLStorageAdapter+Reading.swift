@@ -201,7 +201,27 @@ extension DatabaseConnection {
     ///
     /// The server ends a transaction that is idle for longer than a duration, or than the usual limit if it is nil.
     func begin(reading store: OpenStore, heldFor duration: Duration? = nil) throws -> StoreTail {
-        try StoreTail(begin(with: store.tailStatement(), heldFor: duration))
+        try tail(begin(with: store.tailStatement(), heldFor: duration))
+    }
+
+    /// Reads the store's tail, and checks it.
+    func tail(_ rows: DatabaseRows) throws -> StoreTail {
+        let tail = try StoreTail(rows)
+        try check(tail)
+        return tail
+    }
+
+    /// Checks that the catalog has the numbers of the tables to which a tail belongs.
+    ///
+    /// - Throws: ``DatabaseFailure`` if the tables were created anew. The connection is then closed, and the work runs
+    ///   again on another one.
+    func check(_ tail: StoreTail) throws(DatabaseFailure) {
+        guard catalog != nil else { return }
+        let known = tables ?? settings.lineage.tables(orFirst: tail.tables)
+        tables = known
+        guard known != tail.tables else { return }
+        close()
+        throw .lost("the tables of the store were created anew")
     }
 
     /// Begins a transaction in which all statements see one state, with its first statement.

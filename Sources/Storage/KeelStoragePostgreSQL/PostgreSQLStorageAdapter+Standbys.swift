@@ -71,6 +71,7 @@ extension PostgreSQLStorageAdapter {
             connection.close()
             throw DatabaseFailure.lost("the standby was promoted")
         }
+        try connection.check(tail)
         return sighting.isReached(by: tail.sequence, on: row.integer(StoreTail.columnCount))
             ? tail : nil
     }

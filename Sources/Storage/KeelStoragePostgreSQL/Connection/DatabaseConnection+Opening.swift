@@ -67,9 +67,10 @@ extension DatabaseConnection {
             .interruptible
         )
         if expectation != nil, session[2].first == nil { throw StorageError.removedStore }
+        tables = expectation == nil ? nil : session[2].first?.integer(0)
         if let found = Self.timeline(session[1].first, 0) {
             let system = session[1].first?.integer(1) ?? 0
-            catalog = try settings.lineage.catalog(on: found, of: system)
+            catalog = try settings.lineage.catalog(on: found, of: system, tables: tables)
             timeline = found
         } else {
             // While a standby runs, it never loses what it has, not even when it is promoted.

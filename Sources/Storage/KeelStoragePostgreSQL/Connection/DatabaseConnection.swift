@@ -50,6 +50,10 @@ final class DatabaseConnection {
     var catalog: StoreCatalog?
     /// The timeline of a primary; nil if the connection is closed, is to a standby, or may change between servers.
     var timeline: Int64?
+    /// The tables whose numbers the catalog has (``StoreTail/tables``); nil if they are not known.
+    var tables: Int64?
+    /// The tables into which the last group of commits has written.
+    var writtenTables: Int64?
     /// Whether the server has warned that a standby has not confirmed a commit.
     var isUnconfirmed = false
     /// The number of times that a connection was opened.
@@ -74,7 +78,7 @@ final class DatabaseConnection {
         if let handle { PQfinish(handle) }
         handle = nil
         prepared = [:]
-        (catalog, timeline) = (nil, nil)
+        (catalog, timeline, tables) = (nil, nil, nil)
     }
 
     /// Closes the connection because the server failed or does not answer.
@@ -96,9 +100,9 @@ final class DatabaseConnection {
         _ statements: [DatabaseStatement],
         _ patience: Patience = .interruptible
     ) throws -> [DatabaseRows] {
-        if let timeline, !settings.lineage.isLatest(timeline) {
+        if let timeline, !settings.lineage.isLatest(timeline, tables) {
             close()
-            throw DatabaseFailure.lost("another server was promoted")
+            throw DatabaseFailure.lost("another server was promoted, or the tables are new")
         }
         try openIfNeeded()
         let hadPrepared = !prepared.isEmpty

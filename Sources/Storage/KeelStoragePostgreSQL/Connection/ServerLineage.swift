@@ -10,12 +10,17 @@ internal import Synchronization
 ///
 /// Timelines are compared only within a cluster, which `initdb` or `pg_upgrade` creates and standbys copy. Another
 /// cluster at the same address has a lineage of its own.
+///
+/// The numbers of collections and indexes are also others in tables that were dropped and created anew, such as to
+/// restore a dump. Connections that have seen the former tables are not used any more either.
 final class ServerLineage: Sendable {
     private struct State {
         /// The identifier of the cluster.
         var system: Int64?
         /// The latest timeline of a server: PostgreSQL begins a new one with each promotion and each restoration.
         var timeline: Int64 = 0
+        /// The tables whose numbers the catalog has (``StoreTail/tables``); nil if they are not known yet.
+        var tables: Int64?
         var catalog = StoreCatalog()
     }
 
@@ -25,7 +30,8 @@ final class ServerLineage: Sendable {
     /// Makes later connections check that the server has a store.
     func expect(_ store: OpenStore) { self.store.withLock { $0 = store } }
 
-    /// The statement that returns a row if a server has the expected store; nil if none is expected yet.
+    /// The statement that returns the tables of a server that has the expected store, and else no row; nil if no store is
+    /// expected yet.
     var expectation: DatabaseStatement? {
         store.withLock { $0 }?.nameStatement
     }
@@ -35,11 +41,13 @@ final class ServerLineage: Sendable {
     /// - Parameters:
     ///   - timeline: The timeline of the server.
     ///   - system: The identifier of its cluster.
+    ///   - tables: The tables of the store; nil if they are not known yet.
     /// - Returns: The catalog that the connections to the cluster share.
     /// - Throws: ``DatabaseFailure`` if another server of the cluster has a later timeline.
     func catalog(
         on timeline: Int64,
-        of system: Int64
+        of system: Int64,
+        tables: Int64?
     ) throws(DatabaseFailure) -> StoreCatalog {
         let (catalog, latest) = state.withLock { state -> (StoreCatalog?, Int64) in
             if state.system != system { state = State(system: system) }
@@ -47,6 +55,10 @@ final class ServerLineage: Sendable {
             if timeline > state.timeline {
                 state.timeline = timeline
                 state.catalog = StoreCatalog()
+            }
+            if let tables {
+                if tables != state.tables ?? tables { state.catalog = StoreCatalog() }
+                state.tables = tables
             }
             return (state.catalog, timeline)
         }
@@ -58,8 +70,22 @@ final class ServerLineage: Sendable {
         return catalog
     }
 
-    /// Returns whether the last connection was to a server of a timeline, so that no later one is known.
-    func isLatest(_ timeline: Int64) -> Bool { state.withLock { $0.timeline == timeline } }
+    /// Returns the tables whose numbers the catalog has: those that were found, if none were known.
+    func tables(orFirst found: Int64) -> Int64 {
+        state.withLock { state in
+            let tables = state.tables ?? found
+            state.tables = tables
+            return tables
+        }
+    }
+
+    /// Returns whether the last connection was to a server of a timeline, so that no later one is known, and to the same
+    /// tables, unless they are nil.
+    func isLatest(_ timeline: Int64, _ tables: Int64?) -> Bool {
+        state.withLock { state in
+            state.timeline == timeline && (tables == nil || tables == state.tables)
+        }
+    }
 
     /// Gives later connections a new catalog, because the server may have lost commits that it had not flushed.
     func forgetCatalog() { state.withLock { $0.catalog = StoreCatalog() } }

@@ -264,7 +264,8 @@ extension StoreTail {
             compacted: 0,
             kept: 0,
             total: 0,
-            clock: 0
+            clock: 0,
+            tables: 0
         )
     }
 }

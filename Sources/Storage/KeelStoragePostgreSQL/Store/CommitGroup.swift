@@ -41,8 +41,8 @@ struct CommitGroup {
 
     /// Begins the transaction, and reads what the batches need.
     ///
-    /// The group starts a period of marks (`LogPoint`) if `beginsPeriod` is true, and on another server than the group
-    /// before: a cursor to a change that this server lacks must not appear to be within a period.
+    /// The group starts a period of marks (`LogPoint`) if `beginsPeriod` is true, and on another server or in other
+    /// tables than the group before: a cursor to a change that they lack must not appear to be within a period.
     init(
         _ batches: [WriteBatch],
         number: Int64,
@@ -57,7 +57,7 @@ struct CommitGroup {
         let reading = GroupReading(batches, of: store, on: connection)
         let rows = try connection.run(try Self.beginning(on: connection) + reading.statements)
         let first = rows.count - reading.statements.count
-        tail = try StoreTail(rows[first])
+        tail = try connection.tail(rows[first])
         try tail.checkFormat()
         timeline = tail.serverTimeline ?? tail.timeline
         let snapshot = TableSnapshot(connection, store, isCancellable: false, remembers: false)
@@ -72,7 +72,9 @@ struct CommitGroup {
         }
         receipts = try reading.receipts(rows.dropFirst(first + 2))
         clients = reading.clients(rows.dropFirst(first + 2))
-        let period = beginsPeriod || timeline != tail.timeline ? 0 : LogPoint.period(of: tail.mark)
+        let isElsewhere =
+            timeline != tail.timeline || tail.tables != connection.writtenTables ?? tail.tables
+        let period = beginsPeriod || isElsewhere ? 0 : LogPoint.period(of: tail.mark)
         mark = LogPoint.newMark(in: period == 0 ? LogPoint.newPeriod() : period)
     }
 

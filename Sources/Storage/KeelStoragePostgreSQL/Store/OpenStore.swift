@@ -36,6 +36,7 @@ final class OpenStore: Sendable {
         )
         guard let row = rows[1].first else { throw StorageError.removedStore }
         let tail = StoreTail(row, from: 3)
+        try connection.check(tail)
         try tail.checkFormat()
         let number = row.integer(0)
         let found = row.isNull(2) ? nil : row.bytes(2)
@@ -81,9 +82,12 @@ final class OpenStore: Sendable {
         ]
     }
 
-    /// The statement that returns a row if the number in the database belongs to the store.
+    /// The statement that returns ``StoreTail/tables`` if the number in the database belongs to the store, and else no
+    /// row.
     var nameStatement: DatabaseStatement {
-        DatabaseStatement("SELECT 1 FROM keel.stores WHERE store = $1 AND name = $2") {
+        DatabaseStatement(
+            "SELECT tableoid::bigint FROM keel.stores WHERE store = $1 AND name = $2"
+        ) {
             $0.add(self.number)
             $0.add(self.name.utf8)
         }

@@ -34,6 +34,8 @@ struct StoreTail {
     var total: Int64
     /// The time of the server's clock, in microseconds.
     var clock: Int64
+    /// The number that the database gave to the table of the stores. A table that was created anew has another one.
+    var tables: Int64
     /// The server's present timeline; nil on a standby.
     var serverTimeline: Int64?
 
@@ -43,9 +45,9 @@ struct StoreTail {
     static let columns = """
         seq, mark, generation, floor, trimmed, documents, collections, clients, format, history_age, history_start,
         timeline, compacted, kept, total, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-        \(DatabaseConnection.timeline)
+        \(DatabaseConnection.timeline), tableoid::bigint
         """
-    static let columnCount: Int32 = 17
+    static let columnCount: Int32 = 18
 
     /// The time of the store's state, which no later commit has: sequences follow the clock, and continue when it goes
     /// back.
@@ -122,6 +124,7 @@ extension StoreTail {
         total = row.integer(first + 14)
         clock = row.integer(first + 15)
         serverTimeline = DatabaseConnection.timeline(row, first + 16)
+        tables = row.integer(first + 17)
     }
 }
 

@@ -1,0 +1,93 @@
+#if PostgreSQL
+import Foundation
+import KeelStorage
+import KeelStorageAdapting
+import KeelStoragePostgreSQL
+import KeelTestSupport
+import Testing
+
+@Suite("PostgreSQL with tables that are created anew under an adapter", .timeLimit(.minutes(5)))
+struct RecreationTests {
+    private func commit(
+        _ paths: DocumentPath...,
+        to adapter: PostgreSQLStorageAdapter
+    ) async throws {
+        for path in paths {
+            let write = DocumentWrite(path, .set(DocumentBody(["id": .string(path.id)])))
+            _ = try await adapter.commit([WriteBatch([write])])[0].get()
+        }
+    }
+
+    /// Returns the paths at which there are documents.
+    private func found(
+        _ paths: [DocumentPath],
+        in adapter: PostgreSQLStorageAdapter
+    ) async throws -> [DocumentPath] {
+        let result = try await adapter.read(ReadRequest(.documents(paths)))
+        guard case .documents(let documents) = result.payload else { return [] }
+        return documents.compactMap { $0?.path }
+    }
+
+    private func program(
+        _ name: String,
+        _ arguments: [String],
+        _ input: [UInt8] = []
+    ) async throws -> [UInt8] {
+        let run = try await ProgramRun(
+            URL(filePath: "/usr/bin/env"),
+            [name] + arguments,
+            input: input
+        )
+        #expect(run.exitCode == 0, "\(run.errors)")
+        return run.output
+    }
+
+    @Test("Documents are written to the right collections of tables that another process created")
+    func created() async throws {
+        let server = try await PostgreSQLServer()
+        defer { server.stop() }
+        let location = PostgreSQLStorageLocation.url(server.url())
+        let adapter = try await PostgreSQLStorageAdapter(at: location)
+        try await commit("a/1", "b/1", to: adapter)
+        #expect(try await found(["a/1", "b/1"], in: adapter) == ["a/1", "b/1"])
+        try await server.run("DROP SCHEMA keel CASCADE")
+        let other = try await PostgreSQLStorageAdapter(at: location)
+        try await commit("b/2", to: other)
+        // The number of the collection a is now that of b.
+        try await commit("a/3", to: adapter)
+        let paths: [DocumentPath] = ["a/1", "a/2", "a/3", "b/1", "b/2", "b/3"]
+        for adapter in [adapter, other] {
+            #expect(try await found(paths, in: adapter) == ["a/3", "b/2"])
+        }
+        for adapter in [adapter, other] { await adapter.close() }
+    }
+
+    @Test("A cursor of a change that a restored dump lacks expires, although the adapter runs on")
+    func restored() async throws {
+        let server = try await PostgreSQLServer()
+        defer { server.stop() }
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        // Compacted at once.
+        configuration.retention = .init(bytes: 0)
+        let adapter = try await PostgreSQLStorageAdapter(
+            at: .url(server.url()),
+            configuration: configuration
+        )
+        try await commit("a/1", to: adapter)
+        let dump = try await program("pg_dump", ["--schema=keel", server.url()])
+        try await commit("a/2", to: adapter)
+        let lost = try await adapter.changes(ChangeRequest()).next
+        try await server.run("DROP SCHEMA keel CASCADE")
+        let options = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--file=-"]
+        _ = try await program("psql", options + [server.url()], dump)
+        try await commit("a/3", "a/4", to: adapter)
+        try await adapter.trim()
+        #expect(try await found(["a/1", "a/2", "a/3"], in: adapter) == ["a/1", "a/3"])
+        let error = await #expect(throws: StorageError.self) {
+            try await adapter.changes(ChangeRequest(after: lost))
+        }
+        #expect(error?.code == .cursorExpired)
+        await adapter.close()
+    }
+}
+#endif
