@@ -106,6 +106,42 @@ struct DocumentCopyTests {
         }
     }
 
+    @Test("An interrupted copy resumes although another copy of the same stores has ended")
+    func otherCopy() async throws {
+        let scratch = try Scratch()
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.retention = .init(
+            age: .zero,
+            bytes: 0,
+            tombstoneAge: .zero,
+            tombstoneBytes: 0
+        )
+        let source = try SQLiteStorageAdapter(
+            at: .file(scratch.file("s.sqlite").path),
+            configuration: configuration
+        )
+        let store = StorageClient(source)
+        for number in 0..<12 { try await store.setDocument("c/\(number)", ["n": 0]) }
+        let target = InMemoryStorageAdapter()
+        let file = scratch.file("check")
+        await #expect(throws: StorageError.self) {
+            let failing = target.failing([nil, .loseReply()])
+            _ = try await DocumentCopy(from: source, to: failing, pageSize: 5)
+                .run(from: CopyCheckpoint(subject: "x"), checkpoint: file)
+        }
+        let other = try await DocumentCopy(from: source, to: InMemoryStorageAdapter())
+            .run(from: CopyCheckpoint(subject: "x"), checkpoint: scratch.file("other"))
+        #expect(other.isVerified)
+        try await store.setDocument("c/1", ["n": 1])
+        try await store.deleteDocument("c/2")
+        try await store.setDocument("c/1", ["n": 2])
+        try await source.compact()
+        let start = try #require(try CopyCheckpoint.read(file, of: "x"))
+        let report = try await DocumentCopy(from: source, to: target, pageSize: 5)
+            .run(from: start, checkpoint: file)
+        #expect(report.isVerified)
+    }
+
     @Test("A copy leaves no older state of what a mirror writes meanwhile", arguments: 1...3)
     func mirrored(page: Int) async throws {
         let scratch = try Scratch()

@@ -13,6 +13,11 @@ package struct CopyCheckpoint: Checkpoint, Hashable, Sendable {
 
     /// The source, the target and the selection of documents.
     package var subject: String
+    /// The end of the name by which the source knows the copy as a reader of its change log; nil in checkpoints of
+    /// earlier versions.
+    ///
+    /// Another copy of the same stores, such as on another machine, must not end or move this reader.
+    var reader: String? = UUID().uuidString
     /// The position in the source's change log after the last copied change.
     var cursor: [UInt8]?
     /// The collections that are left to copy from a source without a change log; the last one is next.

@@ -69,7 +69,9 @@ extension DocumentCopy {
             scope: collections.isEmpty ? .everything : .collections(Set(collections)),
             limit: pageSize
         )
-        request.reader = ChangeReader("keel.copy." + Self.name(of: state.subject))
+        request.reader = ChangeReader(
+            "keel.copy." + (state.reader ?? Self.name(of: state.subject))
+        )
         return request
     }
 
