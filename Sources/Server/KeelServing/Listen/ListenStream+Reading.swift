@@ -266,7 +266,11 @@ extension ListenStream {
         var size = AnswerSize(most: configuration.mostBytesAtOnce)
         do throws(StorageError) {
             while true {
-                let page = try await page(request)
+                // Reading the target anew has a time limit of its own.
+                guard let page = try await self.page(request) else {
+                    found.size.set(0)
+                    return .cannotResume(id)
+                }
                 changes += page.changes
                 for change in page.changes { size.add(change) }
                 guard changes.count <= configuration.mostRepeatedChanges, !size.isFull else {
@@ -287,12 +291,14 @@ extension ListenStream {
         }
     }
 
-    /// Reads a page of the log, once the caller's other reads leave room.
-    private func page(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        guard await share.caller.reads.enter() else { throw .cancellation }
-        defer { share.caller.reads.leave() }
+    /// Reads a page of the log when it is admitted; returns nil if the read has reached the time limit.
+    ///
+    /// For a target whose changes are rare, a page may read the whole log.
+    private func page(_ request: ChangeRequest) async throws(StorageError) -> ChangePage? {
         do throws(StorageError) {
-            return try await adapter.changes(request)
+            return try await admitted { [adapter] () async throws(StorageError) -> ChangePage in
+                try await adapter.changes(request)
+            }
         } catch {
             throw await judged(error)
         }
@@ -372,8 +378,13 @@ extension ListenStream {
             return try await adapter.read(request)
         }
         // The store may have been busy the first time.
-        if let result = try await admittedAnswer(request) { return result }
-        if let result = try await admittedAnswer(request) { return result }
+        for _ in 0..<2 {
+            let result = try await admitted {
+                [adapter] () async throws(StorageError) -> ReadResult in
+                try await adapter.read(request)
+            }
+            if let result { return result }
+        }
         let limit = configuration.readTimeout
         // With the code of a result that is too large, a page would be read again with fewer documents.
         throw StorageError(
@@ -384,9 +395,9 @@ extension ListenStream {
     }
 
     /// Performs a read when it is admitted; returns nil if it has reached the time limit.
-    private func admittedAnswer(
-        _ request: ReadRequest
-    ) async throws(StorageError) -> ReadResult? {
+    private func admitted<Value: Sendable>(
+        _ read: @escaping @Sendable () async throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value? {
         // The caller's first: a place among the reads of all that waits would keep others from it.
         guard await share.caller.reads.enter() else { throw .cancellation }
         defer { share.caller.reads.leave() }
@@ -395,10 +406,7 @@ extension ListenStream {
         let limit = configuration.readTimeout
         let context = StorageContext.current.limited(to: limit, on: configuration.clock)
         do throws(StorageError) {
-            return try await context.run {
-                [adapter] () async throws(StorageError) -> ReadResult in
-                try await adapter.read(request)
-            }
+            return try await context.run(read)
         } catch {
             // Other timeouts are those of the store itself.
             guard error.code == .timeout, context.isOver else { throw error }

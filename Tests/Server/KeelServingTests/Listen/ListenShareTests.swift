@@ -169,6 +169,70 @@ struct ListenShareTests {
         #expect(await otherEnd == nil)
     }
 
+    // MARK: Resumptions
+
+    /// A store whose log waits at a gate for readers of some of its changes.
+    private final class SlowLog: ForwardingStorageAdapter {
+        let upstream: any StorageAdapter = InMemoryStorageAdapter()
+        let gate = Gate()
+
+        func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+            if !request.scope.isEverything {
+                do { try await gate.pass() } catch { throw .cancellation }
+            }
+            return try await upstream.changes(request)
+        }
+
+        /// Returns a target that continues at the present.
+        func resumedTarget() async throws -> ListenTarget {
+            var request = ReadRequest(.documents([]))
+            request.needsPosition = true
+            let start = try #require(try await upstream.read(request).position)
+            var target = ListenTarget(id: 1, content: ListenShareTests.notes)
+            (target.resumption, target.isResumed) = (ResumeToken(start), true)
+            return target
+        }
+    }
+
+    @Test("Many clients that come back at once read the log a few at a time")
+    func resumptions() async throws {
+        let store = SlowLog()
+        let target = try await store.resumedTarget()
+        let hub = ListenHub(adapter: store)
+        let clients = (0..<ListenHub.mostReads + 3).map { _ in Client() }
+        try await withThrowingDiscardingTaskGroup { group in
+            for client in clients {
+                group.addTask { #expect(await client.run(on: hub) == nil) }
+                client.add(target)
+            }
+            try await waitUntil {
+                store.gate.begunCount == ListenHub.mostReads && hub.reads.count == 3
+            }
+            store.gate.open()
+            try await waitUntil { clients.allSatisfy { $0.currentCount == 1 } }
+            for client in clients { client.end() }
+        }
+    }
+
+    @Test("A target is read anew if reading its changes since the token takes too long")
+    func slowResumption() async throws {
+        let store = SlowLog()
+        let target = try await store.resumedTarget()
+        let clock = TestClock()
+        var configuration = ListenStream.Configuration()
+        configuration.clock = clock
+        let settings = configuration
+        let client = Client()
+        async let end = client.run(on: ListenHub(adapter: store, clock: clock), settings)
+        client.add(target)
+        try await waitUntil { store.gate.begunCount == 1 }
+        while store.gate.cancelledCount == 0 { await clock.advance(by: .seconds(1)) }
+        try await waitUntil { client.currentCount == 1 }
+        #expect(store.gate.cancelledCount == 1)
+        client.end()
+        #expect(await end == nil)
+    }
+
     // MARK: Several streams of one caller
 
     private static func configuration(of principal: String) -> ListenStream.Configuration {
