@@ -45,7 +45,7 @@ final class ListenHub: Sendable {
 
     let adapter: any StorageAdapter
     let clock: any Clock<Duration>
-    /// The maximum number of reads of queries, of ten or more documents, and of changes since a token, at the same time.
+    /// The maximum number of reads of queries, of ten or more documents, and of changes since a token at the same time.
     static let mostReads = 8
     /// Admits such reads: thousands of clients that come back at once must not read at the same time.
     let reads = TaskQueue(admitting: ListenHub.mostReads)

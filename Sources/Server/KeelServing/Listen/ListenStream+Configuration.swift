@@ -23,8 +23,8 @@ extension ListenStream {
         var maximumHoldTime = Duration.seconds(600)
         /// The maximum duration of a read of a page of a query, or of ten or more documents.
         ///
-        /// A read that takes longer is tried once more, and then its target ends. A target whose changes since its token
-        /// take longer is read anew.
+        /// A read that takes longer is tried once more, and then its target ends. If reading the changes since a token
+        /// takes longer, the target is read anew.
         var readTimeout = Duration.seconds(60)
         /// The mean pause before a stream ends with `UNAVAILABLE`; it varies by half.
         ///

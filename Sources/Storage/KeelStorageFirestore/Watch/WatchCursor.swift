@@ -159,10 +159,9 @@ struct WatchLog: Sendable {
 
     /// Returns the changes after a state, one per document; nil if they are not known.
     func changes(after time: Timestamp, number: Int = 0) -> [ChangePage.Change]? {
-        let start = (time: time, number: number)
-        guard let base, base <= start else { return nil }
+        guard let base, (base.time, base.number) <= (time, number) else { return nil }
         var changes: [DocumentPath: ChangePage.Change] = [:]
-        for entry in entries where entry.moment > start {
+        for entry in entries where (entry.moment.time, entry.moment.number) > (time, number) {
             for change in entry.changes { changes[change.path] = change }
         }
         return changes.values.sorted { $0.path < $1.path }

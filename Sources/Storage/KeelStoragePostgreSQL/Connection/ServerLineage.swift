@@ -30,7 +30,7 @@ final class ServerLineage: Sendable {
     /// Makes later connections check that the server has a store.
     func expect(_ store: OpenStore) { self.store.withLock { $0 = store } }
 
-    /// The statement that returns the tables of a server that has the expected store, and else no row; nil if no store is
+    /// The statement that returns the tables of a server with the expected store, and else no row; nil if no store is
     /// expected yet.
     var expectation: DatabaseStatement? {
         store.withLock { $0 }?.nameStatement
@@ -79,8 +79,11 @@ final class ServerLineage: Sendable {
         }
     }
 
-    /// Returns whether the last connection was to a server of a timeline, so that no later one is known, and to the same
-    /// tables, unless they are nil.
+    /// Returns whether the last connection was to a server of a timeline, so that no later one is known.
+    ///
+    /// - Parameters:
+    ///   - timeline: The timeline.
+    ///   - tables: The tables that the last connection must have found, too; nil for any.
     func isLatest(_ timeline: Int64, _ tables: Int64?) -> Bool {
         state.withLock { state in
             state.timeline == timeline && (tables == nil || tables == state.tables)
