@@ -44,6 +44,16 @@ struct StandardStreamTests {
         }
     }
 
+    @Test("A signature does not replace what is signed, or the key", arguments: ["plain", "key"])
+    func signature(over name: String) throws {
+        _ = try scratch.file("plain", holding: "text")
+        #expect(try keel("keyset", "generate", "key", "--kind", "ed25519").code == 0)
+        let before = try Data(contentsOf: scratch.file(name))
+        let refused = try keel("keyset", "sign", "plain", "--key", "key", "-o", "./\(name)")
+        #expect(refused.code == 64, "\(refused.errors)")
+        #expect(try Data(contentsOf: scratch.file(name)) == before)
+    }
+
     @Test("A private key does not go to a terminal")
     func terminal() async throws {
         let terminal = try TmuxTerminal(["keyset", "generate", "-"])

@@ -93,6 +93,20 @@ struct AnalyticsCommandTests {
         #expect(nobody.code == 1 && nobody.errors.contains(#""code":"notFound""#))
     }
 
+    @Test("An export is not written into the app's folder, where it could replace a file")
+    func exportOverJournal() async throws {
+        try await track()
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        for name in names {
+            let path = folder.appending(path: name).path
+            let refused = try KeelProcess(["analytics", "export", folder.path, "-o", path]).wait()
+            #expect(refused.code == 64, "\(refused.errors)")
+        }
+        #expect(!names.isEmpty)
+        let all = try KeelProcess(["analytics", "export", folder.path]).wait()
+        #expect(all.output.split(separator: "\n").count == 25)
+    }
+
     @Test("An export that is interrupted ends before its next events")
     func interruptedExport() async throws {
         try await track()

@@ -35,8 +35,14 @@ struct AnalyticsExportCommand: AsyncParsableCommand {
             guard let output, output != "-" else {
                 return Self.exit(try export.run { try out.line($0) }, out)
             }
+            let target = URL(fileURLWithPath: output)
+            try SeparateFiles.refuse(
+                target,
+                in: analytics.url,
+                advice: "Name a file in another folder for --output."
+            )
             let report = try await Interruption.value {
-                var file = try ReplacedFile(URL(fileURLWithPath: output))
+                var file = try ReplacedFile(target)
                 do {
                     let report = try export.run { try file.append(line: $0) }
                     try file.finish()

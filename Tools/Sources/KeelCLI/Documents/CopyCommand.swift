@@ -53,7 +53,7 @@ struct CopyCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard from != to else {
+        guard !from.isSameStore(as: to) else {
             throw ValidationError("The two stores are the same: type the place of another one.")
         }
         try Parsed.requirePath(checkpoint, of: "--checkpoint")
@@ -65,6 +65,12 @@ struct CopyCommand: AsyncParsableCommand {
         let collections = try collections.map(Parsed.collection)
         let output = CommandOutput(isJSON: json, isQuiet: quiet)
         try await output.reporting {
+            // Before a store is created.
+            try SeparateFiles.refuse(
+                checkpointFile,
+                over: from.files + to.files,
+                advice: "Name another file for --checkpoint."
+            )
             let report = try await from.whileOpen(for: .reading, database) { source in
                 try await to.whileOpen(for: .creating, database) { target in
                     let copy = DocumentCopy(
@@ -80,15 +86,21 @@ struct CopyCommand: AsyncParsableCommand {
         }
     }
 
-    private func run(_ copy: DocumentCopy, _ output: CommandOutput) async throws -> CopyReport {
-        let subject = ([from.identity, to.identity] + collections.sorted())
-            .joined(separator: "\n")
-        let file =
-            checkpoint.map { URL(fileURLWithPath: $0) }
+    /// What the checkpoint belongs to.
+    private var subject: String {
+        ([from.identity, to.identity] + collections.sorted()).joined(separator: "\n")
+    }
+
+    private var checkpointFile: URL {
+        checkpoint.map { URL(fileURLWithPath: $0) }
             ?? DocumentCopy.checkpointFile(
                 for: subject,
                 in: URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
             )
+    }
+
+    private func run(_ copy: DocumentCopy, _ output: CommandOutput) async throws -> CopyReport {
+        let (subject, file) = (subject, checkpointFile)
         let start = resume ? try CopyCheckpoint.read(file, of: subject) : nil
         let progress = output.progressLine(unit: .items("documents"))
         defer { progress.finish() }

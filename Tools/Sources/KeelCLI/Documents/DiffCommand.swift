@@ -44,7 +44,7 @@ struct DiffCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard first != second else {
+        guard !first.isSameStore(as: second) else {
             throw ValidationError("The two stores are the same: type the place of another one.")
         }
         guard !group || !collections.isEmpty else {

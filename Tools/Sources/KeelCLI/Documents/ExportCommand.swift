@@ -73,6 +73,11 @@ struct ExportCommand: AsyncParsableCommand {
             let progress = out.progressLine(unit: .items("documents"))
             defer { progress.finish() }
             let (file, client) = (URL(fileURLWithPath: output), try past.client(adapter))
+            try SeparateFiles.refuse(
+                file,
+                over: store.storage.files,
+                advice: "Name another file for --output."
+            )
             let report = try await Interruption.value {
                 // A total that is not known keeps nothing from being written.
                 let total = progress.isDrawn ? try? await client.count(scope.query) : nil

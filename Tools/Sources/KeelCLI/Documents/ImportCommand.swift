@@ -106,6 +106,7 @@ struct ImportCommand: AsyncParsableCommand {
         settings.badLines = badLines.map { URL(fileURLWithPath: $0) }
         settings.checkpoint = checkpoint.map { URL(fileURLWithPath: $0) }
         settings.store = store.storage.identity
+        settings.storeFiles = store.storage.files
         // Before a store is created.
         try await CommandOutput(isJSON: store.json).reporting {
             try settings.check()

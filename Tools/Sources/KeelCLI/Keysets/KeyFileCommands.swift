@@ -192,6 +192,14 @@ struct KeysetSignCommand: AsyncParsableCommand {
     func run() async throws {
         let out = CommandOutput(isJSON: json)
         try await out.reporting {
+            let target = output ?? (file == "-" ? "-" : file + ".sig")
+            if target != "-" {
+                try SeparateFiles.refuse(
+                    URL(filePath: target),
+                    over: [file, key].filter { $0 != "-" }.map { URL(filePath: $0) },
+                    advice: "Name another file for --output."
+                )
+            }
             let text = try await KeyFiles.text(of: key, passphrase: passphraseOptions.source)
             guard case .signing(let signing) = try PrivateKeyText(text, from: key) else {
                 throw ToolError(
@@ -200,7 +208,6 @@ struct KeysetSignCommand: AsyncParsableCommand {
                 )
             }
             let signature = try signing.signature(for: try KeyOutput.contents(of: file))
-            let target = output ?? (file == "-" ? "-" : file + ".sig")
             if target == "-" {
                 try StandardOutput.write(signature)
             } else {

@@ -31,6 +31,8 @@ package struct DocumentImport: Sendable {
         package var badLines: URL?
         /// The store's name, by which a resumed import recognizes that it has another store; nil if it does not matter.
         package var store: String?
+        /// The files of the store, which the import must not write by itself.
+        package var storeFiles: [URL] = []
 
         package init(file: URL) { self.file = file }
 
@@ -49,16 +51,14 @@ package struct DocumentImport: Sendable {
             try refuseOneFileForTwo()
         }
 
-        /// Refuses to replace the imported file, or the bad lines, by what the import writes.
+        /// Refuses to replace the imported file, the store or the bad lines by what the import writes.
         private func refuseOneFileForTwo() throws {
-            let files = [file, checkpointFile] + (badLines.map { [$0] } ?? [])
-            let paths = files.map { $0.resolvingSymlinksInPath().path }
-            guard Set(paths).count < paths.count else { return }
-            throw ToolError(
-                "the imported file, the checkpoint and the bad lines need a file each",
-                advice: "Name another file for --bad-lines or --checkpoint.",
-                exit: .usage
-            )
+            let advice = "Name another file for --bad-lines or --checkpoint."
+            var needed = [file] + storeFiles
+            for output in [checkpointFile] + (badLines.map { [$0] } ?? []) {
+                try SeparateFiles.refuse(output, over: needed, advice: advice)
+                needed.append(output)
+            }
         }
 
         /// Returns the format of the file.

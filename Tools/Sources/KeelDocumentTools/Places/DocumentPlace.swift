@@ -52,6 +52,22 @@ extension DocumentPlace: CustomStringConvertible {
         return "sqlite:\(URL(fileURLWithPath: path).standardizedFileURL.path)"
     }
 
+    /// The files of an SQLite store, with those that SQLite keeps beside it; none for another store.
+    package var files: [URL] {
+        guard case .sqlite(let path) = self else { return [] }
+        // SQLite keeps them beside the file to which a link leads.
+        let store = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        return ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: store + $0) }
+    }
+
+    /// Returns whether another place is the same store, such as an SQLite file by another path.
+    package func isSameStore(as other: Self) -> Bool {
+        guard case .sqlite(let path) = self, case .sqlite(let second) = other else {
+            return self == other
+        }
+        return SeparateFiles.areOne(URL(fileURLWithPath: path), URL(fileURLWithPath: second))
+    }
+
     /// The text that names the place on a command line, with its password if it has one.
     package var argument: String {
         switch self {

@@ -1,0 +1,55 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import KeelToolSupport
+import KeelToolsTestSupport
+import Testing
+
+@Suite("Files that commands write, and the store", .timeLimit(.minutes(10)))
+struct OutputFileTests {
+    private let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+        let set = ["documents", "set", "c/a", "{}", "--storage", "s.sqlite"]
+        try #require(try KeelProcess(set, in: scratch.folder).wait().code == 0)
+        try FileManager.default.createSymbolicLink(
+            at: scratch.file("link.sqlite"),
+            withDestinationURL: scratch.file("s.sqlite")
+        )
+        _ = try scratch.file("in", holding: "{\"id\":\"b\"}\noops\n")
+    }
+
+    @Test(
+        "A command refuses to write over the store, and leaves it as it was",
+        arguments: [
+            ["export", "c", "--storage", "s.sqlite", "-o", "s.sqlite"],
+            ["export", "c", "--storage", "s.sqlite", "-o", "./s.sqlite-wal"],
+            ["export", "c", "--storage", "link.sqlite", "-o", "s.sqlite"],
+            ["export", "c", "--storage", "s.sqlite", "-o", "link.sqlite"],
+            ["import", "in", "c", "--storage", "s.sqlite", "--bad-lines", "s.sqlite"],
+            ["import", "in", "c", "--storage", "s.sqlite", "--checkpoint", "link.sqlite"],
+            ["import", "in", "c", "--storage", "new.sqlite", "--checkpoint", "./new.sqlite"],
+            ["copy", "s.sqlite", "new.sqlite", "--checkpoint", "s.sqlite"],
+            ["copy", "s.sqlite", "new.sqlite", "--checkpoint", "new.sqlite"],
+        ]
+    )
+    func refused(arguments: [String]) throws {
+        let result = try KeelProcess(["documents"] + arguments, in: scratch.folder).wait()
+        #expect(result.code == ToolExit.usage.rawValue, "\(result.errors)")
+        #expect(result.errors.contains("would be overwritten\nName another file for --"))
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("new.sqlite").path))
+        let get = ["documents", "get", "c/a", "--storage", "s.sqlite"]
+        #expect(try KeelProcess(get, in: scratch.folder).wait().code == 0)
+    }
+
+    @Test("Two paths of one file are one store", arguments: ["copy", "diff"])
+    func oneStore(command: String) throws {
+        for other in ["./s.sqlite", "link.sqlite"] {
+            let arguments = ["documents", command, "s.sqlite", other]
+            let result = try KeelProcess(arguments, in: scratch.folder).wait()
+            #expect(result.code == ToolExit.usage.rawValue)
+            #expect(result.errors.contains("The two stores are the same"), "\(result.errors)")
+        }
+    }
+}
+#endif
