@@ -63,16 +63,19 @@ struct KeysetTests {
         #expect(code { () throws(SecurityError) in try keyset.disable(id &+ 1) } == .keyNotFound)
     }
 
-    @Test("Dates promote, expire and destroy keys")
+    @Test("Dates promote and expire keys, and destroy them only in a call of its own")
     func dates() throws {
         var keyset = try Keyset.make(.aes256GCM)
         let old = keyset.primaryID
         try keyset.setDates(KeyDates(destroyAfter: start + 100), of: old)
         let next = try keyset.rotate(dates: KeyDates(notBefore: start + 10), at: start)
         #expect(keyset.primaryID == old)
-        let changes = [9, 10, 99, 100].map { keyset.advance(to: start + $0) }
-        #expect(changes == [false, true, false, true])
+        let changes = [9, 10, 99, 100, 1_000_000_000].map { keyset.advance(to: start + $0) }
+        #expect(changes == [false, true, false, false, false])
         #expect(keyset.primaryID == next)
+        #expect(keyset.key(old)?.status == .enabled)
+        let destructions = [99, 100, 101].map { keyset.destroyKeys(dueAt: start + $0) }
+        #expect(destructions == [false, true, false])
         #expect(keyset.key(old)?.status == .destroyed)
         #expect(
             code { () throws(SecurityError) in

@@ -107,21 +107,15 @@ extension Keyset {
         try change(id) { $0.dates = dates }
     }
 
-    /// Applies the dates of the keys.
+    /// Chooses the primary key by the dates of the keys.
     ///
     /// A later key whose `notBefore` has passed becomes the primary key. Otherwise, if the primary key may no longer
-    /// encrypt, the newest key that may replaces it. Keys whose `destroyAfter` has passed are destroyed.
+    /// encrypt, the newest key that may replaces it. No key is destroyed: ``destroyKeys(dueAt:)`` does that.
     ///
     /// - Parameter now: The current time.
-    /// - Returns: Whether anything changed, so that the keyset needs to be saved.
+    /// - Returns: Whether another key is the primary key, so that the keyset needs to be saved.
     @discardableResult
     public mutating func advance(to now: Date = .now) -> Bool {
-        advance(to: now, destroying: true)
-    }
-
-    /// Applies the dates of the keys, optionally without destroying any.
-    mutating func advance(to now: Date, destroying: Bool) -> Bool {
-        var isChanged = false
         let place = keys.firstIndex { $0.id == primaryID } ?? 0
         let later = keys[place...].dropFirst().last { key in
             key.status == .enabled && key.dates.notBefore != nil
@@ -131,18 +125,21 @@ extension Keyset {
             primary.dates.allowsEncryption(at: now)
             ? nil
             : keys.last { $0.status == .enabled && $0.dates.allowsEncryption(at: now) }
-        if let next = later ?? substitute {
-            primaryID = next.id
-            isChanged = true
-        }
-        let isDestroyed = destroying && destroyKeys(dueAt: now)
-        return isChanged || isDestroyed
+        guard let next = later ?? substitute else { return false }
+        primaryID = next.id
+        return true
     }
 
     /// Destroys the keys whose `destroyAfter` has passed, except the primary key.
     ///
-    /// - Returns: Whether there were any.
-    mutating func destroyKeys(dueAt now: Date) -> Bool {
+    /// The data that they encrypted can no longer be decrypted. The clock of a device can be years ahead for a while:
+    /// pass a time that is certain, such as that of a server. A ``KeyRing`` that can save its keyset needs no call,
+    /// because it destroys keys once their time is certain (``KeyDates/destroyAfter``).
+    ///
+    /// - Parameter now: A time that has surely been reached.
+    /// - Returns: Whether there were any, so that the keyset needs to be saved.
+    @discardableResult
+    public mutating func destroyKeys(dueAt now: Date) -> Bool {
         var isChanged = false
         for key in keys where key.id != primaryID && key.status != .destroyed {
             guard let end = key.dates.destroyAfter, now >= end else { continue }

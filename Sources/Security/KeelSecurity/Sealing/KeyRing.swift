@@ -160,7 +160,7 @@ public final class KeyRing: Sendable {
         guard state.hasDates else { return }
         let now = configuration.now()
         if state.isDue(at: now) {
-            try change(&state) { keyset in _ = keyset.advance(to: now, destroying: false) }
+            try change(&state) { keyset in _ = keyset.advance(to: now) }
         }
         try destroyWhatIsDue(&state, at: now)
         guard state.keyset.primary.dates.allowsEncryption(at: now) else {
@@ -197,7 +197,7 @@ public final class KeyRing: Sendable {
         var count: UInt64 = 0
         try change(&state) { keyset throws(SecurityError) in
             // The file may have changed since it was last checked.
-            _ = keyset.advance(to: configuration.now(), destroying: false)
+            _ = keyset.advance(to: configuration.now())
             if keyset.primary.usage >= configuration.messageLimit {
                 guard keeps else {
                     throw SecurityError(

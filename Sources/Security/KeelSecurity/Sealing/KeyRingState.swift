@@ -69,7 +69,7 @@ struct KeyRingState {
     func isDue(at now: Date) -> Bool {
         guard hasDates else { return false }
         var next = keyset
-        return next.advance(to: now, destroying: false)
+        return next.advance(to: now)
     }
 
     /// Whether to look for keys to destroy now: at first, every ten minutes, and after the clock has gone back.
