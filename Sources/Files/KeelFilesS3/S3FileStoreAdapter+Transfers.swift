@@ -15,14 +15,13 @@ extension S3FileStoreAdapter {
             guard let found = try await object(at: request.source, try keyOf(request.source)) else {
                 throw S3Failure.failed(.notFound(request.source))
             }
-            source = found
             if request.condition != .none {
                 let there = try await object(at: request.target, try keyOf(request.target))
                 try check(request.condition, request.target, there?.version)
             }
             // S3 refuses to copy an object to itself without changes.
-            guard request.source != request.target else { return source }
-            copy = try await self.copy(source, request)
+            guard request.source != request.target else { return found }
+            (source, copy) = try await copyLatest(found, request)
         } catch {
             guard let refusal = error.refusal else {
                 throw error.error(of: "Copying “\(request.source)”", isWrite: true)
@@ -74,6 +73,29 @@ extension S3FileStoreAdapter {
         }
     }
 
+    /// Copies an object; if it is replaced meanwhile, copies the new one.
+    ///
+    /// - Returns: The version that was copied, and the copy.
+    private func copyLatest(
+        _ first: FileMetadata,
+        _ request: FileTransferRequest
+    ) async throws(S3Failure) -> (source: FileMetadata, copy: FileMetadata) {
+        var source = first
+        for _ in 0..<4 {
+            do throws(S3Failure) {
+                return (source, try await copy(source, request))
+            } catch {
+                // The reply does not say whether the condition on the source or that on the target failed.
+                guard error.isFailedCondition else { throw error }
+                let present = try await object(at: request.source, try keyOf(request.source))
+                guard let present else { throw .failed(.notFound(request.source)) }
+                guard present.version != source.version else { throw error }
+                source = present
+            }
+        }
+        throw .failed(.changedMeanwhile(request.source))
+    }
+
     private func copy(
         _ source: FileMetadata,
         _ request: FileTransferRequest
@@ -101,6 +123,10 @@ extension S3FileStoreAdapter {
             var call = S3Call(.put, file.key)
             call.fields = condition.map { (name: prefix + $0.name, value: $0.value) }
             call.fields.append((name: "x-amz-copy-source", value: place))
+            if configuration.honorsConditions {
+                let version = S3Object.ifMatch(source.version).value
+                call.fields.append((name: "x-amz-copy-source-if-match", value: version))
+            }
             call.body = S3Call.Body(bytes: [])
             call.isRepeatable = condition.isEmpty
             return try await connection.document(of: call)

@@ -49,6 +49,71 @@ struct CopyConditionTests {
         }
     }
 
+    private static func version(_ tag: String, size: Int) -> ScriptedHTTPTransport.Answer {
+        .status(
+            .ok,
+            headers: [
+                .contentLength: "\(size)", .eTag: "\"\(tag)\"",
+                .lastModified: "Fri, 15 Jan 2027 08:00:01 GMT",
+            ]
+        )
+    }
+
+    private static let refusal = ScriptedHTTPTransport.Answer.status(
+        .preconditionFailed,
+        body: Array("<Error><Code>PreconditionFailed</Code></Error>".utf8)
+    )
+
+    @Test("A source that is replaced before the copy is copied in its new version")
+    func replacedBeforeCopy() async throws {
+        let copied = "<CopyObjectResult><ETag>&quot;e2&quot;</ETag></CopyObjectResult>"
+        let transport = ScriptedHTTPTransport([
+            Self.object, Self.refusal, Self.version("e2", size: 6),
+            .status(.ok, body: Array(copied.utf8)), Self.version("e2", size: 6),
+        ])
+        let adapter = try s3Adapter(transport)
+        let copy = try await adapter.transfer(FileTransferRequest(from: "a", to: "b", if: .none))
+        #expect(copy.size == 6 && copy.path == "b")
+        let versions = transport.calls.filter { $0.head.method == .put }
+            .map { $0.head.headerFields.first("x-amz-copy-source-if-match") }
+        #expect(versions == ["\"e1\"", "\"e2\""])
+        try transport.verify()
+    }
+
+    @Test("A copy that is refused names the file that was replaced")
+    func refusedCopies() async throws {
+        let often = ["e2", "e3", "e4", "e5"].flatMap { tag in
+            [Self.refusal, Self.version(tag, size: 6)]
+        }
+        let cases: [([ScriptedHTTPTransport.Answer], FileCondition, String)] = [
+            (often, .none, "a"), ([.status(.notFound), Self.refusal, Self.object], .absent, "b"),
+        ]
+        for (answers, condition, name) in cases {
+            let transport = ScriptedHTTPTransport([Self.object] + answers)
+            let adapter = try s3Adapter(transport)
+            let error = await #expect(throws: FileStoreError.self) {
+                _ = try await adapter.transfer(
+                    FileTransferRequest(from: "a", to: "b", if: condition)
+                )
+            }
+            #expect(error?.code == .conditionFailed)
+            #expect(error?.message.contains("The condition on “\(name)”") == true)
+            try transport.verify()
+        }
+    }
+
+    @Test("A server that ignores conditions gets none on the source of a copy")
+    func ignoredConditions() async throws {
+        let copied = "<CopyObjectResult><ETag>&quot;e1&quot;</ETag></CopyObjectResult>"
+        let transport = ScriptedHTTPTransport([
+            Self.object, .status(.ok, body: Array(copied.utf8)), Self.object,
+        ])
+        let adapter = try s3Adapter(transport) { $0.honorsConditions = false }
+        _ = try await adapter.transfer(FileTransferRequest(from: "a", to: "b", if: .none))
+        let fields = transport.calls.map(\.head.headerFields)
+        #expect(fields.allSatisfy { $0.first("x-amz-copy-source-if-match") == nil })
+    }
+
     /// Moves a file of which the server says something else after the copy.
     private func move(
         later: [ScriptedHTTPTransport.Answer],
@@ -70,13 +135,7 @@ struct CopyConditionTests {
         arguments: [true, false]
     )
     func replacedSource(honorsConditions: Bool) async throws {
-        let replaced = ScriptedHTTPTransport.Answer.status(
-            .ok,
-            headers: [
-                .contentLength: "6", .eTag: "\"e2\"",
-                .lastModified: "Fri, 15 Jan 2027 08:00:01 GMT",
-            ]
-        )
+        let replaced = Self.version("e2", size: 6)
         let error = await #expect(throws: FileStoreError.self) {
             _ = try await move(
                 later: [replaced, replaced],

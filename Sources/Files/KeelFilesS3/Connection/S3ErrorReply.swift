@@ -161,6 +161,15 @@ enum S3Failure: Error {
 
     var refusal: S3ErrorReply? { if case .refused(let refusal) = self { refusal } else { nil } }
 
+    /// Whether a condition of the request did not hold.
+    var isFailedCondition: Bool {
+        switch self {
+        case .refused(let refusal): refusal.isFailedCondition
+        case .failed(let error): error.code == .conditionFailed
+        case .unanswered: false
+        }
+    }
+
     /// Returns whether the request may be sent again.
     func mayRepeat(_ call: S3Call) -> Bool {
         switch self {
