@@ -77,6 +77,13 @@ extension S3FileStoreAdapter {
         /// are sent.
         public var timeouts = HTTPTimeouts(firstByte: .seconds(60), idle: .seconds(30))
 
+        /// Called with each key that a list leaves out because it is not a valid file path, such as `a//b`, or with the
+        /// common beginning of such keys; nil for nothing.
+        ///
+        /// A key can be reported more than once. Empty objects whose keys end with `/` are not reported: they represent
+        /// folders in some tools.
+        public var onUnlistedKey: (@Sendable (String) -> Void)?
+
         /// Creates the default configuration of a bucket.
         public init(
             bucket: String,

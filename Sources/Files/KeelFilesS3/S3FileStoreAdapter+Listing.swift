@@ -75,22 +75,33 @@ extension S3FileStoreAdapter {
                 let modified = S3Object.time(element.text("LastModified")),
                 let tag = element.text("ETag"), element["Key"] != nil
             else { throw .failed(.invalidReply("an object of a list lacks its size or its time")) }
-            guard let text = path(element, "Key"), let path = try? FileStorePath(text) else {
+            guard let text = path(element, "Key") else { continue }
+            guard let file = try? FileStorePath(text) else {
+                // An empty object with such a key stands for a folder.
+                if size > 0 || text.utf8.last != UInt8(ascii: "/") { unlisted(text) }
                 continue
             }
             let version = S3Object.version(tag)
             items.append(
-                .file(FileSummary(path: path, size: size, modified: modified, version: version))
+                .file(FileSummary(path: file, size: size, modified: modified, version: version))
             )
         }
         for element in document.all("CommonPrefixes") {
             // Compared by bytes: Swift treats a “/” with a combining accent as one character.
-            guard let text = path(element, "Prefix"), text.utf8.last == UInt8(ascii: "/"),
-                let path = try? FileStorePath(String(Substring(text.utf8.dropLast())))
-            else { continue }
-            items.append(.folder(FileStoreFolder(path)))
+            guard let text = path(element, "Prefix"), text.utf8.last == UInt8(ascii: "/") else {
+                continue
+            }
+            guard let folder = try? FileStorePath(String(Substring(text.utf8.dropLast()))) else {
+                unlisted(text)
+                continue
+            }
+            items.append(.folder(FileStoreFolder(folder)))
         }
         return items
+    }
+
+    private func unlisted(_ path: String) {
+        configuration.onUnlistedKey?(configuration.root.prefix + path)
     }
 
     func checkCancellation() throws(S3Failure) {

@@ -27,7 +27,8 @@ package import Foundation
 /// - A move is a copy followed by a deletion: if it is interrupted in between, both files exist.
 /// - ``transfer(_:)`` and ``delete(_:if:)`` request the object before they act. Their conditions are also sent to the
 ///   server, which decides.
-/// - A key that is not a valid path, such as `a//b` or the `a/` that represents a folder in some tools, is not listed.
+/// - A key that is not a valid path, such as `a//b` or the `a/` that represents a folder in some tools, is not listed;
+///   ``Configuration/onUnlistedKey`` reports it.
 public struct S3FileStoreAdapter: FileStoreAdapter {
     /// The maximum size that S3 copies in one request: 5 GiB.
     static let largestCopy = 5 << 30

@@ -65,11 +65,13 @@ package struct BucketSettings: Sendable {
         )
     }
 
-    /// Returns the adapter of a bucket; throws for invalid settings, and for a provider that needs an endpoint.
+    /// Returns the adapter of a bucket, which collects the keys that its lists leave out in `unlisted`; throws for
+    /// invalid settings, and for a provider that needs an endpoint.
     func adapter(
         _ bucket: String,
         _ credentials: any AWSCredentialsProvider,
-        over transport: any HTTPTransport
+        over transport: any HTTPTransport,
+        _ unlisted: UnlistedKeys
     ) throws -> S3FileStoreAdapter {
         if endpoint == nil, let advice = provider.endpointAdvice {
             throw ToolError(
@@ -90,6 +92,7 @@ package struct BucketSettings: Sendable {
         configuration.partByteCount = partByteCount
         configuration.maximumConcurrentParts = maximumConcurrentParts
         configuration.uploadFolder = uploadFolder
+        configuration.onUnlistedKey = { unlisted.add("s3://\(bucket)/\($0)") }
         return try S3FileStoreAdapter(configuration, transport: transport)
     }
 }

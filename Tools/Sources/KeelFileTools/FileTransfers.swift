@@ -57,6 +57,7 @@ package struct FileTransfers: Sendable {
     private let transport: SendingTransport
     /// Shared by all adapters, so that temporary credentials are requested once.
     private let credentials: AWSCredentialsChain
+    private let unlisted = UnlistedKeys()
 
     /// Creates a service.
     package init(_ settings: BucketSettings, over transport: any HTTPTransport) {
@@ -68,13 +69,16 @@ package struct FileTransfers: Sendable {
     /// The number of bytes that were read, and wait in requests to be sent.
     package var unsentByteCount: Int { transport.unsentByteCount }
 
+    /// The keys that lists have left out because they are not valid file paths, and whether there were more.
+    package var unlistedKeys: (keys: [String], hasMore: Bool) { unlisted.all }
+
     /// Returns the adapter of a bucket.
     ///
     /// - Parameter name: The bucket's name.
     /// - Returns: The adapter.
     /// - Throws: `FileStoreError` for invalid settings.
     package func adapter(_ name: String) throws -> S3FileStoreAdapter {
-        try settings.adapter(name, credentials, over: transport)
+        try settings.adapter(name, credentials, over: transport, unlisted)
     }
 
     /// Copies a file, or all files of a folder.

@@ -103,6 +103,26 @@ struct FilesSyncTests: MotoTests {
     }
     #endif
 
+    @Test("Commands for all files of a folder name the keys that are not file paths")
+    func unlistedKeys() throws {
+        let (place, back) = ("s3://second/unnamed", scratch.file("back").path)
+        let results = [
+            try keel("list", place, "-r"), try keel("du", place),
+            try keel("get", place, back, "-r"), try keel("sync", place, back),
+            try keel("delete", place, "-r", "--yes"),
+        ]
+        for result in results {
+            #expect(result.code == 2, "\(result.output)")
+            #expect(
+                result.errors.contains("“\(place)/a/” was left out: its key is not"),
+                "\(result.errors)"
+            )
+        }
+        #expect(results.last?.output == "1 file deleted\n")
+        let json = try keel("du", place, "--json")
+        #expect(json.errors.contains(#""about":"s3://second/unnamed/a/""#), "\(json.errors)")
+    }
+
     @Test("With --checksum, files of the same size are compared by their bytes")
     func checksums() throws {
         let folder = try tree("a", ["x": "one", "y": "two"])

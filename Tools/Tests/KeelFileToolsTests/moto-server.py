@@ -42,6 +42,9 @@ client = boto3.client(
 )
 for bucket in ("first", "second"):
     client.create_bucket(Bucket=bucket)
+# A key that is no file path, beside one that is.
+client.put_object(Bucket="second", Key="unnamed/a/", Body=b"12345")
+client.put_object(Bucket="second", Key="unnamed/b", Body=b"1")
 print(port, flush=True)
 sys.stdin.read()
 # Not by its own end, which would wait for what is held.

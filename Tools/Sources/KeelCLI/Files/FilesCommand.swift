@@ -202,20 +202,8 @@ struct BucketOptions: ParsableArguments {
                 result = .failure(error)
             }
             await transport.shutdown()
-            return try result.get()
-        }
-    }
-
-    /// Names what was skipped in a folder.
-    static func remark(on skipped: [String], _ output: CommandOutput) {
-        let reason = "it is not a file that can be read, or its name is invalid in a bucket"
-        for name in skipped {
-            guard output.isJSON else {
-                output.message("“\(name)” was skipped: \(reason)")
-                continue
-            }
-            let advice = "Rename it, or leave it out with --exclude of keel files sync."
-            output.failure(ToolError("it was skipped: \(reason)", advice: advice), about: name)
+            let exit = try result.get()
+            return Self.remark(onUnlisted: transfers, output) && exit == .done ? .findings : exit
         }
     }
 

@@ -1,0 +1,38 @@
+import KeelFileTools
+import KeelToolSupport
+
+extension BucketOptions {
+    /// Names what was skipped in a folder.
+    static func remark(on skipped: [String], _ output: CommandOutput) {
+        let reason = "it is not a file that can be read, or its name is invalid in a bucket"
+        for name in skipped {
+            guard output.isJSON else {
+                output.message("“\(name)” was skipped: \(reason)")
+                continue
+            }
+            let advice = "Rename it, or leave it out with --exclude of keel files sync."
+            output.failure(ToolError("it was skipped: \(reason)", advice: advice), about: name)
+        }
+    }
+
+    /// Names the keys that the command has left out.
+    ///
+    /// - Returns: Whether there are any.
+    static func remark(
+        onUnlisted transfers: FileTransfers,
+        _ output: CommandOutput
+    ) -> Bool {
+        let (keys, hasMore) = transfers.unlistedKeys
+        let reason = "its key is not a valid file path"
+        for key in keys {
+            guard output.isJSON else {
+                output.message("“\(key)” was left out: \(reason)")
+                continue
+            }
+            let advice = "Rename it or delete it with a tool for objects, such as aws s3api."
+            output.failure(ToolError("it was left out: \(reason)", advice: advice), about: key)
+        }
+        if hasMore, !output.isJSON { output.message("… and more with such keys.") }
+        return !keys.isEmpty
+    }
+}
