@@ -110,6 +110,7 @@ let package = Package(
             name: "KeelFileTools",
             dependencies: [
                 "KeelToolSupport", keel("KeelFiles"), keel("KeelFilesS3"), keel("KeelHTTP"),
+                httpTypes,
             ]
         ),
         .target(

@@ -22,7 +22,8 @@ extension FileTransfers {
 
     /// Compares two folders.
     ///
-    /// A file is copied if the target lacks it, if the sizes differ, or if the source is newer.
+    /// A file is copied if the target lacks it, if the sizes differ, or if the source is newer. The dates of files of
+    /// this machine are corrected if its clock is behind that of the bucket, whose dates are those of uploads.
     ///
     /// - Parameters:
     ///   - from: The folder to read.
@@ -54,6 +55,7 @@ extension FileTransfers {
         let target = try await SyncFolder(to, self, patterns, isTarget: true) {
             progress(source.files.count + $0, nil)
         }
+        let lead = to.isBucket && !from.isBucket ? clock.lead : 0
         var plan = SyncPlan()
         plan.skipped = source.skipped.filter(patterns.chooses)
         let names = source.files.keys.map(\.text).filter(patterns.chooses)
@@ -77,7 +79,7 @@ extension FileTransfers {
                 isSame =
                     try await comparesChecksums
                     ? haveSameChecksum(copied.from, copied.to)
-                    : file.modified <= other.modified
+                    : file.modified.addingTimeInterval(lead) <= other.modified
             } else {
                 isSame = false
             }

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 package import KeelFiles
 package import KeelFilesS3
 package import KeelHTTP
@@ -55,14 +55,23 @@ package struct FileTransfers: Sendable {
 
     private let settings: BucketSettings
     private let transport: SendingTransport
+    /// The clock of the buckets.
+    let clock: ServerClock
     /// Shared by all adapters, so that temporary credentials are requested once.
     private let credentials: AWSCredentialsChain
     private let unlisted = UnlistedKeys()
 
     /// Creates a service.
-    package init(_ settings: BucketSettings, over transport: any HTTPTransport) {
+    ///
+    /// - Parameter now: Returns the time of this machine.
+    package init(
+        _ settings: BucketSettings,
+        over transport: any HTTPTransport,
+        now: @escaping @Sendable () -> Date = { .now }
+    ) {
         self.settings = settings
-        self.transport = SendingTransport(transport)
+        clock = ServerClock(now: now)
+        self.transport = SendingTransport(transport, clock)
         credentials = settings.credentials(over: transport)
     }
 

@@ -1,15 +1,20 @@
+internal import HTTPTypes
 internal import KeelHTTP
 internal import Synchronization
 
-/// A transport that knows how many bytes of request bodies have not left yet.
+/// A transport that knows how many bytes of request bodies have not left yet, and the clock of the server.
 struct SendingTransport: HTTPTransport {
     private let upstream: any HTTPTransport
+    private let clock: ServerClock
     private let bodies = Bodies()
 
     /// The size up to which a body is passed on whole.
     private static let smallByteCount: Int64 = 64 << 10
 
-    init(_ upstream: any HTTPTransport) { self.upstream = upstream }
+    init(_ upstream: any HTTPTransport, _ clock: ServerClock) {
+        self.upstream = upstream
+        self.clock = clock
+    }
 
     /// The number of bytes that requests in progress still have to send.
     var unsentByteCount: Int { bodies.left.withLock { $0.values.reduce(0, +) } }
@@ -18,7 +23,7 @@ struct SendingTransport: HTTPTransport {
 
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         guard let body = call.body, let length = body.length, length > Self.smallByteCount
-        else { return try await upstream.send(call) }
+        else { return try await reply(to: call) }
         let (id, count) = (bodies.next.wrappingAdd(1, ordering: .relaxed).newValue, Int(length))
         bodies.left.withLock { $0[id] = count }
         defer { bodies.left.withLock { $0[id] = nil } }
@@ -33,7 +38,13 @@ struct SendingTransport: HTTPTransport {
                 return bytes
             }
         }
-        return try await upstream.send(call)
+        return try await reply(to: call)
+    }
+
+    private func reply(to call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        let reply = try await upstream.send(call)
+        clock.note(reply.head.headerFields[.date])
+        return reply
     }
 
     func shutdown() async { await upstream.shutdown() }

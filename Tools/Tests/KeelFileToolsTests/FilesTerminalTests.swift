@@ -113,6 +113,32 @@ struct FilesTerminalTests: MotoTests {
         await transport.shutdown()
     }
 
+    @Test("A sync finds a change of the same size by a clock that is behind that of the bucket")
+    func slowClock() async throws {
+        let lag: TimeInterval = 3600
+        let place = try #require(FilePlace(try putFolder("slow", 2)))
+        // The second one after the upload, by the clock of this machine.
+        let dates = ["0": Date(timeIntervalSince1970: 1_700_000_000), "1": Date.now - lag + 60]
+        for (name, date) in dates {
+            try FileManager.default.setAttributes(
+                [.modificationDate: date],
+                ofItemAtPath: scratch.file("slow/\(name)").path
+            )
+        }
+        let environment = server.environment(scratch.file("cache"))
+        let transport = AsyncHTTPClientTransport()
+        let transfers = FileTransfers(
+            BucketSettings(environment: environment),
+            over: transport,
+            now: { Date.now - lag }
+        )
+        let from = FilePlace.local(path: scratch.file("slow").path)
+        let plan = try await transfers.plan(from: from, to: place)
+        #expect(plan.copies.map(\.from) == [.local(path: scratch.file("slow/1").path)])
+        #expect(plan.unchangedCount == 1)
+        await transport.shutdown()
+    }
+
     @Test("A folder is deleted after a question, and stays after another answer or Control-C")
     func deletion() async throws {
         let place = try putFolder("kept", 2)
