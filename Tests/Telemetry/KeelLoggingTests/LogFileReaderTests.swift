@@ -93,6 +93,29 @@ struct LogFileReaderTests {
         #expect(found == Array(0..<written))
     }
 
+    @Test(
+        "A reader that misses rotations after a clock was years ahead reads all files",
+        arguments: [true, false]
+    )
+    func clockAhead(isCompressed: Bool) throws {
+        let file = try log(compresses: isCompressed)
+        write(0..<1, to: file)
+        let reader = try reader(from: .current)
+        #expect(numbers(try reader.read(upTo: 9)) == [0])
+        let years: Int64 = 3 * 365 * 86_400 * 1_000_000
+        time.advance(by: years)
+        file.rotate()
+        time.advance(by: -years)
+        write(1..<2, to: file)
+        #expect(numbers(try reader.read(upTo: 9)) == [1])
+        for number in 2..<5 {
+            file.rotate()
+            write(number..<(number + 1), to: file)
+        }
+        #expect(numbers(try reader.read(upTo: 9)) == [2, 3, 4])
+        #expect(try reader.read(upTo: 9).isEmpty)
+    }
+
     @Test("Lines that a process adds to a file rotated by another are read too")
     func lateLines() throws {
         let (one, other) = (

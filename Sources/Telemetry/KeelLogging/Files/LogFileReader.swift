@@ -36,8 +36,10 @@ public final class LogFileReader {
     private let files: any FileSystem
     /// Rotated files still to be read, oldest first.
     private var waiting: ArraySlice<RotatedLogFile> = []
-    /// The time of the last rotated file that was read.
-    private var finished = ""
+    /// The names of the rotated files in the last two lists: one that is compressed meanwhile can be missing in a list.
+    ///
+    /// They tell which files are new. Their times do not: a clock can be far ahead for a while.
+    private var listed: (last: Set<String>, before: Set<String>) = ([], [])
     private var current: LogLines?
     /// Whether ``current`` was the current file of the log when it was opened.
     private var isActive = false
@@ -67,13 +69,10 @@ public final class LogFileReader {
         self.files = files
         let isThere: Bool
         do throws(FileSystemError) {
-            let rotated = try files.size(of: names.folder) == nil ? [] : try rotated()
+            let rotated = try files.size(of: names.folder) == nil ? [] : try newlyRotated()
             let active = try files.size(of: names.path)
             isThere = active != nil || !rotated.isEmpty
-            switch start {
-            case .oldest: waiting = rotated[...]
-            case .current: finished = rotated.last?.time ?? ""
-            }
+            if start == .oldest { waiting = rotated[...] }
         } catch {
             throw LoggingError(error, "Opening the log")
         }
@@ -118,15 +117,13 @@ public final class LogFileReader {
             // Lines appended before the rotation are still to be read.
             former = active
             (current, isActive) = (nil, false)
-            // The oldest of the new files is the one just read, under its new name.
-            waiting = try rotated().drop { $0.time <= finished }
-            if let renamed = waiting.popFirst() { finished = renamed.time }
+            waiting = try newlyRotated()[...]
+            if let renamed = place(of: active, in: waiting) { waiting.remove(at: renamed) }
             return true
         }
         if let file = waiting.popFirst() {
             // Nil if the limits have deleted the file in the meantime.
             current = try open(file)
-            finished = file.time
             return true
         }
         return try openActive()
@@ -135,9 +132,9 @@ public final class LogFileReader {
     private func openActive() throws(FileSystemError) -> Bool {
         let opened = try files.openIfThere(names.path)
         // The file may have been rotated since the last listing; newly rotated files come first.
-        let newer = try rotated().drop { $0.time <= finished }
+        let newer = try newlyRotated()
         guard newer.isEmpty else {
-            waiting = newer
+            waiting = newer[...]
             return true
         }
         guard let opened else { return false }
@@ -155,8 +152,21 @@ public final class LogFileReader {
         return nil
     }
 
-    private func rotated() throws(FileSystemError) -> [RotatedLogFile] {
-        names.rotated(among: try files.names(in: names.folder))
+    /// Returns the rotated files that the lists before did not have, oldest first.
+    private func newlyRotated() throws(FileSystemError) -> [RotatedLogFile] {
+        let all = names.rotated(among: try files.names(in: names.folder))
+        let new = all.filter {
+            !listed.last.contains($0.name) && !listed.before.contains($0.name)
+        }
+        listed = (Set(all.map(\.name)), listed.last)
+        return new
+    }
+
+    /// Returns the place of the file that was read as the current one, under its new name.
+    private func place(of file: LogLines, in rotated: ArraySlice<RotatedLogFile>) -> Int? {
+        let plain = rotated.firstIndex { file.isStill(at: names.path(of: $0.name)) }
+        // Once compressed it is another file, and was rotated before the other new ones.
+        return plain ?? rotated.firstIndex { !$0.hasPlain }
     }
 }
 
