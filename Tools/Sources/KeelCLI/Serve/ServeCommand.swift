@@ -341,6 +341,23 @@ struct ServeCommand: AsyncParsableCommand {
             allowsUnverifiedDatabase: database.unverifiedDatabase,
             databaseReaders: databaseReaders
         )
+        do {
+            try await serve(store, configuration, mostConnections: mostConnections, logger)
+        } catch {
+            try? await store.close()
+            throw error
+        }
+        try await store.close()
+    }
+
+    /// Serves open stores until a signal ends the server.
+    private func serve(
+        _ store: ServedStores,
+        _ configuration: StorageServer.Configuration,
+        mostConnections: Int,
+        _ logger: Logger
+    ) async throws {
+        var configuration = configuration
         configuration.maximumBodyBytes = maxBody << 20
         configuration.requestTimeout = .seconds(requestTimeout)
         configuration.maximumListeners = maxListeners
@@ -395,7 +412,6 @@ struct ServeCommand: AsyncParsableCommand {
         let indexed = store.indexed
         async let _: Void = IndexLog.run(indexed, logger)
         try await ServiceGroup(configuration: group).run()
-        try await store.close()
     }
 
     /// Returns the check of requests by --tokens; nil without the option.
