@@ -79,7 +79,10 @@ struct TransferNames: Sendable, Hashable {
         if bytes.count <= 200 {
             stem = String(name)
         } else {
-            stem = name.prefix(48) + "-" + String(CRC32C.checksum(bytes), radix: 16)
+            var start = name.prefix(48)
+            // One character, such as a family of emoji, can have dozens of bytes.
+            while start.utf8.count > 200 { start.removeLast() }
+            stem = String(start) + "-" + String(CRC32C.checksum(bytes), radix: 16)
         }
     }
 
