@@ -18,10 +18,14 @@ package struct LineHistory: Sendable {
         self.file = file
         guard let file else { return }
         guard let data = try? Data(contentsOf: file) else { return }
-        let all = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+        let all = Self.lines(of: data)
         lines = all.suffix(Self.capacity)
         // Rewritten occasionally, so that the file does not grow without limit.
         if all.count > 2 * Self.capacity { rewrite(file) }
+    }
+
+    private static func lines(of data: Data) -> [String] {
+        String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
     /// Adds a line, unless it is empty, begins with a space, or equals the last line.
@@ -40,19 +44,36 @@ package struct LineHistory: Sendable {
             problem = "“\(file.path)” cannot be written: \(error.localizedDescription)"
             return
         }
-        let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = open(file.path, flags, 0o600)
-        guard descriptor >= 0 else {
+        guard let handle = Self.locked(file) else {
             problem = "“\(file.path)” cannot be written: \(String(cString: strerror(errno)))"
             return
         }
         // The file may have existed with wider permissions.
-        fchmod(descriptor, 0o600)
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        fchmod(handle.fileDescriptor, 0o600)
         try? handle.write(contentsOf: Array("\(line)\n".utf8))
     }
 
-    private func rewrite(_ file: URL) {
+    /// Opens the file, and locks it until it is closed: other shells append to it and rewrite it, too.
+    private static func locked(_ file: URL) -> FileHandle? {
+        while true {
+            let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+            let descriptor = open(file.path, flags, 0o600)
+            guard descriptor >= 0 else { return nil }
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            // Some file systems have no locks.
+            guard flock(descriptor, LOCK_EX) == 0 else { return handle }
+            var (own, present) = (stat(), stat())
+            guard fstat(descriptor, &own) == 0 else { return handle }
+            // Another shell may have replaced the file.
+            if stat(file.path, &present) == 0, own.st_ino == present.st_ino { return handle }
+        }
+    }
+
+    private mutating func rewrite(_ file: URL) {
+        guard let handle = Self.locked(file), let data = try? handle.readToEnd() else { return }
+        defer { withExtendedLifetime(handle) {} }
+        // With the lines that other shells have added meanwhile.
+        lines = Self.lines(of: data).suffix(Self.capacity)
         let part = file.appendingPathExtension("new")
         let text = lines.map { "\($0)\n" }.joined()
         guard

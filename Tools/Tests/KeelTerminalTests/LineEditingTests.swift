@@ -84,6 +84,28 @@ struct LineEditingTests {
         #expect(empty.take(.control("d")) == .leave)
     }
 
+    @Test("A history that is shortened keeps a line that another shell adds meanwhile")
+    func sharedHistory() async throws {
+        let scratch = try Scratch()
+        let text = (0..<2100).map { "line \($0)\n" }.joined()
+        let file = try scratch.file("history", holding: text)
+        let other = try FileHandle(forUpdating: file)
+        try #require(flock(other.fileDescriptor, LOCK_EX) == 0)
+        async let shortened = withCheckedContinuation {
+            (continuation: CheckedContinuation<[String], Never>) in
+            // A thread of its own, because it waits for the lock.
+            let thread = Thread { continuation.resume(returning: LineHistory(in: file).lines) }
+            thread.start()
+        }
+        _ = try other.seekToEnd()
+        try other.write(contentsOf: Data("added\n".utf8))
+        try other.close()
+        let lines = await shortened
+        #expect(lines.last == "added")
+        #expect(LineHistory(in: file).lines.count == LineHistory.capacity)
+        #expect(LineHistory(in: file).lines.last == "added")
+    }
+
     @Test("A history is private, bounded, and without repetitions")
     func file() throws {
         let scratch = try Scratch()
