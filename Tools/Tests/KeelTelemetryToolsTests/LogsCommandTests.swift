@@ -65,6 +65,25 @@ struct LogsCommandTests {
         #expect(follow.code == 64 && follow.errors.contains("type a path instead of -"))
     }
 
+    @Test("Control-C ends a query of standard input, and removes its copy")
+    func interruptedStandardInput() throws {
+        log(0..<5, to: file)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let folder = scratch.file("temporary")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // More than a pipe holds: the command writes the rest when it is read.
+        let query = try KeelProcess(
+            ["logs", "query", "-", "--json"],
+            input: String(repeating: text, count: 20_000),
+            environment: ["TMPDIR": folder.path]
+        )
+        #expect(!query.nextLine().isEmpty)
+        query.interrupt()
+        let end = query.wait()
+        #expect(end.code == 130, "\(end.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
     @Test(
         "Colors are for terminals, unless NO_COLOR has a value",
         arguments: [(["NO_COLOR": ""], true), (["NO_COLOR": "1"], false)]

@@ -69,13 +69,19 @@ struct LogOptions: ParsableArguments {
     }
 
     /// Runs a body with the paths of the logs, where a temporary copy stands for standard input.
+    ///
+    /// With a copy, a signal cancels the body.
     func withPaths(
-        _ body: ([String]) async throws -> ToolExit
+        _ body: @escaping @Sendable ([String]) async throws -> ToolExit
     ) async throws -> ToolExit {
         guard paths.contains("-") else { return try await body(paths) }
-        let copy = try await Interruption.value { try StandardInput.copied() }
-        defer { try? FileManager.default.removeItem(at: copy.deletingLastPathComponent()) }
-        return try await body(paths.map { $0 == "-" ? copy.path : $0 })
+        let paths = paths
+        // To the end: signals that have been watched no longer end the process, which would leave the copy.
+        return try await Interruption.value {
+            let copy = try StandardInput.copied()
+            defer { try? FileManager.default.removeItem(at: copy.deletingLastPathComponent()) }
+            return try await body(paths.map { $0 == "-" ? copy.path : $0 })
+        }
     }
 
     /// Opens the logs.

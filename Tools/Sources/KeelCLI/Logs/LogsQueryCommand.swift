@@ -71,6 +71,7 @@ struct LogsQueryCommand: AsyncParsableCommand {
         var around = LogContext(context)
         var found = 0
         while case let records = try source.read(upTo: 500), !records.isEmpty {
+            try Task.checkCancellation()
             for record in records {
                 let isFound = found != limit && filter.matches(record)
                 if isFound { found += 1 }
@@ -90,6 +91,7 @@ struct LogsQueryCommand: AsyncParsableCommand {
     ) throws {
         var counts = LogCounts(by: name)
         while case let records = try source.read(upTo: 500), !records.isEmpty {
+            try Task.checkCancellation()
             for record in records where filter.matches(record) { counts.add(record) }
         }
         for (key, count) in counts.sorted {

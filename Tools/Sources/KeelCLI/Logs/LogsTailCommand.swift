@@ -70,6 +70,7 @@ struct LogsTailCommand: AsyncParsableCommand {
     ) throws -> (MergedLogSource, [LogRecord]) {
         var last: [LogRecord] = []
         while case let records = try source.read(upTo: 500), !records.isEmpty {
+            try Task.checkCancellation()
             last = (last + records.filter(filter.matches)).suffix(count)
         }
         return (source, last)
