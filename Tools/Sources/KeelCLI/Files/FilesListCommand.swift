@@ -11,8 +11,8 @@ struct FilesListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "Lists the files and folders of a bucket, or of a folder in it.",
         discussion: """
-            Keys that are not valid file paths, such as those with “//”, are named at the end, and the \
-            exit code is then 2.
+            Keys that are not valid file paths, such as those with “//”, are named at the end, and \
+            the exit code is then 2.
             """,
         aliases: ["ls"]
     )
