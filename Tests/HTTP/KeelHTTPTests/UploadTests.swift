@@ -282,12 +282,15 @@ struct UploadTests {
             let body = HTTPByteStream.chunks([[1]], thenThrow: TransportError(.cancelled))
             return HTTPReply(head: HTTPResponse(status: .ok), body: body)
         }
-        let client = try makeClient(ScriptedHTTPTransport([late])) { $0.clock = clock }
+        let transport = ScriptedHTTPTransport([late])
+        let client = try makeClient(transport) { $0.clock = clock }
         let isOver = Mutex(false)
         async let outcome: NetworkError? = #expect(throws: NetworkError.self) {
             defer { isOver.withLock { $0 = true } }
             _ = try await client.upload(.file(file), to: AddFilm())
         }
+        // Before the whole file is sent, the silence would be that of the writer.
+        try await waitUntil { transport.calls.count == 1 }
         try await waitUntil {
             await clock.advance(by: .seconds(60))
             return isOver.withLock { $0 }
