@@ -163,6 +163,30 @@ struct OutboxClaimTests {
         #expect(try await makeOutbox().flush(sending: server))
     }
 
+    @Test(
+        "A write stays held if another runner has the one before it refused during the planning",
+        arguments: [1, 2, 3, 4]
+    )
+    func holdsKeyWhilePlanning(read: Int64) async throws {
+        var configuration = Outbox.Configuration(wall)
+        configuration.rejection = .holdsKey
+        let outbox = Outbox(StorageClient(store), configuration: configuration)
+        try await outbox.enqueue(.note("a"))
+        try await outbox.enqueue(.note("b"))
+        let refusing = RecordingServer { _ in .refused }
+        let meddled = MeddledStorageAdapter(
+            store,
+            afterReads: { number in
+                if number == read { try await outbox.flush(sending: refusing) }
+            }
+        )
+        let other = Outbox(StorageClient(meddled), configuration: configuration)
+        let server = RecordingServer()
+        #expect(try await other.flush(sending: server) == false)
+        #expect(refusing.deliveries.map(\.idempotencyKey) == ["a"])
+        #expect(server.deliveries.isEmpty)
+    }
+
     @Test("The system reports its boot and uptime")
     func systemUptime() throws {
         #if os(Linux) || canImport(Darwin)

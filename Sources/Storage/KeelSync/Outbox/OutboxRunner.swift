@@ -126,7 +126,9 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         core.configuration.retry.maximumDelay(before: failures) * core.configuration.jitter()
     }
 
-    /// Reads entries until there is enough to do, or there are no more.
+    /// Plans the next writes to send.
+    ///
+    /// - Returns: The writes by key, and the earliest time at which a waiting one can be sent.
     private func plan() async throws(StorageError) -> ([OutboxPlan.Lane], Timestamp?) {
         let holdsKeys = core.configuration.rejection == .holdsKey
         var heldKeys: Set<String> = []
@@ -139,7 +141,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         }
         // Before reading: an attempt that ends in the meantime changes entries, which are planned later.
         let retryCount = core.retryCount.load(ordering: .relaxed)
-        let (situation, stallEnd) = state.withLock { state in
+        let (initial, stallEnd) = state.withLock { state in
             defer { state.ignoresPausesOfUnreached = false }
             if state.retryCount != retryCount { state.ignoresPausesOfUnreached = true }
             state.retryCount = retryCount
@@ -162,6 +164,23 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
             let wait = stalled.values.map { $0.until - now }.min()
             return (situation, wait.map { situation.now.advanced(by: $0) })
         }
+        var situation = initial
+        var plan = try await self.plan(in: situation)
+        while holdsKeys, !plan.lanes.isEmpty {
+            // A write may have been rejected since the first look, so that the next one of its key came first.
+            let rejected = try await core.keys(OutboxEntry.rejectedStatus)
+            guard plan.lanes.contains(where: { rejected.contains($0.key) }) else { break }
+            situation.heldKeys.formUnion(rejected)
+            plan = try await self.plan(in: situation)
+        }
+        return (plan.lanes, [plan.nextTime, stallEnd].compactMap { $0 }.min())
+    }
+
+    /// Reads entries until the situation leaves enough of them to send, or there are no more.
+    private func plan(
+        in situation: OutboxPlan.Situation
+    ) async throws(StorageError) -> OutboxPlan {
+        let holdsKeys = core.configuration.rejection == .holdsKey
         var plan = OutboxPlan(situation)
         var last: Document?
         repeat {
@@ -175,7 +194,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
             }
             last = page.last
         } while last != nil && plan.lanes.count < core.configuration.concurrency
-        return (plan.lanes, [plan.nextTime, stallEnd].compactMap { $0 }.min())
+        return plan
     }
 
     /// Returns the known damaged entries that still cannot be read.
