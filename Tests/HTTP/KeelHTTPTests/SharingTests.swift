@@ -154,6 +154,28 @@ struct SharingTests {
         }
     }
 
+    @Test(
+        "A call after a change shares no exchange that began before it",
+        arguments: [HTTPRequest.Method.put, .post, .delete]
+    )
+    func readsChanges(_ method: HTTPRequest.Method) async throws {
+        let gate = Gate()
+        let transport = ScriptedHTTPTransport(
+            [answer(gate, [[1]]), .status(.noContent)],
+            then: answer(gate, [[2]])
+        )
+        let layer = CoalescingMiddleware()
+        let client = try makeClient(transport) { $0.middleware = [layer] }
+        let before = Task { try await client.response(to: Custom()).get().body }
+        try await waitUntil { gate.begunCount == 1 }
+        _ = try await client.response(to: Custom(method: method)).get()
+        let after = Task { try await client.response(to: Custom()).get().body }
+        try await waitUntil { layer.waiterCount == 2 }
+        gate.open()
+        #expect(try await before.value == [1])
+        #expect(try await after.value == [2])
+    }
+
     @Test("Streams and calls of different sessions are not shared")
     func excludesStreams() async throws {
         let gate = Gate()

@@ -15,6 +15,10 @@ import KeelCore
 /// conforming, name the user in `identity`: otherwise two users of one client could share a response. If the user
 /// changes while a call is in progress, the new user never gets the response of the old one.
 ///
+/// A call that begins after a change has ended shares no exchange that began before: its response would not show the
+/// change. Calls to the same origin through this layer count as changes, with any method but `GET`, `HEAD`, `OPTIONS`
+/// and `TRACE`.
+///
 /// Notes of the layers below about the reply, such as whether a cache had it, are kept.
 ///
 /// Place it in ``NetworkClient/Configuration/middleware``, or below a cache in
@@ -30,6 +34,8 @@ public struct CoalescingMiddleware: HTTPMiddleware {
     private let ignored: Set<HTTPField.Name>
     private let identity: @Sendable (HTTPCall) -> String?
     private let flights = SingleFlight<RequestIdentity, SharedReply>()
+    /// The number of ended calls that may have changed something.
+    private let changes = OriginTable<UInt64>(0)
 
     /// Creates the layer.
     ///
@@ -55,6 +61,10 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
+        guard Self.safeMethods.contains(call.head.method) else {
+            defer { changes.with(call.origin) { $0 += 1 } }
+            return try await next(call)
+        }
         guard let collection = call.collection, call.options.allowsCoalescing,
             call.body == nil, call.options.downloadObserver == nil,
             call.head.method == .get || call.head.method == .head,
@@ -104,9 +114,12 @@ public struct CoalescingMiddleware: HTTPMiddleware {
             Array(fields),
             user,
             optionKeys,
-            collection
+            collection,
+            changeCount: changes.with(call.origin) { $0 }
         )
     }
+
+    private static let safeMethods: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
 
     private static let alwaysVarying: Set<HTTPField.Name> = [
         .authorization, .cookie, .proxyAuthorization, .range, .ifRange, .ifMatch, .ifNoneMatch,
@@ -135,6 +148,7 @@ private struct RequestIdentity: Hashable, Sendable {
     let origin: HTTPOrigin
     let path: String?
     let collection: BodyCollection
+    let changeCount: UInt64
     let digest: [Int]
 
     init(
@@ -143,12 +157,14 @@ private struct RequestIdentity: Hashable, Sendable {
         _ fields: [HTTPField],
         _ user: [String?],
         _ optionKeys: [ObjectIdentifier: AnyHashable],
-        _ collection: BodyCollection
+        _ collection: BodyCollection,
+        changeCount: UInt64
     ) {
         method = head.method.rawValue
         self.origin = origin
         path = head.path
         self.collection = collection
+        self.changeCount = changeCount
         // The order of fields with the same name matters; the order of names does not.
         let values = Dictionary(grouping: fields, by: \.name).mapValues { $0.map(\.value) }
         digest = [1, 2].map { half in
