@@ -269,6 +269,41 @@ struct EntityRepositoryTests {
         #expect(error?.code == .unsupported)
     }
 
+    @Test("A fetch after an invalidation shares no exchange of the client that began before it")
+    func sharesNoEarlierExchange() async throws {
+        let clock = TestClock()
+        let answers = ["Old", "New"].map { name in
+            ScriptedHTTPTransport.Answer.value(RestaurantDTO.sample(1, name: name))
+        }
+        let transport = ScriptedHTTPTransport(
+            [answers[0].delayed(by: .seconds(1), on: clock)],
+            then: answers[1]
+        )
+        let layer = CoalescingMiddleware()
+        var configuration = try NetworkClient.Configuration("https://api.example.com/v1")
+        configuration.middleware = [layer]
+        let client = NetworkClient(configuration, transport: transport)
+        let repository = EntityRepository<Restaurant>(
+            "restaurants",
+            remote: RemoteEntities<RestaurantDTO>(RemoteDataSource(client))
+                .find { GetRestaurant(id: $0) },
+            local: InMemoryDataSource<RestaurantDTO>(id: { $0.id ?? "" }),
+            loader: ResourceLoader(),
+            id: { $0.id ?? "" }
+        )
+        let id = RestaurantDTO.uuid(1)
+        let first = Task { try await repository.entity(id, .networkOnly).name }
+        await clock.waitForSleepers()
+        try await repository.invalidate()
+        let second = Task { try await repository.entity(id, .networkOnly).name }
+        try await waitUntil { transport.calls.count == 2 || layer.waiterCount == 2 }
+        await clock.advance(by: .seconds(1))
+        #expect(try await second.value == "New")
+        // The first one asks again, because its response may be older than the invalidation.
+        #expect(try await first.value == "New")
+        #expect(try await repository.entity(id, .cacheOnly).name == "New")
+    }
+
     @Test("An unmappable element is an error of the list, or is reported and dropped")
     func reportsDropped() async throws {
         var bad = RestaurantDTO.sample(5)

@@ -43,7 +43,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
     ) -> RemoteEntities where E.Response == DTO {
         let source = source
         return finding { id throws(DataSourceError) in
-            try await source.required.request(endpoint(id))
+            try await source.required.request(endpoint(id), options: .unshared)
         }
     }
 
@@ -53,7 +53,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
     ) -> RemoteEntities where E.Response == [DTO] {
         let source = source
         return listing { () throws(DataSourceError) in
-            try await source.required.request(endpoint())
+            try await source.required.request(endpoint(), options: .unshared)
         }
     }
 
@@ -87,7 +87,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
     ) -> RemoteEntities where E.Response == [DTO] {
         let source = source
         return searching { words throws(DataSourceError) in
-            try await source.required.request(endpoint(words))
+            try await source.required.request(endpoint(words), options: .unshared)
         }
     }
 
@@ -100,7 +100,10 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         let source = source
         return with {
             $0.search = { words throws(DataSourceError) in
-                let list = try await source.required.request(endpoint(words))
+                let list = try await source.required.request(
+                    endpoint(words),
+                    options: .unshared
+                )
                 return FoundEntities(elements: list.elements, dropped: list.droppedElements)
             }
         }
@@ -181,6 +184,16 @@ extension HTTPCallOptions {
     fileprivate static func owned(by owner: String?) -> HTTPCallOptions {
         var options = HTTPCallOptions()
         if let owner { options.owner = owner }
+        return options
+    }
+
+    /// The options of a fetch, which has its own exchange.
+    ///
+    /// The loader shares fetches itself, and none across an invalidation. An exchange that the client shares may have
+    /// begun before it.
+    fileprivate static var unshared: HTTPCallOptions {
+        var options = HTTPCallOptions()
+        options.allowsCoalescing = false
         return options
     }
 }
