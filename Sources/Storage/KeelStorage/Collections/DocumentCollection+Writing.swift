@@ -131,22 +131,28 @@ extension DocumentCollection {
         let query = try refined(refine).select()
         let (client, path) = (client, path)
         var deleted = 0
-        try await withRetry(
-            client.configuration.transactions,
-            clock: client.configuration.clock,
-            shouldRetry: { $0.code == .conflict || $0.code == .documentNotFound },
-            operation: { _ async throws(StorageError) in
-                let writes = try await client.queryDocuments(query).map {
-                    DocumentWrite.delete($0.path, if: .revision($0.revision))
+        do throws(StorageError) {
+            try await withRetry(
+                client.configuration.transactions,
+                clock: client.configuration.clock,
+                shouldRetry: { $0.code == .conflict || $0.code == .documentNotFound },
+                operation: { _ async throws(StorageError) in
+                    let rest = query.without(deleted)
+                    let writes = try await client.queryDocuments(rest).map {
+                        DocumentWrite.delete($0.path, if: .revision($0.revision))
+                    }
+                    try await client.commitInBatches(
+                        writes,
+                        for: "deleteAll",
+                        on: path.string,
+                        done: &deleted
+                    )
                 }
-                try await client.commitInBatches(
-                    writes,
-                    for: "deleteAll",
-                    on: path.string,
-                    done: &deleted
-                )
-            }
-        )
+            )
+        } catch {
+            // The error itself counts only the batches of the last attempt.
+            throw error.effect == .none ? error.after(deleted) : error
+        }
         return deleted
     }
 
@@ -190,5 +196,18 @@ extension DocumentCollection {
             id: versioned.id,
             if: .revision(versioned.revision)
         )
+    }
+}
+
+extension DocumentQuery {
+    /// Returns the query for the rest of the result, after some of its documents have been removed.
+    fileprivate func without(_ count: Int) -> DocumentQuery {
+        with { query in
+            switch query.limit {
+            case .first(let limit)?: query.limit = .first(limit - count)
+            case .last(let limit)?: query.limit = .last(limit - count)
+            case nil: break
+            }
+        }
     }
 }

@@ -107,6 +107,51 @@ struct DocumentCollectionTests {
         #expect(try await client.queryDocuments(DocumentQuery("notes")).map(\.id) == ["1"])
     }
 
+    @Test("deleteAll removes no more documents than its limit, also if some change meanwhile")
+    func deletesUpToLimit() async throws {
+        let adapter = InMemoryStorageAdapter()
+        let client = StorageClient(adapter)
+        let many = (0..<1_300).map { Note(id: "\($0)", text: "note", stars: $0) }
+        try await client.collection("notes", as: Note.self).saveAll(many)
+        let meddling = MeddledStorageAdapter(
+            adapter,
+            beforeCommits: { number in
+                // In the second batch of the first call.
+                guard number == 1 else { return }
+                try await client.updateDocument("notes/550", [.set("text", to: "changed")])
+            }
+        )
+        let notes = StorageClient(meddling).collection("notes", as: Note.self)
+        #expect(try await notes.deleteAll { $0.order(by: "stars").limit(to: 600) } == 600)
+        let left = try await client.collection("notes", as: Note.self)
+            .query { $0.order(by: "stars") }
+        #expect(left.map(\.stars) == Array(600..<1_300))
+    }
+
+    @Test("If deleteAll gives up, its error counts what earlier attempts have removed")
+    func countsEarlierAttempts() async throws {
+        let adapter = InMemoryStorageAdapter()
+        let client = StorageClient(adapter)
+        let many = (0..<600).map { Note(id: "\($0)", text: "note", stars: $0) }
+        try await client.collection("notes", as: Note.self).saveAll(many)
+        let meddling = MeddledStorageAdapter(
+            adapter,
+            beforeCommits: { number in
+                try await client.updateDocument("notes/550", [.set("text", to: .integer(number))])
+            }
+        )
+        var configuration = StorageClient.Configuration()
+        configuration.transactions = .attempts(2)
+        configuration.clock = ImmediateClock()
+        let notes = StorageClient(meddling, configuration: configuration)
+            .collection("notes", as: Note.self)
+        let error = await #expect(throws: StorageError.self) {
+            try await notes.deleteAll { $0.order(by: "stars") }
+        }
+        #expect(error?.code == .conflict && error?.effect == .unknown)
+        #expect(error?.message.contains("500") == true)
+    }
+
     @Test("A decoding error names the document but not its contents")
     func namesBadDocument() async throws {
         try await storage.setDocument("notes/bad", ["text": 42, "id": "secret"])
