@@ -148,6 +148,37 @@ struct MemoryUsersTests {
         #expect(await early == .signInRequired)
     }
 
+    @Test("A call that learns late who was signed in leaves the values of the next user")
+    func leavesNextUsersValues() async throws {
+        let session = session
+        let gate = Gate()
+        let isLate = Mutex(false)
+        let world = PlaceWorld(
+            ledger: { CollectionFetchLedger($0) },
+            identity: {
+                let name = session.identity
+                let waits = isLate.withLock { isLate in
+                    defer { isLate = false }
+                    return isLate
+                }
+                if waits { _ = try? await gate.pass() }
+                return name
+            },
+            outbox: { Outbox($0) }
+        )
+        let places = world.places
+        world.service.set("1", 1)
+        _ = try await places.all()
+        isLate.withLock { $0 = true }
+        async let early = code { _ = try await places.all(.cacheOnly) }
+        try await waitUntil { gate.begunCount == 1 }
+        session.signIn("ben")
+        try await places.saveOffline(Place(id: "1", version: 2))
+        gate.open()
+        #expect(await early == .signInRequired)
+        #expect(try await places.entity("1", .cacheOnly).version == 2)
+    }
+
     @Test("A write for a user who has signed out changes nothing locally")
     func dropsWrites() async throws {
         let world = world(outbox: { Outbox($0) })

@@ -308,6 +308,8 @@ final class ResourceCore: Sendable {
         guard let home, !owners.isSettled(owner, in: home) else { return owner }
         try await write { () async throws(DataSourceError) in
             guard !owners.isSettled(owner, in: home) else { return }
+            // Another user may have signed in, and have values in the home, since the call asked.
+            guard try await owners.current() == owner else { throw .somebodyElse }
             try await settle(owner, in: home)
         }
         return owner
