@@ -113,6 +113,20 @@ struct PagingTests {
         #expect(list.items == [7])
     }
 
+    @Test("A page that the service cancels is a failure, after which loadAll does not go on")
+    func reportsForeignCancellation() async {
+        let calls = Counter()
+        let list = PagedList<Int> { _ in
+            if calls.next() == 1 { throw CancellationError() }
+            return Page([7], next: nil)
+        }
+        await list.loadAll()
+        #expect(list.error?.code == .cancelled)
+        #expect(calls.count == 1)
+        await list.loadAll()
+        #expect(list.items == [7] && list.error == nil)
+    }
+
     @Test("A canceled load that takes a while to end holds up no later caller")
     func cancelsSlowly() async throws {
         let calls = Counter()

@@ -1,4 +1,3 @@
-internal import KeelCore
 public import Observation
 
 /// One page of a list.
@@ -176,7 +175,8 @@ public final class PagedList<Element: Sendable> {
                 isAtEnd = true
             }
         case .failure(let failure):
-            if !failure.isCancellation { error = failure }
+            // Also a cancellation, which is the service's: a load that the list cancels is no longer the current one.
+            error = failure
         }
     }
 }
