@@ -192,6 +192,28 @@ struct ResourceLoaderTests {
         #expect(try await load(.cacheFirst()).freshness == .cached(age: .zero))
     }
 
+    @Test("A response in progress during a write that fails is not cached either")
+    func ignoresOldAnswersAfterFailure() async throws {
+        let gate = Gate()
+        subject.gate.withLock { $0 = gate }
+        subject.say("before")
+        async let early = load(.networkOnly)
+        try await waitUntil { gate.begunCount != 0 }
+        subject.say("after")
+        subject.gate.withLock { $0 = nil }
+        let subject = subject
+        // The service has the change, and the device may have some of it.
+        await #expect(throws: RepositoryError.self) {
+            try await loader.write(invalidating: ["texts"]) {
+                subject.copy.withLock { $0 = "half" }
+                throw DataSourceError(.storageFull)
+            }
+        }
+        gate.open()
+        #expect(try await early.value == "after")
+        #expect(subject.copy.withLock { $0 } == "after")
+    }
+
     @Test("A ledger in a store outlives the loader, and entries can be invalidated by tag")
     func remembers() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())

@@ -77,7 +77,7 @@ final class ResourceCore: Sendable {
     }
 
     /// Changes copies on the device, of resources with the tags `changes`, while no fetched value is being kept, and
-    /// invalidates `tags` afterwards.
+    /// invalidates `tags` afterwards, also if the change fails.
     func write<Value>(
         invalidating tags: Set<String> = [],
         changing changes: Set<String> = [],
@@ -90,8 +90,9 @@ final class ResourceCore: Sendable {
         do throws(DataSourceError) {
             value = try await body()
         } catch {
-            // The body may have changed something before it failed.
-            await memory?.remove(tags.union(changes))
+            // The body may have changed something before it failed, and the service before the body began.
+            if !tags.isEmpty { try? await invalidate(tags) }
+            await memory?.remove(changes)
             throw error
         }
         // Within the turn, so that earlier fetches are no longer kept.

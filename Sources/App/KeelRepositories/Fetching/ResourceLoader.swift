@@ -136,7 +136,8 @@ public struct ResourceLoader: Sendable {
 
     /// Changes copies on the device, and invalidates resources that depend on them.
     ///
-    /// No fetched value is kept while the body runs, nor are earlier fetches kept afterwards.
+    /// No fetched value is kept while the body runs, nor are earlier fetches kept afterwards, also if
+    /// the body fails.
     ///
     /// - Returns: The body's result.
     /// - Throws: ``RepositoryError``.
