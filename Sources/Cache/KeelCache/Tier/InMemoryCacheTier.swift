@@ -143,8 +143,8 @@ extension InMemoryCacheTier {
             step += 1
             entries[key]?.lastUse = step
             uses.append((step, key))
-            guard uses.count - firstUse > 2 * entries.count + 64 else { return }
-            // Mostly gaps: keep only the latest use of each entry.
+            guard uses.count > 2 * entries.count + 64 else { return }
+            // Mostly gaps and the places of evicted entries: keep only the latest use of each entry.
             uses = uses[firstUse...].filter { entries[$0.1]?.lastUse == $0.0 }
             firstUse = 0
         }
