@@ -196,6 +196,29 @@ struct PolicyTests {
         #expect(gate.begunCount == 1)
     }
 
+    @Test("After a soft timeout, the load continues although another waiting caller is canceled")
+    func softTimeoutBesideOthers() async throws {
+        await cache.set(1, for: "a")
+        await clock.advance(by: .seconds(20))
+        let load: @Sendable () async throws -> Int = { [gate] in
+            try await gate.pass()
+            return 2
+        }
+        let patient = Task { try await ask(.cacheFirst, load) }
+        try await waitUntil { gate.begunCount == 1 }
+        let caller = Task { try await ask(.cacheFirst.softTimeout(.milliseconds(100)), load) }
+        try await waitUntil { cache.waiterCount == 2 }
+        await clock.waitForSleepers()
+        await clock.advance(by: .milliseconds(100))
+        #expect(try await caller.value == 1)
+        patient.cancel()
+        await #expect(throws: CancellationError.self) { try await patient.value }
+        #expect(gate.cancelledCount == 0)
+        gate.open()
+        try await waitUntil { cache.peek("a") == 2 }
+        #expect(gate.begunCount == 1)
+    }
+
     @Test("A hard timeout throws and cancels a load without other waiters")
     func hardTimeout() async throws {
         let caller = Task { [cache, gate] in

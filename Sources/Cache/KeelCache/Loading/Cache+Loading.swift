@@ -268,13 +268,15 @@ final class BackgroundLoads: Sendable {
     var count: Int { state.withLock { $0.count } }
 
     /// Runs work in the background, unless work of the same name is running.
-    func start(_ name: UInt64, _ work: @escaping @Sendable () async -> Void) {
-        guard state.withLock({ $0.insert(name).inserted }) else { return }
+    ///
+    /// - Returns: Whether the work has been started.
+    @discardableResult
+    func start(_ name: UInt64, _ work: @escaping @Sendable () async -> Void) -> Bool {
+        guard state.withLock({ $0.insert(name).inserted }) else { return false }
         Task {
             await work()
             state.withLock { _ = $0.remove(name) }
         }
+        return true
     }
-
-    func add(_ work: @escaping @Sendable () async -> Void) { Task { await work() } }
 }

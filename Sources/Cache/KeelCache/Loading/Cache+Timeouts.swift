@@ -49,14 +49,18 @@ extension Cache {
     }
 
     /// Keeps a flight going that the caller is about to leave.
+    ///
+    /// Others who wait for it do not suffice, because they may be canceled.
     private func stayBehind(_ call: LoadCall<Key, Value>, _ id: FlightID<Key>) async {
-        guard flights.waiterCount(of: id) == 1 else { return }
         guard memory.begin(call.key) == id.generation else {
             // The key was changed, so no caller wants the flight's result.
             return memory.end(call.key)
         }
+        var hasher = Hasher()
+        hasher.combine(id)
+        let name = UInt64(bitPattern: Int64(hasher.finalize()))
         let (boarded, isAboard) = AsyncStream.makeStream(of: Never.self)
-        background.add { [self] in
+        let isFirst = background.start(name) { [self] in
             defer {
                 // Also if joining failed, so that the caller does not wait forever.
                 isAboard.finish()
@@ -65,6 +69,8 @@ extension Cache {
             // The failure is counted, and the next reader may try again.
             _ = try? await flight(call, id, isForced: false) { isAboard.finish() }
         }
+        // An earlier caller that has left keeps the flight going.
+        guard isFirst else { return memory.end(call.key) }
         for await _ in boarded {}
     }
 }
