@@ -252,6 +252,47 @@ struct PolicyTests {
         #expect(try await caller.value == 1)
     }
 
+    @Test("A load in the background ends at the hard timeout, and the next read loads again")
+    func hardTimeoutInBackground() async throws {
+        await cache.set(1, for: "a")
+        await clock.advance(by: .seconds(20))
+        let policy = CachePolicy.staleWhileRevalidate.hardTimeout(.seconds(1))
+        let stale = try await ask(policy) { [gate] in
+            try await gate.pass()
+            return 2
+        }
+        #expect(stale == 1)
+        try await waitUntil { gate.begunCount == 1 }
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(1))
+        try await waitUntil { gate.cancelledCount == 1 }
+        try await waitUntil {
+            _ = try await ask(policy) { 3 }
+            return cache.peek("a") == 3
+        }
+    }
+
+    @Test("A load that continues after a soft timeout ends at the hard timeout")
+    func hardTimeoutAfterSoft() async throws {
+        await cache.set(1, for: "a")
+        await clock.advance(by: .seconds(20))
+        let policy = CachePolicy.cacheFirst.softTimeout(.seconds(1)).hardTimeout(.seconds(2))
+        let caller = Task {
+            try await ask(policy) { [gate] in
+                try await gate.pass()
+                return 2
+            }
+        }
+        try await waitUntil { gate.begunCount == 1 }
+        await clock.waitForSleepers(2)
+        await clock.advance(by: .seconds(1))
+        #expect(try await caller.value == 1)
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(2))
+        try await waitUntil { gate.cancelledCount == 1 }
+        #expect(cache.waiterCount == 0)
+    }
+
     @Test("A load within its timeouts is returned as usual")
     func withinLimits() async throws {
         let policy = CachePolicy.cacheFirst.softTimeout(.seconds(1)).hardTimeout(.seconds(2))

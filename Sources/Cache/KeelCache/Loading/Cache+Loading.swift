@@ -126,7 +126,7 @@ extension Cache {
             let id = begin(call.key)
             defer { memory.end(call.key) }
             // The failure is counted, and the next reader may try again.
-            _ = try? await flight(call, id, isForced: true)
+            _ = try? await flightInTime(call, id, isForced: true)
         }
     }
 
@@ -138,10 +138,7 @@ extension Cache {
         defer { memory.end(call.key) }
         let isForced = call.policy.source == .load
         do {
-            guard call.policy.softTimeout != nil || call.policy.hardTimeout != nil else {
-                return try await flight(call, id, isForced: isForced)
-            }
-            return try await race(call, id, standIn)
+            return try await flightInTime(call, id, standIn, isForced: isForced)
         } catch {
             guard call.policy.servesStaleOnError, !Task.isCancelled,
                 let value = substitute(id, standIn)

@@ -7,17 +7,23 @@ extension Cache {
         case hardTimeout
     }
 
-    /// Waits for a flight, no longer than the policy's timeouts.
-    func race(
+    /// Joins or starts the flight of a key, and waits no longer than the policy's timeouts.
+    ///
+    /// Without a stale value as a stand-in, the soft timeout has no effect.
+    func flightInTime(
         _ call: LoadCall<Key, Value>,
         _ id: FlightID<Key>,
-        _ standIn: MemoryFound<Value>?
+        _ standIn: MemoryFound<Value>? = nil,
+        isForced: Bool,
+        onBoard: @escaping @Sendable () -> Void = {}
     ) async throws -> Value? {
-        try await withThrowingTaskGroup(of: RaceEnd.self) { group in
+        guard call.policy.softTimeout != nil || call.policy.hardTimeout != nil else {
+            return try await flight(call, id, isForced: isForced, onBoard: onBoard)
+        }
+        return try await withThrowingTaskGroup(of: RaceEnd.self) { group in
             defer { group.cancelAll() }
-            let isForced = call.policy.source == .load
             group.addTask { [self] in
-                .landed(try await flight(call, id, isForced: isForced))
+                .landed(try await flight(call, id, isForced: isForced, onBoard: onBoard))
             }
             if let limit = call.policy.softTimeout, standIn?.value != nil {
                 group.addTask { [clock] in
@@ -67,7 +73,7 @@ extension Cache {
                 memory.end(call.key)
             }
             // The failure is counted, and the next reader may try again.
-            _ = try? await flight(call, id, isForced: false) { isAboard.finish() }
+            _ = try? await flightInTime(call, id, isForced: false) { isAboard.finish() }
         }
         // An earlier caller that has left keeps the flight going.
         guard isFirst else { return memory.end(call.key) }
