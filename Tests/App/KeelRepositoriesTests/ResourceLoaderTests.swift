@@ -214,6 +214,28 @@ struct ResourceLoaderTests {
         #expect(subject.copy.withLock { $0 } == "after")
     }
 
+    @Test("A response that is being kept during an invalidation does not count as current")
+    func invalidatesWhileKeeping() async throws {
+        let gate = Gate()
+        let fetches = Counter()
+        let copy = Mutex<String?>(nil)
+        let resource = Resource<String>("text", tags: ["texts"]) {
+            "answer \(fetches.next())"
+        } read: {
+            copy.withLock { $0 }
+        } store: { value in
+            _ = try? await gate.pass()
+            copy.withLock { $0 = value }
+        }
+        async let early = loader.load(resource, .networkOnly)
+        try await waitUntil { gate.begunCount == 1 }
+        try await loader.invalidate(["texts"])
+        gate.open()
+        #expect(try await early.value == "answer 2")
+        #expect(try await loader.load(resource, .cacheFirst()).value == "answer 2")
+        #expect(fetches.count == 2)
+    }
+
     @Test("A ledger in a store outlives the loader, and entries can be invalidated by tag")
     func remembers() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())

@@ -279,6 +279,11 @@ final class ResourceCore: Sendable {
                 try await self.ledger(of: resource)
                     .record(resource.place, at: self.now(), tags: resource.tags)
                 try await self.noteKeeping(of: resource)
+                // An invalidation waits for no turn, and may have come while the response was being kept.
+                guard epoch == self.epoch(of: resource.tags) else {
+                    try await self.ledger(of: resource).invalidate([resource.key])
+                    return false
+                }
                 return true
             }
             if isKept { break }
