@@ -144,6 +144,72 @@ struct OutboxRunnerTests {
         #expect(clock.elapsed == .zero)
     }
 
+    /// Returns an outbox with a write that waits for a second, in a store whose reads fail on demand.
+    private func makeWaiting(
+        _ clock: TestClock,
+        _ fault: @escaping @Sendable () -> StorageFault?
+    ) async throws -> Outbox {
+        let before = makeOutbox()
+        try await before.enqueue(.note("a"))
+        try await before.flush(sending: RecordingServer { _ in .unreachable })
+        let failing = store.failing { call in if case .read = call { fault() } else { nil } }
+        return Outbox(
+            StorageClient(failing),
+            configuration: Outbox.Configuration(wall, clock: clock)
+        )
+    }
+
+    @Test("A write is sent at once when the app asks for it, even if the store fails before")
+    func retriesNowAfterFailure() async throws {
+        let clock = TestClock()
+        let isFailing = Mutex(false)
+        let outbox = try await makeWaiting(clock) {
+            isFailing.withLock { isFailing -> StorageFault? in
+                defer { isFailing = false }
+                return isFailing ? .fail(.unavailable) : nil
+            }
+        }
+        let server = RecordingServer()
+        try await running(outbox, server) {
+            await clock.waitForSleepers()
+            isFailing.withLock { $0 = true }
+            outbox.retryNow()
+            try await waitUntil { isFailing.withLock { !$0 } }
+            await clock.waitForSleepers()
+            // Time passes for the pause after the failure, and not for the write.
+            await clock.advance(by: .seconds(1))
+            try await waitUntil { server.bodies == ["a"] }
+        }
+    }
+
+    @Test("A runner pauses after each failure of the store, even if a write is due")
+    func pausesWhileStoreFails() async throws {
+        let clock = TestClock()
+        let wall = wall
+        let failures = Mutex<Int?>(nil)
+        let outbox = try await makeWaiting(clock) {
+            failures.withLock { failures -> StorageFault? in
+                guard let count = failures else { return nil }
+                failures = count + 1
+                return .fail(.unavailable)
+            }
+        }
+        let server = RecordingServer()
+        try await running(outbox, server) {
+            await clock.waitForSleepers()
+            failures.withLock { $0 = 0 }
+            wall.advance(by: 2)
+            await clock.advance(by: .seconds(1))
+            try await waitUntil { failures.withLock { $0 ?? 0 } > 0 }
+            await clock.waitForSleepers()
+            for _ in 0..<1_000 { await Task.yield() }
+            #expect(failures.withLock { $0 } == 1)
+            failures.withLock { $0 = nil }
+            await clock.advance(by: .seconds(1))
+            try await waitUntil { server.bodies == ["a"] }
+        }
+    }
+
     @Test("A pause ends on the clock")
     func wakesAfterPauses() async throws {
         let clock = TestClock()

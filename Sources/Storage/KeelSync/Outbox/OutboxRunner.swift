@@ -104,6 +104,8 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
                 }
                 failures += 1
                 pause = storePause(failures)
+                // A time that has passed would leave no pause.
+                nextTime = nil
                 core.configuration.onEvent(.storeFailed(error, pause: pause))
             }
             start(&backlog, in: &group)
@@ -164,16 +166,25 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
             let wait = stalled.values.map { $0.until - now }.min()
             return (situation, wait.map { situation.now.advanced(by: $0) })
         }
-        var situation = initial
-        var plan = try await self.plan(in: situation)
-        while holdsKeys, !plan.lanes.isEmpty {
-            // A write may have been rejected since the first look, so that the next one of its key came first.
-            let rejected = try await core.keys(OutboxEntry.rejectedStatus)
-            guard plan.lanes.contains(where: { rejected.contains($0.key) }) else { break }
-            situation.heldKeys.formUnion(rejected)
-            plan = try await self.plan(in: situation)
+        do throws(StorageError) {
+            var situation = initial
+            var plan = try await self.plan(in: situation)
+            while holdsKeys, !plan.lanes.isEmpty {
+                // A write may have been rejected since the first look, so that the next one of its key came first.
+                let rejected = try await core.keys(OutboxEntry.rejectedStatus)
+                guard plan.lanes.contains(where: { rejected.contains($0.key) }) else { break }
+                situation.heldKeys.formUnion(rejected)
+                plan = try await self.plan(in: situation)
+            }
+            return (plan.lanes, [plan.nextTime, stallEnd].compactMap { $0 }.min())
+        } catch {
+            // The next plan ignores the delays in place of this one.
+            state.withLock { state in
+                if initial.ignoresPausesOfUnreached { state.ignoresPausesOfUnreached = true }
+                state.unpausedKeys.formUnion(initial.unpausedKeys)
+            }
+            throw error
         }
-        return (plan.lanes, [plan.nextTime, stallEnd].compactMap { $0 }.min())
     }
 
     /// Reads entries until the situation leaves enough of them to send, or there are no more.
