@@ -222,6 +222,52 @@ struct EntityRepositoryTests {
         #expect(try await outbox.pending().count == 1)
     }
 
+    @Test(
+        "After a call that the service may have carried out, the next read asks the service",
+        arguments: [true, false],
+        [true, false]
+    )
+    func asksAfterLostReplies(isDeletion: Bool, isCancelled: Bool) async throws {
+        let service = try TestService()
+        let repository = EntityRepository<Restaurant>(
+            "restaurants",
+            remote: Self.remote(service),
+            local: InMemoryDataSource<RestaurantDTO>(id: { $0.id ?? "" }),
+            loader: ResourceLoader(ledger: CancellableLedger()),
+            id: { $0.id ?? "" }
+        )
+        let id = RestaurantDTO.uuid(1)
+        service.transport.enqueue(.value(RestaurantDTO.sample(1)))
+        #expect(try await repository.entity(id).name == "Restaurant 1")
+        service.transport.enqueue(
+            isCancelled ? .stall : .failure(TransportError(.connectionLost))
+        )
+        let changed = try restaurant(1, name: "One")
+        let writing = Task {
+            if isDeletion {
+                try await repository.delete(id)
+            } else {
+                _ = try await repository.save(changed)
+            }
+        }
+        try await waitUntil { service.transport.calls.count == 2 }
+        if isCancelled { writing.cancel() }
+        let error = await #expect(throws: RepositoryError.self) { try await writing.value }
+        let code: RepositoryError.Code = isCancelled ? .cancelled : .unreachable
+        #expect(error?.code == code)
+        service.transport.enqueue(.value(RestaurantDTO.sample(1, name: "At the service")))
+        #expect(try await repository.entity(id).name == "At the service")
+    }
+
+    @Test("A call that did not reach the service leaves the copies current")
+    func trustsCopiesAfterUnsentCalls() async throws {
+        let id = RestaurantDTO.uuid(1)
+        _ = try await restaurants.entity(id)
+        service.goOffline()
+        await #expect(throws: RepositoryError.self) { try await restaurants.delete(id) }
+        #expect(try await restaurants.fetchedEntity(id).freshness.isStale == false)
+    }
+
     @Test("A change and its outbox request are committed together or not at all")
     func commitsTogether() async throws {
         let commits = Counter()
@@ -354,4 +400,26 @@ struct EntityRepositoryTests {
 /// A service that rejects everything.
 private struct RefusingSender: OutboxSender {
     func send(_ delivery: OutboxDelivery) async -> OutboxVerdict { .rejected(reason: "no") }
+}
+
+/// A ledger that, like a store, does nothing for a canceled task.
+private struct CancellableLedger: FetchLedger {
+    private let base = InMemoryFetchLedger()
+
+    func time(of key: String) async throws(DataSourceError) -> Date? {
+        try await base.time(of: key)
+    }
+
+    func record(
+        _ key: String,
+        at time: Date,
+        tags: Set<String>
+    ) async throws(DataSourceError) {
+        try await base.record(key, at: time, tags: tags)
+    }
+
+    func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
+        guard !Task.isCancelled else { throw DataSourceError(.cancelled) }
+        try await base.invalidate(tags)
+    }
 }

@@ -194,3 +194,17 @@ extension DataSourceError {
         do { return try operation() } catch { throw Self(error) }
     }
 }
+
+extension DataSourceError {
+    /// Whether the service may have carried out the request in spite of this error.
+    var mayHaveTakenEffect: Bool {
+        if let transportError { return transportError.processed != .no }
+        return switch code {
+        case .unauthenticated, .forbidden, .invalid, .invalidRequest, .throttled, .unsupported:
+            false
+        // A conflict with the outbox is found before the call.
+        case .conflict: source == .remote
+        default: true
+        }
+    }
+}

@@ -72,6 +72,12 @@ final class ResourceCore: Sendable {
         if let failure { throw failure }
     }
 
+    /// Invalidates as far as possible, also if the calling task is canceled.
+    func invalidateAfterFailure(_ tags: Set<String>) async {
+        // In a canceled task, a ledger may refuse.
+        _ = await Task { try? await self.invalidate(tags) }.value
+    }
+
     private func advanceEpochs(of tags: Set<String>) {
         epochs.withLock { epochs in for tag in tags { epochs[tag, default: 0] += 1 } }
     }
@@ -91,7 +97,7 @@ final class ResourceCore: Sendable {
             value = try await body()
         } catch {
             // The body may have changed something before it failed, and the service before the body began.
-            if !tags.isEmpty { try? await invalidate(tags) }
+            if !tags.isEmpty { await invalidateAfterFailure(tags) }
             await memory?.remove(changes)
             throw error
         }

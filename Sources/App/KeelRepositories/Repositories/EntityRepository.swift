@@ -114,33 +114,42 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     /// called. If another user signs in during the call, the device does not keep the entity.
     ///
     /// - Returns: The entity from the service's response, or the given one.
-    /// - Throws: ``RepositoryError``; the device's copy is then unchanged. The code is `conflict`
-    ///   while an earlier change of the entity waits in the outbox, which would be sent after this
-    ///   one.
+    /// - Throws: ``RepositoryError``; the device's copy is then unchanged, but no longer current if
+    ///   the service may have changed the entity. The code is `conflict` while an earlier change of
+    ///   the entity waits in the outbox, which would be sent after this one.
     @discardableResult
     public func save(_ entity: Entity) async throws(RepositoryError) -> Entity {
         let owner = try await owner()
-        let (saved, keep) = try await RepositoryError.mapping {
-            try await operations.send(entity, owner)
+        let id = operations.id(entity)
+        let sent: (entity: Entity, keep: EntityOperations<Entity>.Keep)
+        do throws(DataSourceError) {
+            sent = try await operations.send(entity, owner)
+        } catch {
+            await distrustCopies(of: id, after: error)
+            throw RepositoryError(error)
         }
-        try await change(operations.id(entity)) { () async throws(DataSourceError) in
-            if try await isHere(owner) { try await keep() }
+        try await change(id) { () async throws(DataSourceError) in
+            if try await isHere(owner) { try await sent.keep() }
         }
-        return saved
+        return sent.entity
     }
 
     /// Deletes an entity at the service, then on the device.
     ///
     /// An entity that the service does not have is deleted on the device anyway.
     ///
-    /// - Throws: ``RepositoryError``; the device's copy is then unchanged. The code is `conflict`
-    ///   while an earlier change of the entity waits in the outbox.
+    /// - Throws: ``RepositoryError``; the device's copy is then unchanged, but no longer current if
+    ///   the service may have deleted the entity. The code is `conflict` while an earlier change of
+    ///   the entity waits in the outbox.
     public func delete(_ id: String) async throws(RepositoryError) {
         let owner = try await owner()
         do throws(DataSourceError) {
             try await operations.sendDeletion(id, owner)
         } catch {
-            guard error.code == .notFound else { throw RepositoryError(error) }
+            guard error.code == .notFound else {
+                await distrustCopies(of: id, after: error)
+                throw RepositoryError(error)
+            }
         }
         try await change(id) { () async throws(DataSourceError) in
             if try await isHere(owner) { try await operations.deleteHere(id, owner) }
@@ -185,6 +194,12 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         _ body: () async throws(DataSourceError) -> Value
     ) async throws(RepositoryError) -> Value {
         try await loader.write(invalidating: [name, names.key(id)], body)
+    }
+
+    /// Makes the next reads ask the service if a failed call may have changed an entity there.
+    private func distrustCopies(of id: String, after error: DataSourceError) async {
+        guard error.mayHaveTakenEffect else { return }
+        await loader.core.invalidateAfterFailure([name, names.key(id)])
     }
 
     func owner() async throws(RepositoryError) -> String? {
