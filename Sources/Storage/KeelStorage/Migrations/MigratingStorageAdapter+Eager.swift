@@ -59,9 +59,10 @@ extension MigratingStorageAdapter {
                     failures.append(UnreadableDocument(document.path, error))
                 }
             }
+            let count = try await store(migrated)
+            report.migrated += count
             // Read the page again if a document has changed meanwhile.
-            guard try await store(migrated) else { continue }
-            report.migrated += migrated.count
+            guard count == migrated.count else { continue }
             for failure in failures { report.failuresByPath[failure.path] = failure }
             place = documents.last?.path
             try await remember(place, at: marker)
@@ -71,24 +72,26 @@ extension MigratingStorageAdapter {
 
     /// Stores migrated bodies, each only if its document has not changed meanwhile.
     ///
-    /// - Returns: Whether all bodies were stored.
+    /// - Returns: The number of bodies stored.
     private func store(
         _ migrated: [(document: Document, body: DocumentBody)]
-    ) async throws(StorageError) -> Bool {
-        guard !migrated.isEmpty else { return true }
+    ) async throws(StorageError) -> Int {
+        guard !migrated.isEmpty else { return 0 }
         let batches = migrated.map { document, body in
             WriteBatch([
                 DocumentWrite(document.path, .set(body), if: .revision(document.revision))
             ])
         }
-        var isComplete = true
+        var count = 0
         for result in try await upstream.commit(batches) {
-            guard case .failure(let error) = result else { continue }
+            guard case .failure(let error) = result else {
+                count += 1
+                continue
+            }
             // Another writer was first; its state is migrated with the next read.
             guard error.code == .conflict || error.code == .documentNotFound else { throw error }
-            isComplete = false
         }
-        return isComplete
+        return count
     }
 
     /// Returns the position of an interrupted run; nil to start at the beginning.

@@ -67,6 +67,24 @@ struct MigrationTests {
         #expect(try await adapter.migrating(Self.migrations).migrateAll().migrated == 0)
     }
 
+    @Test("The report counts the documents of a batch of which another writer has changed one")
+    func countsBesideWriters() async throws {
+        for number in 1...3 {
+            try await old.setDocument("restaurants/\(number)", ["cuisine": "Irish"])
+        }
+        let isFirst = Mutex(true)
+        let contended = adapter.failing { call in
+            guard case .commit(let batches) = call, batches.count == 3 else { return nil }
+            return isFirst.withLock { isFirst -> StorageFault? in
+                defer { isFirst = false }
+                return isFirst ? .failBatches([1], .conflict) : nil
+            }
+        }
+        let report = try await contended.migrating(Self.migrations).migrateAll()
+        #expect(report.migrated == 3)
+        #expect(try await adapter.migrating(Self.migrations).migrateAll().migrated == 0)
+    }
+
     /// Stores consecutive unreadable documents, and a separate one after others.
     private func storeUnreadable() async throws {
         for number in 10..<22 {
