@@ -1,3 +1,4 @@
+import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
