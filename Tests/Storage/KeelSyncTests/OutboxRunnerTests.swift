@@ -147,16 +147,16 @@ struct OutboxRunnerTests {
     /// Returns an outbox with a write that waits for a second, in a store whose reads fail on demand.
     private func makeWaiting(
         _ clock: TestClock,
+        concurrency: Int = 4,
         _ fault: @escaping @Sendable () -> StorageFault?
     ) async throws -> Outbox {
         let before = makeOutbox()
         try await before.enqueue(.note("a"))
         try await before.flush(sending: RecordingServer { _ in .unreachable })
         let failing = store.failing { call in if case .read = call { fault() } else { nil } }
-        return Outbox(
-            StorageClient(failing),
-            configuration: Outbox.Configuration(wall, clock: clock)
-        )
+        var configuration = Outbox.Configuration(wall, clock: clock)
+        configuration.concurrency = concurrency
+        return Outbox(StorageClient(failing), configuration: configuration)
     }
 
     @Test("A write is sent at once when the app asks for it, even if the store fails before")
@@ -208,6 +208,44 @@ struct OutboxRunnerTests {
             await clock.advance(by: .seconds(1))
             try await waitUntil { server.bodies == ["a"] }
         }
+    }
+
+    @Test("A write that is due when the store fails is sent before later ones")
+    func sendsDueWriteAfterFailure() async throws {
+        let clock = TestClock()
+        let wall = wall
+        let isFailing = Mutex(false)
+        let outbox = try await makeWaiting(clock, concurrency: 1) {
+            isFailing.withLock { isFailing -> StorageFault? in
+                defer { isFailing = false }
+                return isFailing ? .fail(.unavailable) : nil
+            }
+        }
+        for name in ["b", "c", "d"] { try await outbox.enqueue(.note(name, key: name)) }
+        let (first, second) = (Gate(), Gate())
+        let server = RecordingServer { delivery in
+            switch delivery.idempotencyKey {
+            case "b": .waits(first)
+            case "c": .waits(second)
+            default: .taken
+            }
+        }
+        try await running(outbox, server) {
+            try await waitUntil { first.begunCount == 1 }
+            // The runner and the time limit of "b".
+            await clock.waitForSleepers(2)
+            isFailing.withLock { $0 = true }
+            wall.advance(by: 2)
+            await clock.advance(by: .seconds(1))
+            try await waitUntil { isFailing.withLock { !$0 } }
+            await clock.waitForSleepers(2)
+            first.open()
+            try await waitUntil { second.begunCount == 1 }
+            await clock.waitForSleepers(2)
+            second.open()
+            try await waitUntil { server.bodies.count == 4 }
+        }
+        #expect(server.bodies == ["b", "c", "a", "d"])
     }
 
     @Test("A pause ends on the clock")

@@ -104,14 +104,15 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
                 }
                 failures += 1
                 pause = storePause(failures)
-                // A time that has passed would leave no pause.
-                nextTime = nil
                 core.configuration.onEvent(.storeFailed(error, pause: pause))
             }
             start(&backlog, in: &group)
             let isIdle = state.withLock { $0.activeKeys.isEmpty }
             if untilIdle, isIdle, backlog.isEmpty || isOffline { return nil }
-            if let nextTime { pause = min(pause, nextTime.duration(since: core.now)) }
+            // After a failure of the store, a time that has passed would leave no pause.
+            if failures == 0, let nextTime {
+                pause = min(pause, nextTime.duration(since: core.now))
+            }
             if untilIdle {
                 await core.signal.wait(since: generation)
             } else {
