@@ -55,13 +55,9 @@ public struct MixComparison: Sendable {
         return parts.isEmpty ? 0 : parts.reduce(0, +) / Double(parts.count)
     }
 
-    /// Returns the mean over all rows of a policy's ratio, relative to the best of other policies, chosen afterwards for
-    /// each row.
+    /// Returns the mean of a policy's ratio over all rows, each relative to the best of other policies in that row.
     ///
-    /// - Parameters:
-    ///   - policy: The policy.
-    ///   - others: The other policies, which the comparison has run.
-    /// - Returns: Rows in which no other policy can hit are ignored.
+    /// The comparison must have run all of them. Rows in which none of the others hits are ignored.
     public func mean(_ policy: PolicyName, ofBestAmong others: [PolicyName]) -> Double {
         let parts = rows.compactMap { row -> Double? in
             guard let ratio = row.ratios[policy],

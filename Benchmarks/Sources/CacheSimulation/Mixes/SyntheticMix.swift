@@ -1,7 +1,7 @@
 /// A synthetic trace and the cache sizes to try on it.
 ///
-/// The policy was tuned only on the mixes listed here. They cover skews, loops, scans, keys used again soon, changes of load, and
-/// mixtures of these.
+/// The policy was tuned only on the mixes listed here. They cover skews, loops, scans, keys used again soon, changes of
+/// load, and mixtures of these.
 public struct SyntheticMix: Sendable {
     /// The name in tables.
     public let name: String

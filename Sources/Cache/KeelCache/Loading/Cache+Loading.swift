@@ -257,8 +257,8 @@ public struct CacheLoaded<Value: Sendable>: Sendable {
 
 /// The tasks that continue after a cache has answered.
 ///
-/// A refreshing load runs once per key; a task that hands a change to the tier ends with the
-/// change. None outlives the work it waits for.
+/// A refreshing load runs once per key, and a load that continues after a soft timeout once per
+/// flight. None outlives the load.
 final class BackgroundLoads: Sendable {
     private let state = Mutex<Set<UInt64>>([])
 

@@ -12,8 +12,8 @@ extension StorageClient {
     /// }
     /// ```
     ///
-    /// - Throws: The error of `body`, before anything is written; `StorageError/Code/tooLarge` for more than 500 writes;
-    ///   or another `StorageError`, whose `StorageError/effect` says whether the writes may have been applied.
+    /// - Throws: The error of `body`, before anything is written; `StorageError/Code/tooLarge` for more than 500
+    ///   writes; or another `StorageError`, whose `StorageError/effect` says whether the writes may have been applied.
     @discardableResult
     @concurrent
     public func commit(
