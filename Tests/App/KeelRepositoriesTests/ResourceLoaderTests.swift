@@ -236,6 +236,30 @@ struct ResourceLoaderTests {
         #expect(fetches.count == 2)
     }
 
+    @Test("Canceling a load during an invalidation leaves its response no longer current")
+    func invalidatesCanceledLoads() async throws {
+        let ledger = GatedLedger()
+        let loader = ResourceLoader(ledger: ledger)
+        let fetches = Counter()
+        let copy = Mutex<String?>(nil)
+        let resource = Resource<String>("text", tags: ["texts"]) {
+            try Task.checkCancellation()
+            return "answer \(fetches.next())"
+        } read: {
+            copy.withLock { $0 }
+        } store: { value in
+            copy.withLock { $0 = value }
+        }
+        let early = Task { try await loader.load(resource, .networkOnly) }
+        try await waitUntil { ledger.gate.begunCount == 1 }
+        try await loader.invalidate(["texts"])
+        early.cancel()
+        await #expect(throws: RepositoryError.self) { try await early.value }
+        try await waitUntil { ledger.invalidations.count == 2 }
+        ledger.gate.open()
+        #expect(try await loader.load(resource, .cacheFirst()).value == "answer 2")
+    }
+
     @Test("A ledger in a store outlives the loader, and entries can be invalidated by tag")
     func remembers() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
@@ -302,5 +326,31 @@ struct ResourceLoaderTests {
         task.cancel()
         await task.value
         #expect(seen.count == 2)
+    }
+}
+
+/// A ledger that records behind a gate and, like a store, refuses to invalidate in a canceled task.
+private final class GatedLedger: FetchLedger {
+    let gate = Gate()
+    let invalidations = Counter()
+    private let base = InMemoryFetchLedger()
+
+    func time(of key: String) async throws(DataSourceError) -> Date? {
+        try await base.time(of: key)
+    }
+
+    func record(
+        _ key: String,
+        at time: Date,
+        tags: Set<String>
+    ) async throws(DataSourceError) {
+        _ = try? await gate.pass()
+        try await base.record(key, at: time, tags: tags)
+    }
+
+    func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
+        defer { invalidations.next() }
+        guard !Task.isCancelled else { throw DataSourceError(.cancelled) }
+        try await base.invalidate(tags)
     }
 }

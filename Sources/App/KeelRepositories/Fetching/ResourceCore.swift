@@ -282,15 +282,16 @@ final class ResourceCore: Sendable {
                 // A change in the meantime is newer than the response.
                 guard epoch == self.epoch(of: resource.tags) else { return false }
                 try await store()
-                try await self.ledger(of: resource)
-                    .record(resource.place, at: self.now(), tags: resource.tags)
-                try await self.noteKeeping(of: resource)
+                let ledger = self.ledger(of: resource)
+                try await ledger.record(resource.place, at: self.now(), tags: resource.tags)
                 // An invalidation waits for no turn, and may have come while the response was being kept.
-                guard epoch == self.epoch(of: resource.tags) else {
-                    try await self.ledger(of: resource).invalidate([resource.key])
-                    return false
+                let isCurrent = epoch == self.epoch(of: resource.tags)
+                if !isCurrent {
+                    // In a canceled task, a ledger may refuse.
+                    _ = await Task { try? await ledger.invalidate([resource.key]) }.value
                 }
-                return true
+                try await self.noteKeeping(of: resource)
+                return isCurrent
             }
             if isKept { break }
             // Fetch again, because the response may be older than the change.
