@@ -116,6 +116,64 @@ struct LogFileReaderTests {
         #expect(try reader.read(upTo: 9).isEmpty)
     }
 
+    /// A disk whose lists of names are older than the compression of its files.
+    private struct StaleLists: FileSystem {
+        let disk: SimulatedFileSystem
+
+        func names(in folder: String) throws(FileSystemError) -> [String] {
+            try disk.names(in: folder).map { $0.hasSuffix(".gz") ? String($0.dropLast(3)) : $0 }
+        }
+
+        func makeFolder(_ path: String) throws(FileSystemError) { try disk.makeFolder(path) }
+        func size(of path: String) throws(FileSystemError) -> Int? { try disk.size(of: path) }
+
+        func open(
+            _ path: String,
+            for access: FileAccess
+        ) throws(FileSystemError) -> any OpenFile {
+            try disk.open(path, for: access)
+        }
+
+        func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+            try disk.rename(path, to: newPath)
+        }
+
+        func remove(_ path: String) throws(FileSystemError) { try disk.remove(path) }
+        func syncFolder(_ path: String) throws(FileSystemError) { try disk.syncFolder(path) }
+        func lock(_ path: String) throws(FileSystemError) -> any FileLock { try disk.lock(path) }
+    }
+
+    @Test("A file that is compressed while the reader looks for it is read once")
+    func compressedMeanwhile() throws {
+        let file = try log()
+        write(0..<1, to: file)
+        let files = StaleLists(disk: disk)
+        let reader = try LogFileReader(at: "/logs/app.log", from: .current, files: files)
+        #expect(numbers(try reader.read(upTo: 9)) == [0])
+        file.rotate()
+        write(1..<2, to: file)
+        #expect(numbers(try reader.read(upTo: 9)) == [1])
+    }
+
+    @Test("A call that fails leaves out no line and repeats none")
+    func failingCalls() throws {
+        let file = try log(compresses: false)
+        write(0..<1, to: file)
+        let reader = try reader(from: .current)
+        #expect(numbers(try reader.read(upTo: 9)) == [0])
+        for number in 1..<3 {
+            file.rotate()
+            write(number..<(number + 1), to: file)
+        }
+        disk.fail { call in if case .names = call { FileSystemError.inputOutput } else { nil } }
+        #expect(throws: LoggingError.self) { try reader.read(upTo: 9) }
+        disk.fail { call in if case .open = call { FileSystemError.inputOutput } else { nil } }
+        #expect(throws: LoggingError.self) { try reader.read(upTo: 9) }
+        disk.fail(nil)
+        #expect(numbers(try reader.read(upTo: 9)) == [1, 2])
+        #expect(try reader.read(upTo: 9).isEmpty)
+    }
+
     @Test("Lines that a process adds to a file rotated by another are read too")
     func lateLines() throws {
         let (one, other) = (

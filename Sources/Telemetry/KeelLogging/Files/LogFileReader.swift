@@ -114,16 +114,17 @@ public final class LogFileReader {
     private func openNext() throws(FileSystemError) -> Bool {
         if isActive, let active = current {
             guard !active.isStill(at: names.path) else { return false }
+            waiting = try newlyRotated()[...]
             // Lines appended before the rotation are still to be read.
             former = active
             (current, isActive) = (nil, false)
-            waiting = try newlyRotated()[...]
             if let renamed = place(of: active, in: waiting) { waiting.remove(at: renamed) }
             return true
         }
-        if let file = waiting.popFirst() {
+        if let file = waiting.first {
             // Nil if the limits have deleted the file in the meantime.
             current = try open(file)
+            waiting.removeFirst()
             return true
         }
         return try openActive()
@@ -165,8 +166,9 @@ public final class LogFileReader {
     /// Returns the place of the file that was read as the current one, under its new name.
     private func place(of file: LogLines, in rotated: ArraySlice<RotatedLogFile>) -> Int? {
         let plain = rotated.firstIndex { file.isStill(at: names.path(of: $0.name)) }
-        // Once compressed it is another file, and was rotated before the other new ones.
-        return plain ?? rotated.firstIndex { !$0.hasPlain }
+        // Once compressed it is another file, and was rotated before the other new ones. That may be since the list.
+        return plain
+            ?? rotated.firstIndex { (try? files.size(of: names.path(of: $0.name))) == nil }
     }
 }
 
