@@ -122,8 +122,18 @@ struct StreamFailure: Error {
     }
 }
 
-/// The cause of an error with which an adapter refuses a caller, although the server itself may read.
+/// The cause that a read gives to an error with which access rules refuse its caller.
 struct RefusedCaller: Error {}
+
+extension StorageError {
+    /// Whether the error is that of access rules, and not of a store that refuses its server.
+    ///
+    /// Rules decide by the caller, and no error underlies their decision. A store has one: of the database whose role
+    /// lacks a right, of the sealing whose key is missing, or the status of another server.
+    var refusesCaller: Bool {
+        code == .permissionDenied && cause == nil && StorageContext.current.principal != nil
+    }
+}
 
 /// The state up to which a client has received a stream, in a form that a later stream of any server continues.
 ///

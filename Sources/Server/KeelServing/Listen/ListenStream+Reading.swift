@@ -300,7 +300,7 @@ extension ListenStream {
                 try await adapter.changes(request)
             }
         } catch {
-            throw await judged(error)
+            throw Self.judged(error)
         }
     }
 
@@ -351,21 +351,13 @@ extension ListenStream {
         do throws(StorageError) {
             return try await storedAnswer(request)
         } catch {
-            throw await judged(error)
+            throw Self.judged(error)
         }
     }
 
-    /// Returns an error of the store, with the cause ``RefusedCaller`` if the adapter refuses only the caller.
-    private func judged(_ error: StorageError) async -> StorageError {
-        guard error.code == .permissionDenied, StorageContext.current.principal != nil else {
-            return error
-        }
-        // As for the server's health, any document will do: the rights of a store do not depend on it.
-        let request = ReadRequest(.documents(["health/health"]))
-        let isReadable = await StorageContext().bind { () async -> Bool in
-            (try? await adapter.read(request)) != nil
-        }
-        guard isReadable else { return error }
+    /// Returns the error of a read, with the cause ``RefusedCaller`` if access rules refuse the caller.
+    private static func judged(_ error: StorageError) -> StorageError {
+        guard error.refusesCaller else { return error }
         return StorageError(error.code, error.message, cause: RefusedCaller())
     }
 

@@ -110,7 +110,8 @@ struct WriteStream {
     /// let the server in, the client keeps the write and tries again. Otherwise these would be `DATA_LOSS`,
     /// `FAILED_PRECONDITION`, `UNAUTHENTICATED` and `PERMISSION_DENIED`, for most of which the SDKs drop the write.
     ///
-    /// If an adapter with access rules refuses the caller, the client drops the write; see ``refusesCaller(_:)``.
+    /// If an adapter with access rules refuses the caller, the client drops the write; see
+    /// `StorageError/refusesCaller`.
     ///
     /// Source: firebase/firebase-js-sdk, packages/firestore/src/remote/rpc_error.ts, `isPermanentWriteError`.
     static func failure(_ error: StorageError) -> StreamFailure {
@@ -130,16 +131,8 @@ struct WriteStream {
     static func failure(ofStore error: StorageError) -> StreamFailure {
         switch error.code {
         case .tooLarge, .diskFull, .timeout, .cancelled, .unknown: StreamFailure(error)
-        case .permissionDenied where refusesCaller(error): StreamFailure(error)
+        case .permissionDenied where error.refusesCaller: StreamFailure(error)
         default: StreamFailure(.unavailable, error.message)
         }
-    }
-
-    /// Returns whether the error is that of access rules, and not of a store that refuses its server.
-    ///
-    /// Rules decide by the caller, and no error underlies their decision. A store has one: of the database whose role
-    /// lacks a right, of the sealing whose key is missing, or the status of another server.
-    private static func refusesCaller(_ error: StorageError) -> Bool {
-        error.cause == nil && StorageContext.current.principal != nil
     }
 }

@@ -28,14 +28,20 @@ struct ListenOutageTests {
         }
     }
 
-    /// A store whose rules keep users from a document, and which may refuse all reads.
+    /// A store whose rules keep users from a document, and which may lack the right to read another one.
     private struct RuledStore: ForwardingStorageAdapter {
+        struct MissingRight: Error {}
+
         let upstream: any StorageAdapter = InMemoryStorageAdapter()
-        var refusesServer = false
+        var lacksRight = false
 
         func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+            guard !lacksRight || request.operation != .documents(["notes/1"]) else {
+                let message = "the role lacks a right"
+                throw StorageError(.permissionDenied, message, cause: MissingRight())
+            }
             let isUser = StorageContext.current.principal != nil
-            guard !refusesServer, !isUser || request.operation != .documents(["secrets/1"]) else {
+            guard !isUser || request.operation != .documents(["secrets/1"]) else {
                 throw StorageError(.permissionDenied, "it belongs to somebody else")
             }
             return try await upstream.read(request)
@@ -137,9 +143,9 @@ struct ListenOutageTests {
         #expect(await stream.value == nil)
     }
 
-    @Test("A stream ends if the store lets not even the server read")
+    @Test("A stream ends if the store does not let its server read what a target needs")
     func refusedServer() async throws {
-        let stream = serve(RuledStore(refusesServer: true))
+        let stream = serve(RuledStore(lacksRight: true))
         let advancing = advance()
         let failure = await stream.value
         advancing.cancel()
