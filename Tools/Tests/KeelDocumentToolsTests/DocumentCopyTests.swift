@@ -142,6 +142,40 @@ struct DocumentCopyTests {
         #expect(report.isVerified)
     }
 
+    @Test("A copy that begins again lets go of the log that an unfinished one has kept")
+    func beginsAgain() async throws {
+        let scratch = try Scratch()
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.retention = .init(
+            age: .zero,
+            bytes: 0,
+            tombstoneAge: .zero,
+            tombstoneBytes: 0
+        )
+        let source = try SQLiteStorageAdapter(
+            at: .file(scratch.file("s.sqlite").path),
+            configuration: configuration
+        )
+        let store = StorageClient(source)
+        for number in 0..<12 { try await store.setDocument("c/\(number)", ["n": 0]) }
+        let start = try await source.changes(ChangeRequest()).next
+        let (target, file) = (InMemoryStorageAdapter(), scratch.file("check"))
+        await #expect(throws: StorageError.self) {
+            let failing = target.failing([nil, .loseReply()])
+            _ = try await DocumentCopy(from: source, to: failing, pageSize: 5)
+                .run(from: CopyCheckpoint(subject: "x"), checkpoint: file)
+        }
+        let report = try await DocumentCopy(from: source, to: target, pageSize: 5)
+            .run(from: CopyCheckpoint(subject: "x"), checkpoint: file)
+        #expect(report.isVerified)
+        try await store.setDocument("c/last", ["n": 1])
+        try await store.setDocument("c/last", ["n": 2])
+        try await source.compact()
+        await #expect(throws: StorageError.self) {
+            _ = try await source.changes(ChangeRequest(after: start))
+        }
+    }
+
     @Test("A copy leaves no older state of what a mirror writes meanwhile", arguments: 1...3)
     func mirrored(page: Int) async throws {
         let scratch = try Scratch()

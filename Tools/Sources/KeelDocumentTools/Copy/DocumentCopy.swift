@@ -73,6 +73,10 @@ package struct DocumentCopy: Sendable {
             _ = try await StorageClient(source).page(DocumentQuery(collection), size: 1)
         }
         var state = start
+        // The reader of an unfinished copy that this one replaces would keep the source's log for days.
+        if let former = try? CopyCheckpoint.read(file, of: start.subject) {
+            state.reader = former.reader
+        }
         var last = LastPage()
         while !state.isRead {
             if source.capabilities.contains(.changeLog) {
