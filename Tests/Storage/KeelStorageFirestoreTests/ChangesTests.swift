@@ -106,6 +106,15 @@ struct ChangesTests {
         }
     }
 
+    @Test("a server that refuses its client is the cause of the error")
+    func refusal() async throws {
+        let scripted = try Scripted.keel([.refusal(403, "PERMISSION_DENIED")])
+        let error = await expect(.permissionDenied) {
+            _ = try await scripted.adapter.changes(ChangeRequest())
+        }
+        #expect(error?.cause != nil)
+    }
+
     @Test(
         "a malformed page is reported as an invalid reply",
         arguments: [

@@ -69,7 +69,7 @@ struct InMemoryTests {
         let holder = Mutex<AnalyticsService?>(nil)
         let service = try bench.service(vendor) { configuration in
             configuration.attachesUserProperties = true
-            // Called behind the record, where another thread may reset as well.
+            // Called after the record, when another thread may reset as well.
             configuration.observer = { observation in
                 if observation == .tracked(.userProperties) { holder.withLock { $0 }?.reset() }
             }

@@ -1,10 +1,5 @@
 internal import KeelStorageAdapting
 
-/// The HTTP status of an error reply.
-private struct ReplyStatus: Error {
-    let number: Int
-}
-
 /// An error reply of the protocol.
 struct FirestoreRefusal {
     private let httpStatus: Int
@@ -28,18 +23,7 @@ struct FirestoreRefusal {
         return body?["details"]?.elements?.contains { $0["domain"] == domain } ?? false
     }
 
-    func error(of call: FirestoreCall) -> StorageError {
-        let error = namedError(of: call).ofServer
-        guard error.code == .permissionDenied else { return error }
-        // Without a cause it would look like a refusal by access rules in front of this adapter.
-        return StorageError(
-            error.code,
-            error.message,
-            effect: error.effect,
-            resource: error.resource,
-            cause: ReplyStatus(number: httpStatus)
-        )
-    }
+    func error(of call: FirestoreCall) -> StorageError { namedError(of: call).ofServer }
 
     private func namedError(of call: FirestoreCall) -> StorageError {
         let error = FirestoreDecoding.error(httpStatus: httpStatus, json, isWrite: call.isWrite)

@@ -16,6 +16,9 @@ extension StorageError.Code {
     )
 }
 
+/// The cause of an error with which a server refuses its client.
+private struct ServerRefusal: Error {}
+
 extension StorageError {
     /// Returns the error for a malformed reply; the effect of a write is then unknown.
     static func invalidReply(_ reason: String, isWrite: Bool = false) -> StorageError {
@@ -41,14 +44,27 @@ extension StorageError {
     ///
     /// Servers cancel calls of their own accord, such as when they end. Passed on, a listener would end without an
     /// error, as it does with its task, and nothing would be tried again.
+    ///
+    /// A refusal has a cause: without one, it would look like a refusal by access rules in front of the adapter.
     var ofServer: StorageError {
-        guard code == .cancelled, !Task.isCancelled else { return self }
-        return StorageError(
-            .unavailable,
-            "the server has canceled the call: \(message)",
-            effect: effect,
-            resource: resource
-        )
+        switch code {
+        case .cancelled where !Task.isCancelled:
+            StorageError(
+                .unavailable,
+                "the server has canceled the call: \(message)",
+                effect: effect,
+                resource: resource
+            )
+        case .permissionDenied:
+            StorageError(
+                code,
+                message,
+                effect: effect,
+                resource: resource,
+                cause: ServerRefusal()
+            )
+        default: self
+        }
     }
 
     private static func code(for error: TransportError) -> StorageError.Code {
