@@ -19,7 +19,7 @@ extension FileTransfers {
         switch (from, to) {
         case (.local(let path), .bucket(let name, let key)):
             try SpecialFile.refuseReading(path)
-            let before = try LocalFileState(path)
+            let before = try FileState(path)
             let size = try await FileStore(adapter(name)).write(
                 contentsOf: URL(filePath: path),
                 to: FileStorePath(key),
@@ -27,9 +27,9 @@ extension FileTransfers {
                 progress: progress
             ).size
             if options.isMove {
-                guard try LocalFileState(path) == before else { throw Self.changed(from) }
+                guard try FileState(path) == before else { throw Self.changed(from) }
                 try FileManager.default.removeItem(atPath: path)
-            } else if let after = try? LocalFileState(path), after != before {
+            } else if let after = try? FileState(path), after != before {
                 // To the next sync, the copy would be newer than the change.
                 throw ToolError(
                     "“\(path)” changed while it was copied, and the copy may lack the change",
@@ -114,25 +114,5 @@ extension FileTransfers {
             "“\(from)” and “\(to)” are in one another",
             advice: "Give two folders of which none contains the other."
         )
-    }
-}
-
-/// The size and the date of a local file, which show whether it was changed.
-private struct LocalFileState: Equatable {
-    private let byteCount: Int?
-    private let modified: Date?
-
-    init(_ path: String) throws {
-        let attributes: [FileAttributeKey: Any]
-        do {
-            attributes = try FileManager.default.attributesOfItem(atPath: path)
-        } catch {
-            throw ToolError(
-                "“\(path)” cannot be read: \(ToolError.reason(error))",
-                advice: "Check the path and the permissions."
-            )
-        }
-        byteCount = (attributes[.size] as? NSNumber)?.intValue
-        modified = attributes[.modificationDate] as? Date
     }
 }

@@ -59,7 +59,7 @@ package struct FilePipe: Sendable {
         _ transform: (Data?) async throws -> Data
     ) async throws -> Int {
         var before: FileState?
-        if replaces, case .file(let file) = target { before = FileState(file) }
+        if replaces, case .file(let file) = target { before = try? FileState(file.path) }
         let input = try Input(source)
         defer { input.close() }
         guard case .file(let file) = target else {
@@ -75,7 +75,7 @@ package struct FilePipe: Sendable {
                 try output.finishNew()
                 return count
             }
-            guard FileState(file) == before else {
+            guard (try? FileState(file.path)) == before else {
                 throw ToolError(
                     "“\(file.path)” was changed by another program meanwhile, and stays as it is",
                     advice: "Run the command again for this file."
@@ -121,20 +121,6 @@ package struct FilePipe: Sendable {
                 "“\(target.path)” already exists",
                 advice: "Give another file with --output, or move this one."
             )
-        }
-    }
-
-    /// The number, the size and the date of a file, which show whether it was replaced or changed.
-    private struct FileState: Equatable {
-        private let number: UInt64?
-        private let byteCount: Int?
-        private let modified: Date?
-
-        init(_ file: URL) {
-            let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
-            number = (attributes?[.systemFileNumber] as? NSNumber)?.uint64Value
-            byteCount = (attributes?[.size] as? NSNumber)?.intValue
-            modified = attributes?[.modificationDate] as? Date
         }
     }
 

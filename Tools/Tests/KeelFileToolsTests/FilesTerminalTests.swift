@@ -89,10 +89,17 @@ struct FilesTerminalTests: MotoTests {
         await transport.shutdown()
     }
 
-    @Test("A file that changes while it is sent is reported, because the next sync would skip it")
-    func changes() async throws {
+    @Test(
+        "A file that changes while it is sent is reported, because the next sync would skip it",
+        arguments: ["changing", "link"]
+    )
+    func changes(name: String) async throws {
         let file = scratch.file("changing")
         try Data("old".utf8).write(to: file)
+        try FileManager.default.createSymbolicLink(
+            at: scratch.file("link"),
+            withDestinationURL: file
+        )
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)],
             ofItemAtPath: file.path
@@ -100,8 +107,8 @@ struct FilesTerminalTests: MotoTests {
         let environment = server.environment(scratch.file("cache"))
         let transport = AsyncHTTPClientTransport()
         let transfers = FileTransfers(BucketSettings(environment: environment), over: transport)
-        let from = FilePlace.local(path: file.path)
-        let to = try #require(FilePlace("\(root)/changing"))
+        let from = FilePlace.local(path: scratch.file(name).path)
+        let to = try #require(FilePlace("\(root)/\(name)"))
         let error = await #expect(throws: ToolError.self) {
             try await transfers.copy(from: from, to: to, isRecursive: false) { _ in
                 try Data("new".utf8).write(to: file)
