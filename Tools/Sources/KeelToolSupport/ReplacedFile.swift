@@ -72,13 +72,17 @@ package struct ReplacedFile {
         }
     }
 
-    /// Gives the file the permissions of the one that it will replace, and its owner if that is allowed.
+    /// Gives the file the permissions of the one that it will replace, and its group and its owner if that is allowed.
     package func keepAccess() throws {
         var status = stat()
         guard stat(target.path, &status) == 0 else { throw unwritable }
-        // Only root may, and then the owner could not read its file any more.
-        _ = fchown(handle.fileDescriptor, status.st_uid, status.st_gid)
-        guard fchmod(handle.fileDescriptor, status.st_mode & 0o7777) == 0 else { throw unwritable }
+        let descriptor = handle.fileDescriptor
+        // In two calls: any member of a group may give it a file, but only root may change the owner.
+        let isOfGroup = fchown(descriptor, uid_t.max, status.st_gid) == 0
+        _ = fchown(descriptor, status.st_uid, gid_t.max)
+        // Another group does not get the permissions of this one.
+        let mode = status.st_mode & (isOfGroup ? 0o7777 : 0o5707)
+        guard fchmod(descriptor, mode) == 0 else { throw unwritable }
     }
 
     /// Puts the file in the place of what was there.
