@@ -55,7 +55,7 @@ package struct LineHistory: Sendable {
 
     /// Opens the file, and locks it until it is closed: other shells append to it and rewrite it, too.
     private static func locked(_ file: URL) -> FileHandle? {
-        while true {
+        for _ in 0..<100 {
             let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC
             let descriptor = open(file.path, flags, 0o600)
             guard descriptor >= 0 else { return nil }
@@ -67,6 +67,9 @@ package struct LineHistory: Sendable {
             // Another shell may have replaced the file.
             if stat(file.path, &present) == 0, own.st_ino == present.st_ino { return handle }
         }
+        // Some file systems give a file another number each time.
+        errno = EAGAIN
+        return nil
     }
 
     private mutating func rewrite(_ file: URL) {
