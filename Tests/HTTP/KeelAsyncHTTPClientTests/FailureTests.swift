@@ -26,7 +26,8 @@ struct FailureTests {
 
     @Test("A server that accepts but never speaks TLS causes a connect timeout")
     func silentSecurePeer() async throws {
-        let error = try await FaultServer.run(serving: { await $0.stall() }) { server in
+        let silence: @Sendable (RawConnection) async -> Void = { await $0.stall() }
+        let error = try await FaultServer.run(serving: silence) { server in
             var settings = AsyncHTTPClientTransport.Configuration()
             settings.connectTimeout = .milliseconds(300)
             let transport = AsyncHTTPClientTransport(settings)

@@ -61,9 +61,7 @@ package struct FileTransfers: Sendable {
     private let credentials: AWSCredentialsChain
     private let unlisted = UnlistedKeys()
 
-    /// Creates a service.
-    ///
-    /// - Parameter now: Returns the time of this machine.
+    /// Creates a service; `now` returns the time of this machine.
     package init(
         _ settings: BucketSettings,
         over transport: any HTTPTransport,

@@ -33,7 +33,8 @@ struct FileEncryptionTests {
         let file = try scratch.file("sealed", holding: "old")
         let pipe = FilePipe(from: .file(file), to: .file(file), replaces: true)
         let error = await #expect(throws: ToolError.self) {
-            try await pipe.run(progress: { _ in }) { piece in
+            let progress: (Int) -> Void = { _ in }
+            try await pipe.run(progress: progress) { piece in
                 let newer = Data("newer".utf8)
                 try newer.write(to: file, options: isReplaced ? .atomic : [])
                 return piece ?? Data()

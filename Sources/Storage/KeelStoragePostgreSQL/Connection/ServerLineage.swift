@@ -79,11 +79,8 @@ final class ServerLineage: Sendable {
         }
     }
 
-    /// Returns whether the last connection was to a server of a timeline, so that no later one is known.
-    ///
-    /// - Parameters:
-    ///   - timeline: The timeline.
-    ///   - tables: The tables that the last connection must have found, too; nil for any.
+    /// Returns whether the last connection was to a server of a timeline, so that no later one is known, and found these
+    /// tables; nil is any.
     func isLatest(_ timeline: Int64, _ tables: Int64?) -> Bool {
         state.withLock { state in
             state.timeline == timeline && (tables == nil || tables == state.tables)

@@ -34,7 +34,7 @@ struct StoreTail {
     var total: Int64
     /// The time of the server's clock, in microseconds.
     var clock: Int64
-    /// The number that the database gave to the table of the stores. A table that was created anew has another one.
+    /// The number that the database gave to the table of the stores; a table that was created anew has another one.
     var tables: Int64
     /// The server's present timeline; nil on a standby.
     var serverTimeline: Int64?
