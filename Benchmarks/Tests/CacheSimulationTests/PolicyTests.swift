@@ -57,6 +57,28 @@ struct PolicyTests {
         #expect(keys[...] == mix.trace().keys[..<500])
     }
 
+    @Test("Drawn mixes are the same for the same seed, with sizes that every policy can simulate")
+    func draws() {
+        func traces(_ seed: UInt64) -> [[Int32]] {
+            SyntheticMix.drawn(4, seed: seed).map { Array($0.shortened(to: 200).trace().keys) }
+        }
+        #expect(traces(5) == traces(5))
+        #expect(traces(5) != traces(6))
+        let sizes = SyntheticMix.drawn(30, seed: 5).flatMap(\.sizes)
+        #expect(sizes.allSatisfy { (200...8_000).contains($0) })
+    }
+
+    @Test("A policy is compared with the best of others in each row")
+    func comparesWithBest() throws {
+        let mix = try #require(SyntheticMix.small.first { $0.name == "loop" })
+        let comparison = MixComparison([mix], policies: [.fifo, .fixed])
+        let best = comparison.rows.map { max($0.ratios[.fifo] ?? 0, $0.ratios[.fixed] ?? 0) }
+        let parts = zip(comparison.rows, best).map { ($0.ratios[.keel] ?? 0) / $1 }
+        let mean = comparison.mean(.keel, ofBestAmong: [.fifo, .fixed])
+        #expect(abs(mean - parts.reduce(0, +) / Double(parts.count)) < 1e-9)
+        #expect(comparison.mean(.optimal) >= comparison.mean(.keel))
+    }
+
     @Test("A comparison has a row for each size and a table")
     func compares() throws {
         let mix = try #require(SyntheticMix.small.first { $0.name == "loop" })
