@@ -1,5 +1,6 @@
 package import Foundation
 package import KeelAnalytics
+internal import KeelJournal
 internal import KeelToolSupport
 
 /// Delivers the pending events of one destination while the app is not running.
