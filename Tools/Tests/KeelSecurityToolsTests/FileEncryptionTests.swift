@@ -34,7 +34,7 @@ struct FileEncryptionTests {
         let pipe = FilePipe(from: .file(file), to: .file(file), replaces: true)
         let error = await #expect(throws: ToolError.self) {
             let progress: (Int) -> Void = { _ in }
-            try await pipe.run(progress: progress) { piece in
+            _ = try await pipe.run(progress: progress) { piece in
                 let newer = Data("newer".utf8)
                 try newer.write(to: file, options: isReplaced ? .atomic : [])
                 return piece ?? Data()
