@@ -168,8 +168,8 @@ struct DocumentCopyTests {
         let report = try await DocumentCopy(from: source, to: target, pageSize: 5)
             .run(from: CopyCheckpoint(subject: "x"), checkpoint: file)
         #expect(report.isVerified)
+        try await store.deleteDocument("c/1")
         try await store.setDocument("c/last", ["n": 1])
-        try await store.setDocument("c/last", ["n": 2])
         try await source.compact()
         await #expect(throws: StorageError.self) {
             _ = try await source.changes(ChangeRequest(after: start))
