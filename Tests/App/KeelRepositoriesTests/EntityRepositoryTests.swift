@@ -233,7 +233,7 @@ struct EntityRepositoryTests {
             "restaurants",
             remote: Self.remote(service),
             local: InMemoryDataSource<RestaurantDTO>(id: { $0.id ?? "" }),
-            loader: ResourceLoader(ledger: CancellableLedger()),
+            loader: ResourceLoader(ledger: CancelableLedger()),
             id: { $0.id ?? "" }
         )
         let id = RestaurantDTO.uuid(1)
@@ -400,26 +400,4 @@ struct EntityRepositoryTests {
 /// A service that rejects everything.
 private struct RefusingSender: OutboxSender {
     func send(_ delivery: OutboxDelivery) async -> OutboxVerdict { .rejected(reason: "no") }
-}
-
-/// A ledger that, like a store, does nothing for a canceled task.
-private struct CancellableLedger: FetchLedger {
-    private let base = InMemoryFetchLedger()
-
-    func time(of key: String) async throws(DataSourceError) -> Date? {
-        try await base.time(of: key)
-    }
-
-    func record(
-        _ key: String,
-        at time: Date,
-        tags: Set<String>
-    ) async throws(DataSourceError) {
-        try await base.record(key, at: time, tags: tags)
-    }
-
-    func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
-        guard !Task.isCancelled else { throw DataSourceError(.cancelled) }
-        try await base.invalidate(tags)
-    }
 }

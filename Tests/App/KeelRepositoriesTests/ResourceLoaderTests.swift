@@ -170,8 +170,8 @@ struct ResourceLoaderTests {
         #expect(subject.fetches.count == 1)
     }
 
-    @Test("A response in progress during a write is neither cached nor shared")
-    func ignoresOldAnswers() async throws {
+    /// Loads a value that the service answers before a change, and whose answer arrives after it.
+    private func load(answeredBefore change: () async throws -> Void) async throws -> String {
         let gate = Gate()
         subject.gate.withLock { $0 = gate }
         subject.say("before")
@@ -180,37 +180,39 @@ struct ResourceLoaderTests {
         try await waitUntil { gate.begunCount != 0 }
         subject.say("after")
         subject.gate.withLock { $0 = nil }
-        let subject = subject
-        try await loader.write(invalidating: ["texts"]) {
-            subject.copy.withLock { $0 = "after" }
-        }
-        #expect(try await load(.networkOnly).value == "after")
+        try await change()
         gate.open()
+        return try await early.value
+    }
+
+    @Test("A response in progress during a write is neither cached nor shared")
+    func ignoresOldAnswers() async throws {
+        let subject = subject
+        let early = try await load(answeredBefore: {
+            try await loader.write(invalidating: ["texts"]) {
+                subject.copy.withLock { $0 = "after" }
+            }
+            #expect(try await load(.networkOnly).value == "after")
+        })
         // It was asked again, because its answer was older than the write.
-        #expect(try await early.value == "after")
+        #expect(early == "after")
         #expect(subject.copy.withLock { $0 } == "after")
         #expect(try await load(.cacheFirst()).freshness == .cached(age: .zero))
     }
 
     @Test("A response in progress during a write that fails is not cached either")
     func ignoresOldAnswersAfterFailure() async throws {
-        let gate = Gate()
-        subject.gate.withLock { $0 = gate }
-        subject.say("before")
-        async let early = load(.networkOnly)
-        try await waitUntil { gate.begunCount != 0 }
-        subject.say("after")
-        subject.gate.withLock { $0 = nil }
         let subject = subject
-        // The service has the change, and the device may have some of it.
-        await #expect(throws: RepositoryError.self) {
-            try await loader.write(invalidating: ["texts"]) {
-                subject.copy.withLock { $0 = "half" }
-                throw DataSourceError(.storageFull)
+        let early = try await load(answeredBefore: {
+            // The service has the change, and the device may have some of it.
+            await #expect(throws: RepositoryError.self) {
+                try await loader.write(invalidating: ["texts"]) {
+                    subject.copy.withLock { $0 = "half" }
+                    throw DataSourceError(.storageFull)
+                }
             }
-        }
-        gate.open()
-        #expect(try await early.value == "after")
+        })
+        #expect(early == "after")
         #expect(subject.copy.withLock { $0 } == "after")
     }
 
@@ -238,7 +240,8 @@ struct ResourceLoaderTests {
 
     @Test("Canceling a load during an invalidation leaves its response no longer current")
     func invalidatesCanceledLoads() async throws {
-        let ledger = GatedLedger()
+        let gate = Gate()
+        let ledger = CancelableLedger(gate: gate)
         let loader = ResourceLoader(ledger: ledger)
         let fetches = Counter()
         let copy = Mutex<String?>(nil)
@@ -251,12 +254,12 @@ struct ResourceLoaderTests {
             copy.withLock { $0 = value }
         }
         let early = Task { try await loader.load(resource, .networkOnly) }
-        try await waitUntil { ledger.gate.begunCount == 1 }
+        try await waitUntil { gate.begunCount == 1 }
         try await loader.invalidate(["texts"])
         early.cancel()
         await #expect(throws: RepositoryError.self) { try await early.value }
         try await waitUntil { ledger.invalidations.count == 2 }
-        ledger.gate.open()
+        gate.open()
         #expect(try await loader.load(resource, .cacheFirst()).value == "answer 2")
     }
 
@@ -329,11 +332,13 @@ struct ResourceLoaderTests {
     }
 }
 
-/// A ledger that records behind a gate and, like a store, refuses to invalidate in a canceled task.
-private final class GatedLedger: FetchLedger {
-    let gate = Gate()
+/// A ledger that, like a store, refuses to invalidate in a canceled task, and that records behind a gate if it has one.
+final class CancelableLedger: FetchLedger {
     let invalidations = Counter()
     private let base = InMemoryFetchLedger()
+    private let gate: Gate?
+
+    init(gate: Gate? = nil) { self.gate = gate }
 
     func time(of key: String) async throws(DataSourceError) -> Date? {
         try await base.time(of: key)
@@ -344,7 +349,7 @@ private final class GatedLedger: FetchLedger {
         at time: Date,
         tags: Set<String>
     ) async throws(DataSourceError) {
-        _ = try? await gate.pass()
+        _ = try? await gate?.pass()
         try await base.record(key, at: time, tags: tags)
     }
 

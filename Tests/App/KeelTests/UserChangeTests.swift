@@ -197,7 +197,7 @@ struct UserChangeTests {
         try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: false)
         let error = await #expect(throws: AuthenticationError.self) { try await session.signOut() }
         #expect(error?.cause is AnalyticsError)
-        // What the next launch reads.
+        // The next launch still reads the former user.
         #expect(try keel.makeAnalytics().userID == "ann")
         try FileManager.default.removeItem(at: obstacle)
         try await session.signOut()

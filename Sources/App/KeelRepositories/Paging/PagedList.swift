@@ -175,7 +175,7 @@ public final class PagedList<Element: Sendable> {
                 isAtEnd = true
             }
         case .failure(let failure):
-            // Also a cancellation, which is the service's: a load that the list cancels is no longer the current one.
+            // A cancellation here comes from the service: the list drops a load before it cancels it.
             error = failure
         }
     }

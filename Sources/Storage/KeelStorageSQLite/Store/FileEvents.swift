@@ -24,8 +24,9 @@ final class FileEvents: @unchecked Sendable {
     private static let queue = DispatchQueue(label: "keel.storage.events", qos: .utility)
     #endif
 
-    /// Starts following a file, and tells `onEvent` after each change whether it is gone; nil if there is no such file,
-    /// or the system cannot report its writes.
+    /// Watches a file, and calls `onEvent` after each change with whether the file is gone.
+    ///
+    /// Returns nil if the file does not exist, or the system cannot report its writes.
     ///
     /// On Apple platforms, the file is opened, and closing it drops the process's locks on it: do not use it with a
     /// file that SQLite locks. On Linux, nothing is opened.

@@ -188,7 +188,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         }
     }
 
-    /// Reads entries until the situation leaves enough of them to send, or there are no more.
+    /// Reads entries until enough of them may be sent, or all are read.
     private func plan(
         in situation: OutboxPlan.Situation
     ) async throws(StorageError) -> OutboxPlan {

@@ -13,7 +13,7 @@ struct WebChannelTests {
     }
 
     @Test("The messages of a reply are delivered before those of the reply that takes its place")
-    func keepsOrder() async {
+    func keepsOrder() async throws {
         let transport = ScriptedHTTPTransport([
             .chunks([Array(RecordedChannel.opening.utf8)]),
             .stallingBody(after: [Self.framed(#"[[1,[{"a":1}]],[2,[{"b":2}]]]"#)]),
@@ -36,9 +36,9 @@ struct WebChannelTests {
             delivery.yield()
         }
         let running = Task { await channel.run(headers: [], messages: ["{}"]) }
-        while gate.begunCount == 0 { await Task.yield() }
+        try await waitUntil { gate.begunCount != 0 }
         channel.send(["{}"])
-        while channel.waitingCount == 0 { await Task.yield() }
+        try await waitUntil { channel.waitingCount != 0 }
         gate.open()
         for await _ in deliveries.prefix(3) {}
         #expect(names.withLock { $0 } == ["a", "b", "c"])

@@ -86,7 +86,7 @@ struct CopyCommand: AsyncParsableCommand {
         }
     }
 
-    /// What the checkpoint belongs to.
+    /// The stores and collections of the copy, by which its checkpoint is recognized.
     private var subject: String {
         ([from.identity, to.identity] + collections.sorted()).joined(separator: "\n")
     }
