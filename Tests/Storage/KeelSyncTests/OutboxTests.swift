@@ -3,6 +3,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelSync
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -288,6 +289,27 @@ struct OutboxTests {
         #expect(witness.largest < 6_000_000)
     }
 
+    @Test("A flush sends writes beyond a plan whose key became idle during the next plan")
+    func idleDuringPlan() async throws {
+        let planned = Gate()
+        let server = RecordingServer { $0.write.key == "films" ? .waits(planned) : .taken }
+        let witness = SizeWitness(InMemoryStorageAdapter(now: { wall.now })) {
+            // The plan after “notes” was sent: it has seen “films” being sent, and now waits for the end of it.
+            guard server.applied.first?.write.key == "notes" else { return }
+            planned.open()
+            try? await waitUntil { server.applied.count >= 12 }
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        let outbox = Outbox(StorageClient(witness), configuration: .init(wall))
+        try await outbox.enqueue(.note("n", key: "notes"))
+        for id in 10..<30 {
+            let body = [UInt8](repeating: 7, count: 900_000)
+            try await outbox.enqueue(OutboxWrite(key: "films", kind: "PUT", body: body, id: "\(id)"))
+        }
+        #expect(try await outbox.flush(sending: server))
+        #expect(server.applied.count == 21)
+    }
+
     // MARK: Decisions
 
     @Test("A rejected write can be resent or edited under a new key, or discarded")
@@ -373,8 +395,13 @@ struct OutboxTests {
 private final class SizeWitness: StorageAdapter {
     private let store: InMemoryStorageAdapter
     private let size = Mutex(0)
+    /// Called before a query returns documents.
+    private let onFound: @Sendable () async -> Void
 
-    init(_ store: InMemoryStorageAdapter) { self.store = store }
+    init(_ store: InMemoryStorageAdapter, onFound: @escaping @Sendable () async -> Void = {}) {
+        self.store = store
+        self.onFound = onFound
+    }
 
     var largest: Int { size.withLock { $0 } }
 
@@ -389,6 +416,7 @@ private final class SizeWitness: StorageAdapter {
         if case .found(let documents) = result.payload {
             let bytes = documents.reduce(0) { $0 + $1.body.bytes.count }
             size.withLock { $0 = max($0, bytes) }
+            if !documents.isEmpty { await onFound() }
         }
         return result
     }

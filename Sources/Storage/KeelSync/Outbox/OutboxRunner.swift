@@ -84,6 +84,8 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         var nextSurvey = timer.now
         while !Task.isCancelled {
             let generation = core.signal.generation
+            // Before planning: a plan leaves out the later writes of a key that is being sent.
+            let isIdle = state.withLock { $0.activeKeys.isEmpty }
             let changes = core.changeCount.load(ordering: .relaxed)
             var pause = core.configuration.pollInterval
             do throws(StorageError) {
@@ -106,9 +108,8 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
                 pause = storePause(failures)
                 core.configuration.onEvent(.storeFailed(error, pause: pause))
             }
-            start(&backlog, in: &group)
-            let isIdle = state.withLock { $0.activeKeys.isEmpty }
             if untilIdle, isIdle, backlog.isEmpty || isOffline { return nil }
+            start(&backlog, in: &group)
             // After a failure of the store, a time that has passed would leave no pause.
             if failures == 0, let nextTime {
                 pause = min(pause, nextTime.duration(since: core.now))

@@ -126,7 +126,7 @@ struct CrashPointTests {
             }
         }
         // Otherwise a tier that forgets everything would pass.
-        #expect(found > total, "only \(found) values were there")
+        #expect(found > total / 4, "only \(found) values were there")
         print("\(done) times \(what): \(found) values there")
     }
 
