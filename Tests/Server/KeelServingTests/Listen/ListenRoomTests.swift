@@ -364,7 +364,7 @@ struct ListenRoomTests {
         requests.continuation.yield(.add(ListenTarget(id: 2, content: .documents(["notes/1"]))))
         async let ended = stream.run(requests.stream)
         // The heartbeat, and the pause.
-        try await waitUntil(within: .seconds(20)) { clock.sleeperCount >= 2 }
+        try await waitUntil { clock.sleeperCount >= 2 }
         await clock.advance(by: .seconds(3))
         #expect(await ended?.status == .unavailable)
     }
@@ -389,7 +389,7 @@ struct ListenRoomTests {
         let content = ListenTarget.Content.documents(["notes/1"])
         requests.continuation.yield(.add(ListenTarget(id: 2, content: content)))
         async let ended = stream.run(requests.stream)
-        try await waitUntil(within: .seconds(20)) { clock.sleeperCount >= 2 }
+        try await waitUntil { clock.sleeperCount >= 2 }
         await stream.handle(.request(.add(ListenTarget(id: 4, content: content))))
         #expect(asked.withLock { $0 } == 1)
         #expect(store.reads.count == 1)
