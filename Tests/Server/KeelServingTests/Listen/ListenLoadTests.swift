@@ -147,6 +147,8 @@ struct ListenLoadTests {
         let store = WatchedStore(memory)
         var configuration = ListenStream.Configuration()
         (configuration.pageBytes, configuration.scannedPageBytes) = (5_000, 5_000)
+        // A renewal would be another hold.
+        configuration.clock = TestClock()
         let requests = AsyncStream.makeStream(of: ListenRequest.self)
         let stream = ListenStream(
             hub: ListenHub(adapter: store),
