@@ -21,7 +21,8 @@ struct LongReplyTests {
         history: Duration?,
         padding: Int = 0
     ) async throws -> InMemoryStorageAdapter {
-        let store = InMemoryStorageAdapter(history: history)
+        // The store holds states, and keeps its history, by its own clock, however long a test takes.
+        let store = InMemoryStorageAdapter(clock: TestClock(), history: history)
         let text = DocumentValue.string(String(repeating: "x", count: padding))
         let batches = (0..<count).map { number in
             let fields: DocumentFields = ["n": .integer(Int64(count - number)), "text": text]
