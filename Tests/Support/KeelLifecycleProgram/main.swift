@@ -83,11 +83,13 @@ let storage = StorageClient(
     try SQLiteStorageAdapter(at: .file(folder.appending(path: "store.sqlite").path))
 )
 let outbox = Outbox(storage)
+// Generous, for busy machines: a flush that is cut short leaves the rest to the next launch.
+let flushTimeout = Duration.seconds(100)
 let group = ServiceGroup(
     configuration: ServiceGroupConfiguration(
         services: [
-            .init(service: analytics.service()),
-            .init(service: outbox.service(sending: FileSender())),
+            .init(service: analytics.service(flushTimeout: flushTimeout)),
+            .init(service: outbox.service(sending: FileSender(), flushTimeout: flushTimeout)),
             .init(service: Producer(analytics: analytics, outbox: outbox, count: count)),
         ],
         gracefulShutdownSignals: [.sigterm],
