@@ -81,8 +81,14 @@ struct AttemptLimitTests: RetrySuite {
     @Test("The deadline error lists the previous attempts")
     func keepsHistory() async throws {
         let transport = ScriptedHTTPTransport([.status(.badGateway)], then: .stall)
-        let client = try client(transport) { $0.timeout = .seconds(5) }
+        let observer = EventLog()
+        let client = try client(transport) {
+            $0.observers = [observer]
+            $0.timeout = .seconds(5)
+        }
         let result = Task { await client.response(to: GetRestaurant(id: "1")) }
+        // While the first response is read, the sleeper of the limits is replaced, and two of them may sleep.
+        try await waitUntil { !observer.pauses.isEmpty }
         await clock.waitForSleepers(2)
         await clock.advance(by: .seconds(1))
         try await waitUntil { transport.calls.count >= 2 }

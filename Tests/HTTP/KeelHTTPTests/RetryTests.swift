@@ -225,6 +225,8 @@ struct RetryTests: RetrySuite {
             $0.timeout = .seconds(2)
         }
         let result = Task { await client.response(to: GetRestaurant(id: "1")) }
+        // While the first response is read, the sleeper of the limits is replaced, and two of them may sleep.
+        try await waitUntil { !observer.pauses.isEmpty }
         await clock.waitForSleepers(2)
         await clock.advance(by: .seconds(1))
         #expect(try await result.value.get().body == [5])
