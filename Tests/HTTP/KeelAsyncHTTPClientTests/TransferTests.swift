@@ -108,18 +108,31 @@ struct TransferTests {
         }
     }
 
+    /// Reports each request whose end the client has handed to the network.
+    private struct EndObserver: HTTPEventObserver {
+        let sent: AsyncStream<Void>.Continuation
+
+        func observe(_ event: HTTPEvent) {
+            if case .sentBody = event.kind { sent.yield() }
+        }
+    }
+
     @Test("A large body in memory arrives whole, and its connection is reused")
     func sendsLargeBodies() async throws {
         let bytes = (0..<1_000_001).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let requests = Mutex<[HTTPTestRequest]>([])
+        let (ends, sent) = AsyncStream.makeStream(of: Void.self)
         try await AnsweringServer.run { request, write in
             requests.withLock { $0.append(request) }
             // A response that arrives before the client has noted the end of its own request closes the connection.
-            try await Task.sleep(for: .milliseconds(200))
+            _ = await ends.first { _ in true }
             try await write(answer())
             return .keepOpen
         } while: { port in
-            try await withClient("http://127.0.0.1:\(port)") { client in
+            try await withClient(
+                "http://127.0.0.1:\(port)",
+                { $0.observers = [EndObserver(sent: sent)] }
+            ) { client in
                 for _ in 1...2 {
                     _ = try await client.request(GetItem(method: .put, body: .bytes(bytes)))
                 }
