@@ -39,6 +39,7 @@ struct NewConnectionTests {
     private func run<Value: Sendable>(
         overTLS isSecure: Bool,
         answers: [HTTPTestAnswer] = [],
+        answering handler: @escaping FaultServer.Handler = { _ in .text("yes") },
         _ work: @Sendable (FaultServer, AsyncHTTPClientTransport) async throws -> Value
     ) async throws -> Value {
         let authority = try TestAuthority()
@@ -47,10 +48,10 @@ struct NewConnectionTests {
         let transport = AsyncHTTPClientTransport(settings)
         return try await FaultServer.run(
             isSecure ? .init(tls: .init(try authority.identity())) : .init(),
-            answers: answers,
-            fallback: .text("yes")
+            answering: handler
         ) { server in
-            try await transport.run { try await work(server, $0) }
+            for answer in answers { server.enqueue(answer) }
+            return try await transport.run { try await work(server, $0) }
         }
     }
 
@@ -110,8 +111,11 @@ struct NewConnectionTests {
         arguments: [false, true]
     )
     func outlivesBlackHoles(isSecure: Bool) async throws {
-        let silence = HTTPTestAnswer.text("").interrupted(.beforeHead, by: .stall)
-        try await run(overTLS: isSecure, answers: [.text("first"), silence]) { server, transport in
+        let handler: FaultServer.Handler = { request in
+            guard request.connection == 0, request.path == "/second" else { return .text("yes") }
+            return .text("").interrupted(.beforeHead, by: .stall)
+        }
+        try await run(overTLS: isSecure, answering: handler) { server, transport in
             var configuration = try NetworkClient.Configuration(
                 "\(server.scheme)://\(server.authority)"
             )
@@ -122,7 +126,10 @@ struct NewConnectionTests {
             _ = try await client.download(from: GetItem(path: "/first"))
             let bytes = try await client.download(from: GetItem(path: "/second"))
             #expect(Array(bytes) == Array("yes".utf8))
-            #expect(server.requests.map(\.connection) == [0, 0, 1])
+            // On a busy machine, the first attempt may end before the server has read its request.
+            let connections = server.requests.map(\.connection)
+            #expect(connections.count { $0 == 0 } <= 2)
+            #expect(connections.filter { $0 != 0 } == [1])
         }
     }
 }
