@@ -94,7 +94,11 @@ struct ProxyTests {
                     fault == .stall ? [.connectTimeout, .proxyFailed] : [.proxyFailed]
                 #expect(codes.contains(error?.code ?? .unknown), "\(error.map { "\($0)" } ?? "-")")
                 #expect(error?.processed == .no)
-                #expect(proxy.requests.count >= 1)
+                // A client that gives a stalling proxy up may do so before the proxy has read its request. Over SOCKS,
+                // the request follows only the proxy's first answer, and may then never be sent.
+                if kind == .http || fault != .stall {
+                    try await waitUntil { !proxy.requests.isEmpty }
+                }
             }
             #expect(server.requests.isEmpty)
         }
