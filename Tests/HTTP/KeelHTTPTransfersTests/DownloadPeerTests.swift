@@ -5,6 +5,7 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPTransfers
 import KeelTestSupport
+import Synchronization
 import Testing
 
 /// Downloads from nginx, with processes killed on either side.
@@ -159,17 +160,22 @@ struct DownloadPeerTests {
 
     /// Runs a download, and pauses it once a number of bytes is safe.
     static func runUntil(_ count: Int64, _ download: ResumableDownload) async throws {
-        let (updates, report) = AsyncStream.makeStream(of: Int64.self)
+        let (begins, begin) = AsyncStream.makeStream(of: Void.self)
+        let running = Mutex<Task<Void, any Error>?>(nil)
+        // The report itself pauses the download, which could be complete before another task has heard of it.
         let observer = ResumableTransferObserver.events { event in
-            if case .progress(let progress) = event { report.yield(progress.completedBytes) }
+            guard case .progress(let progress) = event, progress.completedBytes >= count else {
+                return
+            }
+            running.withLock { $0 }?.cancel()
         }
         let run = Task {
-            defer { report.finish() }
-            return try await download.run(observer: observer)
+            for await _ in begins {}
+            _ = try await download.run(observer: observer)
         }
-        _ = await updates.first { $0 >= count }
-        run.cancel()
-        await #expect(throws: TransferError.self) { _ = try await run.value }
+        running.withLock { $0 = run }
+        begin.finish()
+        await #expect(throws: TransferError.self) { try await run.value }
     }
 
     static func download(
