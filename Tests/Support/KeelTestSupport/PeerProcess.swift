@@ -59,17 +59,17 @@ package final class PeerProcess: Sendable {
     }
 
     /// Returns a port of 127.0.0.1 that is currently free.
+    ///
+    /// It is below the ports that the system chooses itself: one of those could go to another test's server or
+    /// connection before the program listens, or while it is restarted.
     package static func freePort() throws -> Int {
-        guard let descriptor = open(port: 0) else { throw NotStarted(program: "") }
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) { pointer in
-            _ = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                getsockname(descriptor, $0, &length)
-            }
+        for _ in 0..<1_000 {
+            let port = Int.random(in: 10_000..<30_000)
+            guard let descriptor = open(port: port) else { continue }
+            close(descriptor)
+            return port
         }
-        return Int(UInt16(bigEndian: address.sin_port))
+        throw NotStarted(program: "")
     }
 
     private static func socket() -> Int32 {
