@@ -44,13 +44,7 @@ struct BehaviourTests {
             defer { sending.finish() }
             try await peer.upgrade()
             for piece in pieces() { try await peer.write(piece) }
-            // Up to the Close frame, after which the server hangs up.
-            var frames: [Frame] = []
-            while let frame = try await peer.readFrame() {
-                frames.append(frame)
-                if frame.opcode == 8 { break }
-            }
-            sending.yield(frames)
+            sending.yield(try await peer.readFrames())
         } while: { port in
             let error = try await failure {
                 try await NIOWebSocketTransport().withConnection(

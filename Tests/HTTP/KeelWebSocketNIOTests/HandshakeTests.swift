@@ -28,7 +28,7 @@ struct HandshakeTests {
             let request = try await peer.upgrade(["Sec-WebSocket-Protocol: b"])
             seen.withLock { $0 = request }
             try await peer.write(Frame.close().bytes)
-            _ = try await peer.readFrames()
+            try await peer.readFrames()
         } while: { port in
             try await NIOWebSocketTransport().withConnection(
                 to: KeelWebSocketNIOTests.request(
@@ -278,7 +278,7 @@ struct HandshakeTests {
             // A refusal is followed by closing the socket, an agreement by a Close frame.
             if answer(request).contains(" 101") {
                 try await peer.write(Frame.close().bytes)
-                _ = try await peer.readFrames()
+                try await peer.readFrames()
             }
         } while: { port in
             try await error(port, configuration)

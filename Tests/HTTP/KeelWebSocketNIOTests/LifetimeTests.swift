@@ -307,7 +307,11 @@ struct LifetimeTests {
             while try await peer.readFrame() != nil {}
         } while: { port in
             let (opened, opening) = AsyncStream<Void>.makeStream()
-            async let end: Void = self.connect(port, clock: clock) { connection in
+            async let end: Void = self.connect(
+                port,
+                clock: clock,
+                { $0.closeTimeout = .seconds(5) }
+            ) { connection in
                 opening.yield()
                 try await connection.close()
                 await #expect(throws: WebSocketError.self) { try await connection.send("late") }
@@ -374,7 +378,7 @@ struct LifetimeTests {
                     }
                     try await peer.write(Frame.close().bytes)
                 }
-                while try await peer.readFrame() != nil {}
+                try await peer.readFrames()
                 try await group.waitForAll()
             }
         } while: { port in

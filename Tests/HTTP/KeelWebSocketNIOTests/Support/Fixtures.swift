@@ -19,8 +19,10 @@ func configuration(
     var configuration = WebSocketConfiguration()
     configuration.deflate = nil
     configuration.pingInterval = nil
-    // Hundreds of connections are opened at once, and may wait long on a busy machine.
+    // Hundreds of connections are opened at once, and may wait long on a busy machine. A client that stops waiting for
+    // its server to hang up would cut off what the server still writes.
     configuration.openTimeout = .seconds(100)
+    configuration.closeTimeout = .seconds(100)
     change(&configuration)
     return configuration
 }

@@ -57,9 +57,14 @@ enum RawServer {
             )
         }
 
+        /// Reads the frames of the client up to its Close frame, after which the server is to hang up.
+        @discardableResult
         func readFrames() async throws -> [Frame] {
             var frames: [Frame] = []
-            while let frame = try? await readFrame() { frames.append(frame) }
+            while let frame = try await readFrame() {
+                frames.append(frame)
+                if frame.opcode == 8 { break }
+            }
             return frames
         }
     }
