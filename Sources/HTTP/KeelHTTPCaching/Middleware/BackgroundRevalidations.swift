@@ -7,7 +7,9 @@ import Synchronization
 /// slots forever. Each runs in its own task; the owner cancels them all with ``cancelAll()``.
 final class BackgroundRevalidations: Sendable {
     private struct State: Sendable {
-        var tasks: [ValidationFlight.Subject: Task<Void, Never>] = [:]
+        var tasks: [ValidationFlight.Subject: (number: UInt64, task: Task<Void, Never>)] = [:]
+        /// The number of the revalidation started last; a canceled one may end after its successor has begun.
+        var last: UInt64 = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -33,10 +35,13 @@ final class BackgroundRevalidations: Sendable {
     ) -> Bool {
         state.withLock { state in
             guard state.tasks[subject] == nil, state.tasks.count < limit else { return false }
-            state.tasks[subject] = Task { [weak self, timeout, clock] in
+            state.last += 1
+            let number = state.last
+            let task = Task { [weak self, timeout, clock] in
                 await Self.run(operation, within: timeout, clock)
-                self?.end(subject)
+                self?.end(subject, number)
             }
+            state.tasks[subject] = (number, task)
             return true
         }
     }
@@ -68,15 +73,16 @@ final class BackgroundRevalidations: Sendable {
 
     func cancelAll() {
         let (tasks, waiting) = state.withLock { state in
-            defer { state = State() }
-            return (state.tasks.values.map { $0 }, state.waiting)
+            defer { (state.tasks, state.waiting) = ([:], []) }
+            return (state.tasks.values.map(\.task), state.waiting)
         }
         for task in tasks { task.cancel() }
         for continuation in waiting { continuation.resume() }
     }
 
-    private func end(_ subject: ValidationFlight.Subject) {
+    private func end(_ subject: ValidationFlight.Subject, _ number: UInt64) {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            guard state.tasks[subject]?.number == number else { return [] }
             state.tasks[subject] = nil
             guard state.tasks.isEmpty else { return [] }
             defer { state.waiting = [] }
