@@ -33,7 +33,7 @@ final class DatabaseConnection {
     let settings: ConnectionSettings
     let pipe: WakePipe
     /// How long the connection waits for the answers of one round trip.
-    let answerLimit: Duration
+    var answerLimit: Duration
     var handle: OpaquePointer?
     /// The names of the statements that the server has prepared, by their text.
     var prepared: [String: String] = [:]
