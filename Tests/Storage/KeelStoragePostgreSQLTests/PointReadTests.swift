@@ -56,8 +56,9 @@ struct PointReadTests {
             table.gate.open()
             try await group.waitForAll()
         }
-        let sizes = table.groups.withLock { $0.map(\.count) }
-        #expect(sizes == [1, 1, PointReads.mostInGroup, 3])
+        // The last two begin at once, in any order.
+        let sizes = table.groups.withLock { $0.map(\.count).sorted() }
+        #expect(sizes == [1, 1, 3, PointReads.mostInGroup])
         // Every place has been given back.
         let last = try await reads.document(at: Self.path(count))
         #expect(Self.found(last) == Self.path(count))
@@ -87,7 +88,9 @@ struct PointReadTests {
         table.gate.open()
         #expect(Self.found(try await waiting[2].value) == Self.path(12))
         #expect(Self.found(try await first[1].value) == Self.path(1))
-        #expect(table.groups.withLock { $0.last } == [Self.path(11), Self.path(12)])
+        // Tasks reach the queue in any order.
+        let last = table.groups.withLock { Set($0.last ?? []) }
+        #expect(last == [Self.path(11), Self.path(12)])
     }
 
     @Test("A statement ends when nobody waits for its answers any more")
