@@ -127,49 +127,39 @@ struct ConnectionTests {
 
     // MARK: Ends of waiting
 
-    @Test("A canceled task stops its statement within 50 ms, and the connection can be used again")
+    @Test("A canceled task stops its statement, and the connection can be used again")
     func cancels() async throws {
         let thread = try thread(try await PostgreSQLServer.shared.value.url())
         let pid = try await thread.run {
             try $0.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0)
         }
         let other = try self.thread(try await PostgreSQLServer.shared.value.url())
-        let clock = ContinuousClock()
-        var rests: [Duration] = []
-        // On a busy machine a task may continue late; a statement that goes on is late each time.
-        while rests.count < 5, rests.last.map({ $0 > .milliseconds(50) }) ?? true {
-            let call = Task {
-                let error = await #expect(throws: StorageError.self) {
-                    try await thread.run { connection in
-                        try connection.run(DatabaseStatement("SELECT pg_sleep(60)")).count
-                    }
-                }
-                return (error?.code, clock.now)
+        // Longer than the limit for the answer, so a statement that goes on ends with another error.
+        let call = Task {
+            try await thread.run { connection in
+                try connection.run(DatabaseStatement("SELECT pg_sleep(60)")).count
             }
-            // Once the server sleeps, the cancellation has something to stop.
-            while try await !other.run({ connection in
-                try connection.run(
-                    DatabaseStatement(
-                        """
-                        SELECT 1 FROM pg_stat_activity
-                        WHERE query LIKE '%pg_sleep(60)' AND state = 'active' AND pid = $1
-                        """
-                    ) {
-                        $0.add(pid ?? 0)
-                    }
-                ).count == 1
-            }) {}
-            let begin = clock.now
-            call.cancel()
-            let (code, end) = await call.value
-            #expect(code == .cancelled)
-            rests.append(begin.duration(to: end))
-            let again = try await thread.run {
-                try $0.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0)
-            }
-            #expect(again == pid)
         }
-        #expect(rests.last.map { $0 <= .milliseconds(50) } == true, "\(rests)")
+        // Once the server sleeps, the cancellation has something to stop.
+        while try await !other.run({ connection in
+            try connection.run(
+                DatabaseStatement(
+                    """
+                    SELECT 1 FROM pg_stat_activity
+                    WHERE query LIKE '%pg_sleep(60)' AND state = 'active' AND pid = $1
+                    """
+                ) {
+                    $0.add(pid ?? 0)
+                }
+            ).count == 1
+        }) {}
+        call.cancel()
+        let error = await #expect(throws: StorageError.self) { try await call.value }
+        #expect(error?.code == .cancelled)
+        let again = try await thread.run {
+            try $0.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0)
+        }
+        #expect(again == pid)
         await thread.close()
         await other.close()
     }
