@@ -125,6 +125,9 @@ struct ExaminationTests {
         let (primary, standby) = try await PostgreSQLServer.pair()
         defer { for server in [standby, primary] { server.stop() } }
         let dead = try await PostgreSQLServer.freePort()
+        // The standby accepts connections before its own to the primary is complete.
+        let streaming = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'"
+        while try await primary.run(streaming) != 1 {}
         func url(_ ports: [Int]) -> PostgreSQLStorageLocation {
             .url(
                 "postgres://keel@\(ports.map { "127.0.0.1:\($0)" }.joined(separator: ","))/postgres"
