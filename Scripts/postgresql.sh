@@ -40,7 +40,6 @@ if [ "${1:-}" = --find ]; then
 fi
 
 for variable in $(env | sed -n 's/^\(PG[A-Z]*\)=.*/\1/p'); do unset "$variable"; done
-port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
 folder="$(mktemp -d "${KEEL_DATABASE_FOLDER:-/tmp}/keel-postgresql.XXXXXX")"
 trap 'rm -rf "$folder"' EXIT
 certificates=
@@ -63,6 +62,8 @@ if [ -n "$certificates" ]; then
     # The server refuses a key that others can read.
     chmod 600 "$folder"/data/*.key
 fi
+# Only now, because another program may take the port until the server does.
+port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
 {
     printf '%s\n' "listen_addresses = '127.0.0.1'" "port = $port" "unix_socket_directories = ''" "fsync = off" \
         "max_connections = 200" "password_encryption = 'scram-sha-256'"
