@@ -33,8 +33,15 @@ struct WatchConnectionTests {
         return .stallingBody(after: [Array("\(text.utf16.count)\n\(text)".utf8)])
     }
 
-    /// The reply to the request that ends a channel.
-    private static let ended = Answer.chunks([])
+    /// Answers the requests that open channels and end them: the end of one and the opening of the next one come in any
+    /// order.
+    private static func openChannels(of transport: ScriptedHTTPTransport) {
+        transport.on(.post, channelPath) { match in
+            match.call.head.path?.contains("TYPE=terminate") == true ? .chunks([]) : opened
+        }
+    }
+
+    private static let channelPath = "/google.firestore.v1.Firestore/Listen/channel"
 
     private static let added = added(2)
     private static let current = current(2)
@@ -115,12 +122,10 @@ struct WatchConnectionTests {
     @Test("A channel is replaced by one with a new token before the token expires")
     func replacesToken() async throws {
         let transport = ScriptedHTTPTransport()
-        let path = "/google.firestore.v1.Firestore/Listen/channel"
-        transport.on(.get, path) { _ in Self.stream(Self.added, Self.current, Self.consistent) }
-        // The end of the first channel and the opening of the second one come in any order.
-        transport.on(.post, path) { match in
-            match.call.head.path?.contains("TYPE=terminate") == true ? Self.ended : Self.opened
+        transport.on(.get, Self.channelPath) { _ in
+            Self.stream(Self.added, Self.current, Self.consistent)
         }
+        Self.openChannels(of: transport)
         let channel = WebChannel.Configuration(
             scheme: "https",
             authority: "firestore.googleapis.com",
@@ -190,7 +195,8 @@ struct WatchConnectionTests {
         var snapshots = StorageClient(scripted.adapter).listen(to: DocumentQuery("a"))
             .makeAsyncIterator()
         #expect(try await snapshots.next()?.documents.map(\.path) == ["a/1"])
-        #expect(scripted.requests.count == 2)
+        // The listener may have polled again meanwhile.
+        #expect(scripted.requests.count { $0.contains("/Listen/channel") } == 1)
     }
 
     @Test("A target that the server ends fails its readers with the reason")
@@ -213,9 +219,10 @@ struct WatchConnectionTests {
     @Test("A server that breaks the protocol once is asked again")
     func malformed() async throws {
         let scripted = Scripted.google([
-            Self.opened, Self.stream(#"{"targetChange":{"targetIds":1}}"#), Self.ended,
-            Self.opened, Self.stream(Self.added, Self.current, Self.consistent),
+            Self.stream(#"{"targetChange":{"targetIds":1}}"#),
+            Self.stream(Self.added, Self.current, Self.consistent),
         ])
+        Self.openChannels(of: scripted.transport)
         let error = await expect(.unavailable) { _ = try await scripted.adapter.changes(request) }
         #expect((error?.cause as? StorageError)?.code == .invalidReply)
         #expect(try await scripted.adapter.changes(request).isCaughtUp)
@@ -249,13 +256,12 @@ struct WatchConnectionTests {
         let source = Switched()
         let scripted = Scripted.google(
             [
-                Self.opened,
                 Self.stream(Self.added, Self.change("a/1"), Self.current, Self.consistent),
-                Self.ended, Self.opened,
                 Self.stream(Self.added(4), Self.change("a/2", 4), Self.current(4), Self.consistent),
             ],
             authentication: .idToken(source)
         )
+        Self.openChannels(of: scripted.transport)
         let former = try await scripted.adapter.changes(request)
         #expect(former.changes.map(\.path) == ["a/1"])
         source.user.withLock { $0 = "ben" }
