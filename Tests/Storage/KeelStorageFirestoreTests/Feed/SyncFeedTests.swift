@@ -128,7 +128,8 @@ struct SyncFeedTests {
         for number in 0..<12 {
             let scope = ChangeScope.collections([CollectionPath("c\(number)")])
             let reader = Task { try await feed.changes(waiting(after: cursor, scope)) }
-            await clock.waitForSleepers(2)
+            // A change before the stream is requested would be in the page before it.
+            try await waitUntil { endpoint.count("events") == number + 1 }
             try await store.setDocument("c\(number)/1", ["n": 1])
             #expect(try await reader.value.changes.count == 1)
             // The stream does not contain this change, so the next reader cannot continue on it.
@@ -143,7 +144,8 @@ struct SyncFeedTests {
         for number in 0..<5 {
             request.scope.formUnion(.documents([DocumentPath("a/\(number)")]))
             let reader = Task { [request] in try await feed.changes(request) }
-            await clock.waitForSleepers(2)
+            // A change before the stream is requested would be in the page before it.
+            try await waitUntil { endpoint.count("events") == number + 1 }
             try await store.setDocument("a/\(number)", ["n": 1])
             let page = try await reader.value
             #expect(page.changes.map(\.path) == ["a/\(number)"])
