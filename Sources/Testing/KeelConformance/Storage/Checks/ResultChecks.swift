@@ -172,21 +172,32 @@ extension StorageAdapterCheck {
         },
         followed("many readers follow one result") { store in
             try await store.set(["n": 0])
+            let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<10 {
                     group.addTask {
                         var follower = ResultFollower(store, store.query)
+                        do {
+                            defer { beginning.yield() }
+                            try await follower.step()
+                        }
                         try await follower.follow { $0.first?["n"] == 5 }
                     }
                 }
-                for number in 1...5 { try await store.set(["n": .integer(Int64(number))]) }
+                for number in 1...4 { try await store.set(["n": .integer(Int64(number))]) }
+                // Google's emulator may not report a commit during the first request for a result.
+                for await _ in begun.prefix(10) {}
+                try await store.set(["n": 5])
                 try await group.waitForAll()
             }
         },
         followed("only complete batches are in a followed result") { store in
             try await store.fill(["a": ["n": 50], "b": ["n": 50]])
+            let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
             async let writing: Void = {
-                for _ in 0..<15 {
+                for round in 1...15 {
+                    // Google's emulator may not report a commit during the first request for a result.
+                    if round == 15 { _ = await begun.first { _ in true } }
                     try await store.client.commit { batch in
                         batch.update(store.path("a"), [.increment("n", by: -1)])
                         batch.update(store.path("b"), [.increment("n", by: 1)])
@@ -195,6 +206,7 @@ extension StorageAdapterCheck {
             }()
             var follower = ResultFollower(store, store.query)
             try await follower.follow { result in
+                beginning.yield()
                 let sum = result.compactMap { $0["n"]?.integerValue }.reduce(0, +)
                 #expect(sum == 100, "a batch is in the result in part")
                 return result.first?["n"] == 35
