@@ -15,7 +15,8 @@ extension StorageAdapterCheck {
             while let page = last {
                 try await store.meddle()
                 var next = ReadRequest(.query(try store.page(after: page)))
-                next.asOf = time
+                // Hundreds of writes may take longer than one hold.
+                (next.asOf, next.holdDuration) = (time, .seconds(30))
                 let found = try await store.adapter.read(next).found
                 documents += found
                 last = found.last
