@@ -19,6 +19,9 @@ final class PostgreSQLServer: Sendable {
     private let process: PostgreSQLProcess
     var port: Int { process.port }
 
+    /// Limits the servers that start at the same time, each of which keeps a processor busy.
+    private static let starts = TaskQueue(admitting: 2)
+
     /// Starts a server and waits until it accepts connections.
     ///
     /// - Parameters:
@@ -26,7 +29,9 @@ final class PostgreSQLServer: Sendable {
     ///   - options: The settings of the server, as `name=value`.
     /// - Throws: The error of a server that does not start.
     init(standbyOf primary: PostgreSQLServer? = nil, options: [String] = []) async throws {
-        process = try PostgreSQLProcess(
+        guard await Self.starts.enter() else { throw CancellationError() }
+        defer { Self.starts.leave() }
+        process = try await PostgreSQLProcess.started(
             (primary.map { ["--standby-of", "\($0.port)"] } ?? []) + options
         )
     }

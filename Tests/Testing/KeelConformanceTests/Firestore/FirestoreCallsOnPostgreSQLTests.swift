@@ -49,7 +49,7 @@ struct FirestoreCallsOnPostgreSQLTests {
         arguments: [nil, .session, .transaction] as [PoolerProcess.Mode?]
     )
     func agrees(behind mode: PoolerProcess.Mode?) async throws {
-        let server = try PostgreSQLProcess()
+        let server = try await PostgreSQLProcess.started()
         defer { server.stop() }
         var pooler: PoolerProcess?
         if let mode { pooler = try await PoolerProcess(mode, before: server.port) }
