@@ -2,6 +2,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelSync
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Outcomes of writes", .timeLimit(.minutes(1)))
@@ -66,6 +67,18 @@ struct OutboxOutcomeTests {
         #expect(receipt.stage == .local)
         running.cancel()
         try await running.value
+    }
+
+    @Test("A receipt that finds the acceptance in the store first has the server's reply, too")
+    func keepsReply() async throws {
+        let slow = SlowRemovals(upstream: adapter)
+        let outbox = Outbox(StorageClient(slow), configuration: Outbox.Configuration(wall))
+        let receipt = try await outbox.enqueue(.note("a"))
+        async let flushed = outbox.flush(sending: RecordingServer())
+        try await slow.hasRemoved.pass()
+        #expect(try await receipt.server().body == Array("ok".utf8))
+        slow.mayReturn.open()
+        #expect(try await flushed)
     }
 
     @Test("A discarded write can be enqueued again, and its receipt waits for the server")
@@ -159,5 +172,25 @@ struct OutboxOutcomeTests {
         running.cancel()
         try await running.value
         #expect(server.bodies.sorted() == ["a", "b", "c", "d"])
+    }
+}
+
+/// Holds the calls that remove documents after their effect.
+private struct SlowRemovals: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
+    /// Opened once a call has removed documents.
+    let hasRemoved = Gate()
+    /// The call returns once this is open.
+    let mayReturn = Gate()
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        let results = try await upstream.commit(batches)
+        if batches.contains(where: { $0.writes.contains { $0.operation == .delete } }) {
+            hasRemoved.open()
+            _ = try? await mayReturn.pass()
+        }
+        return results
     }
 }

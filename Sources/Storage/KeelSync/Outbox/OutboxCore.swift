@@ -13,6 +13,8 @@ final class OutboxCore: Sendable {
     /// Raised when a runner should plan again.
     let signal = Signal()
     let receipts = ReceiptTable()
+    /// The replies to the writes whose acceptance a runner of this process is recording, by id.
+    let replies = Mutex<[String: OutboxReply]>([:])
     /// The number of changes to entries in this process.
     let changeCount = Atomic<Int>(0)
     /// The number of calls of ``Outbox/retryNow()`` in this process.
@@ -257,7 +259,7 @@ final class OutboxCore: Sendable {
         }
         let name = documents.last.flatMap { $0?["outcome"]?.stringValue }
         switch name.flatMap(OutboxOutcome.init) {
-        case .accepted: return .success(OutboxReply(body: nil))
+        case .accepted: return .success(replies.withLock { $0[id] } ?? OutboxReply(body: nil))
         case .discarded: return .failure(OutboxError(.discarded, write: id))
         case nil: return .failure(OutboxError(.notFound, write: id))
         }

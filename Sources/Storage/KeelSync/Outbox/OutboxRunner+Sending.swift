@@ -85,10 +85,14 @@ extension OutboxRunner {
     }
 
     private func accept(_ entry: OutboxEntry, _ reply: [UInt8]) async -> Bool {
+        let reply = OutboxReply(body: reply)
+        // The store shows the acceptance, without the reply, before the receipt is completed.
+        core.replies.withLock { $0[entry.id] = reply }
         let wasRemoved = await settled(entry) { () async throws(StorageError) in
             try await self.core.remove(entry.id, as: .accepted, if: .revision(entry.revision))
         }
-        core.receipts[entry.id]?.fulfil(.success(OutboxReply(body: reply)))
+        core.receipts[entry.id]?.fulfil(.success(reply))
+        core.replies.withLock { $0[entry.id] = nil }
         core.configuration.onEvent(.accepted(entry.write))
         return wasRemoved
     }
