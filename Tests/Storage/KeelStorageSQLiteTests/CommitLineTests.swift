@@ -24,8 +24,18 @@ struct CommitLineTests {
     }
 
     let folder: TemporaryFolder
+    private let clock = TestClock()
 
     init() throws { folder = try TemporaryFolder() }
+
+    /// Returns an adapter whose commits wait on the test's clock for a locked file.
+    private func adapter(mostPages: Int? = nil) throws -> SQLiteStorageAdapter {
+        try folder.adapter {
+            $0.busyTimeout = .seconds(60)
+            $0.clock = clock
+            $0.mostPages = mostPages
+        }
+    }
 
     /// Locks the file like another program.
     private func lock() throws -> DatabaseQueue {
@@ -36,27 +46,33 @@ struct CommitLineTests {
         return other
     }
 
-    private func unlock(_ other: DatabaseQueue) throws {
+    /// Unlocks the file, and lets the commit that waits for it try again.
+    private func unlock(_ other: DatabaseQueue) async throws {
+        await clock.waitForSleepers()
         try other.inDatabase { try $0.execute(sql: "COMMIT") }
+        await clock.advance(by: .milliseconds(1))
     }
 
     private func batch(_ path: DocumentPath, _ change: FieldChange) -> WriteBatch {
         WriteBatch([DocumentWrite(path, .update([change]), if: .exists)])
     }
 
+    /// Waits until a commit has found the file locked, and a number of others are in line.
     private func waiting(_ count: Int, in adapter: SQLiteStorageAdapter) async throws {
+        // Before its attempt, the first commit would take along those that have come meanwhile.
+        await clock.waitForSleepers()
         try await waitUntil { adapter.waitingCommitCount >= count }
     }
 
     @Test("concurrent commits share few transactions but have separate effects and receipts")
     func together() async throws {
-        let adapter = try folder.adapter { $0.busyTimeout = .seconds(60) }
+        let adapter = try adapter()
         try await adapter.set("a/counter", ["n": 0])
         let counter = Counter()
         adapter.databasePool.add(transactionObserver: counter)
         let other = try lock()
         let receipts = try await withThrowingTaskGroup(of: CommitReceipt?.self) { group in
-            for number in 0..<60 {
+            for number in 1...60 {
                 group.addTask {
                     // Every third commit is refused because the document is missing.
                     let path: DocumentPath = number % 3 == 0 ? "a/missing" : "a/counter"
@@ -65,9 +81,10 @@ struct CommitLineTests {
                     #expect(results.count == 1)
                     return try? results[0].get()
                 }
+                if number == 1 { try await waiting(0, in: adapter) }
             }
             try await waiting(59, in: adapter)
-            try unlock(other)
+            try await unlock(other)
             return try await group.reduce(into: []) { $0.append($1) }
         }
         let told = receipts.compactMap(\.self)
@@ -83,10 +100,7 @@ struct CommitLineTests {
 
     @Test("a commit that is too large for the disk fails alone")
     func failsAlone() async throws {
-        let adapter = try folder.adapter {
-            $0.busyTimeout = .seconds(60)
-            $0.mostPages = 60
-        }
+        let adapter = try adapter(mostPages: 60)
         try await adapter.set("a/0", ["n": 0])
         let filling = DocumentValue.bytes(Array(repeating: 1, count: 400_000))
         for large in [0, 3] {
@@ -102,10 +116,9 @@ struct CommitLineTests {
                         }
                         return (number, error?.code)
                     }
-                    // One of the first two commits writes, the others wait in line.
                     try await waiting(number, in: adapter)
                 }
-                try unlock(other)
+                try await unlock(other)
                 return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
             }
             #expect(codes == [large: .diskFull])
@@ -118,10 +131,9 @@ struct CommitLineTests {
 
     @Test("a canceled task leaves the queue, and the others are written")
     func cancelled() async throws {
-        let adapter = try folder.adapter { $0.busyTimeout = .seconds(60) }
+        let adapter = try adapter()
         try await adapter.set("a/0", ["n": 0])
         let other = try lock()
-        // One of the first two commits tries to write, the others wait in line.
         var tasks: [Task<StorageError.Code?, Never>] = []
         for number in 0..<6 {
             tasks.append(
@@ -134,7 +146,7 @@ struct CommitLineTests {
         #expect(adapter.waitingCommitCount == 4)
         tasks[0].cancel()
         #expect(await tasks[0].value == .cancelled)
-        try unlock(other)
+        try await unlock(other)
         for number in [1, 2, 4, 5] { #expect(await tasks[number].value == nil) }
         #expect(try await adapter.ids(DocumentQuery("b")) == ["1", "2", "4", "5"])
     }
@@ -153,7 +165,7 @@ struct CommitLineTests {
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(codes == Array(repeating: .busy, count: 10))
-        try unlock(other)
+        try other.inDatabase { try $0.execute(sql: "COMMIT") }
         _ = try await adapter.set("b/0", [:])
     }
 }
