@@ -71,13 +71,42 @@ struct OutboxOutcomeTests {
 
     @Test("A receipt that finds the acceptance in the store first has the server's reply, too")
     func keepsReply() async throws {
-        let slow = SlowRemovals(upstream: adapter)
+        let slow = SlowCommits(upstream: adapter) { $0.operation == .delete }
         let outbox = Outbox(StorageClient(slow), configuration: Outbox.Configuration(wall))
         let receipt = try await outbox.enqueue(.note("a"))
         async let flushed = outbox.flush(sending: RecordingServer())
-        try await slow.hasRemoved.pass()
+        try await slow.hasCommitted.pass()
         #expect(try await receipt.server().body == Array("ok".utf8))
         slow.mayReturn.open()
+        #expect(try await flushed)
+    }
+
+    @Test("A write that is sent again is awaited, even if its rejection reaches the receipt late")
+    func ignoresFormerRejection() async throws {
+        let slow = SlowCommits(upstream: adapter) { write in
+            guard case .update(let changes) = write.operation else { return false }
+            return changes.contains { $0.field == "isRefused" && $0.action == .set(true) }
+        }
+        let outbox = Outbox(StorageClient(slow), configuration: Outbox.Configuration(wall))
+        let receipt = try await outbox.enqueue(.note("a"))
+        let gate = Gate()
+        let server = RecordingServer { $0.idempotencyKey == "a" ? .refused : .waits(gate) }
+        async let flushed = outbox.flush(sending: server)
+        try await slow.hasCommitted.pass()
+        let error = await #expect(throws: OutboxError.self) { try await receipt.server() }
+        #expect(error?.code == .rejected)
+        try await outbox.retry("a")
+        slow.mayReturn.open()
+        try await waitUntil { server.deliveries.count == 2 }
+        // A canceled wait ends at once, with the outcome if there is one.
+        let waiting = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await receipt.server()
+        }
+        let end = await #expect(throws: OutboxError.self) { try await waiting.value }
+        #expect(end?.code == .cancelled)
+        gate.open()
+        #expect(try await receipt.server().body == Array("ok".utf8))
         #expect(try await flushed)
     }
 
@@ -175,20 +204,21 @@ struct OutboxOutcomeTests {
     }
 }
 
-/// Holds the calls that remove documents after their effect.
-private struct SlowRemovals: ForwardingStorageAdapter {
+/// Holds the commits of some writes after their effect.
+private struct SlowCommits: ForwardingStorageAdapter {
     let upstream: any StorageAdapter
-    /// Opened once a call has removed documents.
-    let hasRemoved = Gate()
-    /// The call returns once this is open.
+    let isHeld: @Sendable (DocumentWrite) -> Bool
+    /// Opened once such a commit has taken effect.
+    let hasCommitted = Gate()
+    /// The commit returns once this is open.
     let mayReturn = Gate()
 
     func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         let results = try await upstream.commit(batches)
-        if batches.contains(where: { $0.writes.contains { $0.operation == .delete } }) {
-            hasRemoved.open()
+        if batches.contains(where: { $0.writes.contains(where: isHeld) }) {
+            hasCommitted.open()
             _ = try? await mayReturn.pass()
         }
         return results

@@ -1,4 +1,5 @@
 internal import KeelStorage
+internal import Synchronization
 
 extension Outbox {
     /// Returns the writes that the server has not accepted yet, in the order in which they were enqueued.
@@ -190,17 +191,20 @@ extension Outbox {
         _ id: String,
         _ changes: (OutboxEntry) -> [FieldChange]
     ) async throws(OutboxError) {
+        var resend = 0
         try await decide(id) { item throws(OutboxError) in
             switch item {
             case .damaged(let damaged):
                 throw OutboxError(.damaged, write: id, cause: damaged.error)
             case .entry(let entry):
+                // After the rejection was stored, and before a runner can send the write again.
+                resend = core.resendCount.wrappingAdd(1, ordering: .relaxed).newValue
                 return try await asking(about: id) { () async throws(StorageError) in
                     try await core.change(entry, changes(entry)) != nil
                 }
             }
         }
-        core.receipts[id]?.reopen()
+        core.receipts[id]?.reopen(resend: resend)
     }
 
     /// Performs an operation on an entry without a lease, and repeats it if the entry changes in the meantime.

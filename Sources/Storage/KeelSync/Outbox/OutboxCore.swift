@@ -19,6 +19,8 @@ final class OutboxCore: Sendable {
     let changeCount = Atomic<Int>(0)
     /// The number of calls of ``Outbox/retryNow()`` in this process.
     let retryCount = Atomic<Int>(0)
+    /// The number of times that this process had a write sent again.
+    let resendCount = Atomic<Int>(0)
     private let isPrepared = Atomic<Bool>(false)
 
     init(_ client: StorageClient, name: String, _ configuration: Outbox.Configuration) {

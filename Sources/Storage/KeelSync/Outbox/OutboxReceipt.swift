@@ -14,6 +14,8 @@ public final class OutboxReceipt: Sendable {
 
     private struct State {
         var outcome: Outcome?
+        /// The value of ``OutboxCore/resendCount`` when the write was last sent again.
+        var resend = 0
         var nextWaiter = 0
         var waiters: [Int: CheckedContinuation<Outcome, Never>] = [:]
     }
@@ -81,9 +83,15 @@ public final class OutboxReceipt: Sendable {
     /// Resumes the waiting tasks.
     ///
     /// A rejected write that is sent again can be awaited again.
-    func fulfil(_ outcome: Outcome) {
+    ///
+    /// - Parameters:
+    ///   - outcome: The outcome.
+    ///   - count: ``OutboxCore/resendCount`` before the outcome was stored. A failure is ignored if the write was sent
+    ///     again since.
+    func fulfil(_ outcome: Outcome, since count: Int = .max) {
         let waiters = state.withLock { state -> [Int: CheckedContinuation<Outcome, Never>] in
             if case .success = state.outcome { return [:] }
+            if case .failure = outcome, state.resend > count { return [:] }
             if case .failure(let error) = outcome, error.isOfTheMoment {
                 state.outcome = nil
             } else {
@@ -96,8 +104,9 @@ public final class OutboxReceipt: Sendable {
     }
 
     /// Clears a failure, because the write is sent again.
-    func reopen() {
+    func reopen(resend: Int = 0) {
         state.withLock { state in
+            state.resend = max(state.resend, resend)
             if case .failure = state.outcome { state.outcome = nil }
         }
     }

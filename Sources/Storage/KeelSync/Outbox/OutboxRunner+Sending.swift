@@ -102,6 +102,7 @@ extension OutboxRunner {
         _ reason: String,
         isRefused: Bool
     ) async -> Bool {
+        let count = core.resendCount.load(ordering: .relaxed)
         let isSettled = await settled(entry) { () async throws(StorageError) in
             try await self.core.change(
                 entry,
@@ -114,7 +115,7 @@ extension OutboxRunner {
             ) != nil
         }
         guard isSettled else { return false }
-        core.receipts[entry.id]?.fulfil(.failure(.rejected(entry.id, reason)))
+        core.receipts[entry.id]?.fulfil(.failure(.rejected(entry.id, reason)), since: count)
         core.configuration.onEvent(.rejected(entry.write, reason: reason))
         return core.configuration.rejection == .continuesKey
     }
