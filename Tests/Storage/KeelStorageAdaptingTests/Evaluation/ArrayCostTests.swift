@@ -10,8 +10,8 @@ struct ArrayCostTests {
         for (operation, halves) in [
             (FieldTransform.Operation.arrayUnion, 3), (FieldTransform.Operation.arrayRemove, 1),
         ] {
-            let small = try Self.work(on: 1_000, runs: 5, operation, leaving: halves)
-            let large = try Self.work(on: 32_000, runs: 1, operation, leaving: halves)
+            let small = try Self.work(on: 1_000, operation, leaving: halves)
+            let large = try Self.work(on: 32_000, operation, leaving: halves)
             // Linear work is 32 times as much and quadratic work 1,024 times; 181 is their geometric mean, which leaves
             // a factor of 5.7 to both sides.
             #expect(large < small * 181, "\(halves) halves: \(small) and \(large) ns")
@@ -20,11 +20,10 @@ struct ArrayCostTests {
 
     /// Returns the processor time of adding or removing as many elements as an array has, half of which it has.
     ///
-    /// It is the time of this thread, to which other tests add nothing; in nanoseconds, the least of several runs. The
+    /// It is the time of this thread, to which other tests add nothing; in nanoseconds, the least of three runs. The
     /// array then has `halves` halves of its former length.
     private static func work(
         on count: Int,
-        runs: Int,
         _ operation: ([DocumentValue]) -> FieldTransform.Operation,
         leaving halves: Int
     ) throws -> Int64 {
@@ -40,7 +39,7 @@ struct ArrayCostTests {
         let write = DocumentWrite("a/1", .update([change]))
         let commit = StorageEvaluator.Commit(time: Timestamp(microseconds: 2), revision: 2)
         var least = Int64.max
-        for _ in 0..<runs {
+        for _ in 0..<3 {
             let start = threadTime()
             let effect = try StorageEvaluator.apply(write, to: document, at: commit).effect
             least = min(least, threadTime() - start)
