@@ -94,5 +94,42 @@ final class DiskFileSystemTests {
         }
         #expect(error?.kind == .notFound)
     }
+
+    @Test("A released lock is free at once, although a process being started has its descriptor")
+    func releases() throws {
+        let files = DiskFileSystem()
+        let path = folder + "/lock"
+        var lock: (any FileLock)? = try files.lock(path)
+        try whileCopied(path) {
+            #expect(lock?.isStill(at: path) == true)
+            lock = nil
+            _ = try files.lock(path)
+        }
+        var file: (any OpenFile)? = try files.open(path, for: .appending)
+        try whileCopied(path) {
+            let error = #expect(throws: FileSystemError.self) { _ = try files.lock(path) }
+            #expect(error?.kind == .busy)
+            #expect(try file?.size() == 0)
+            file = nil
+            _ = try files.lock(path)
+        }
+    }
+
+    /// Copies the descriptor of an open file, as the start of a process does.
+    private func whileCopied(_ path: String, _ body: () throws -> Void) throws {
+        var named = stat()
+        try #require(stat(path, &named) == 0)
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/dev/fd")
+            .compactMap { Int32($0) }
+        let open = descriptors.filter { descriptor in
+            var status = stat()
+            return fstat(descriptor, &status) == 0 && status.st_ino == named.st_ino
+                && status.st_dev == named.st_dev
+        }
+        try #require(open.count == 1)
+        let copy = dup(open[0])
+        defer { close(copy) }
+        try body()
+    }
 }
 #endif

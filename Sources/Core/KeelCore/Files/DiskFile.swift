@@ -16,11 +16,14 @@ final class DiskFile: OpenFile {
     private let device: dev_t
     /// Whether it is a regular file instead of a folder, pipe or device.
     let isRegular: Bool
+    /// Whether the descriptor may have a lock.
+    private let isLocked: Bool
 
     /// Takes ownership of an open descriptor.
-    init(_ descriptor: Int32, _ path: String) {
+    init(_ descriptor: Int32, _ path: String, isLocked: Bool = false) {
         self.descriptor = descriptor
         self.path = path
+        self.isLocked = isLocked
         var status = stat()
         let isKnown = fstat(descriptor, &status) == 0
         inode = isKnown ? status.st_ino : 0
@@ -28,7 +31,11 @@ final class DiskFile: OpenFile {
         isRegular = isKnown && status.st_mode & S_IFMT == S_IFREG
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // As for `DiskLock`, closing alone may release the lock late.
+        if isLocked { _ = flock(descriptor, LOCK_UN) }
+        close(descriptor)
+    }
 
     func size() throws(FileSystemError) -> Int {
         var status = stat()

@@ -96,7 +96,7 @@ package struct DiskFileSystem: FileSystem {
             case .appending: O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW
             }
         let descriptor = try descriptor(path, flags | O_NONBLOCK)
-        let file = DiskFile(descriptor, path)
+        let file = DiskFile(descriptor, path, isLocked: access == .appending)
         guard file.isRegular else {
             throw FileSystemError("open", path, number: FileSystemError.notAFile)
         }
@@ -157,13 +157,17 @@ package struct DiskFileSystem: FileSystem {
     }
 }
 
-/// A lock by `flock`, which the system releases with the descriptor.
+/// A lock by `flock`, which the system releases with the last copy of the descriptor.
 private final class DiskLock: FileLock {
     private let descriptor: Int32
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
-    deinit { close(descriptor) }
+    deinit {
+        // Not by closing alone: a process that is being started has a copy of the descriptor until its program begins.
+        _ = flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     func isStill(at path: String) -> Bool {
         var locked = stat()
