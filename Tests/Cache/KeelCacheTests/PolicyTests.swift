@@ -1,7 +1,8 @@
-import KeelCache
 import KeelTestKit
 import KeelTestSupport
 import Testing
+
+@testable import KeelCache
 
 @Suite("Loading policies", .timeLimit(.minutes(1)))
 struct PolicyTests {
@@ -73,6 +74,24 @@ struct PolicyTests {
         try await waitUntil { try await ask(.staleWhileRevalidate, { 2 }) != 1 }
         #expect(failing.begunCount == 1)
         #expect(cache.statistics.loads == 2)
+    }
+
+    @Test("A caller that is late to reload a stale value does not reload a newer one")
+    func revalidatesOnce() async throws {
+        await cache.set(1, for: "a")
+        await clock.advance(by: .seconds(20))
+        let stale = try #require(cache.glance("a"))
+        await cache.set(2, for: "a")
+        let call = LoadCall<String, Int>(
+            key: "a",
+            policy: .staleWhileRevalidate,
+            acceptsAbsence: false,
+            load: { CacheLoaded(3) }
+        )
+        cache.loadBehind(call, stale.entry.detail)
+        try await waitUntil { cache.background.count == 0 }
+        #expect(cache.statistics.loads == 0)
+        #expect(cache.peek("a") == 2)
     }
 
     @Test("A removed stale value is not returned, even while it is being reloaded")

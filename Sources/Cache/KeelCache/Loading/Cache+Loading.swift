@@ -120,6 +120,12 @@ extension Cache {
         hasher.combine(call.key)
         let name = UInt64(bitPattern: Int64(hasher.finalize()))
         background.start(name) { [self] in
+            // Another load may have replaced the entry since the caller looked.
+            if let held = glance(call.key), held.isFresh, call.accepts(held.entry),
+                held.entry.detail !== detail
+            {
+                return
+            }
             // Set inside the task, so that the mark never outlives the load.
             detail?.setRenewed(true)
             defer { detail?.setRenewed(false) }
