@@ -17,10 +17,12 @@ final class CommitWatch: Sendable {
         var isClosed = false
     }
 
-    // A writer changes the file before the commit becomes visible, by as long as the disk takes. So the store is
-    // checked several times after a change.
+    // A writer changes the file before the commit becomes visible, by as long as the disk takes to flush it. So the
+    // store is checked several times after a change.
     private static let firstPause = Duration.milliseconds(4)
-    private static let lastPause = Duration.seconds(1)
+    private static let lastPause = Duration.seconds(40)
+    /// From this pause on, another write ends it.
+    private static let longPause = Duration.milliseconds(500)
 
     private let state = Mutex(State())
     private let writes = Signal()
@@ -123,7 +125,11 @@ final class CommitWatch: Sendable {
         var pause = Self.firstPause
         look()
         while !Task.isCancelled, pause <= Self.lastPause {
-            try? await clock.sleep(for: pause)
+            if pause < Self.longPause {
+                try? await clock.sleep(for: pause)
+            } else {
+                await writes.wait(since: written, upTo: pause, on: clock)
+            }
             look()
             let generation = writes.generation
             pause = generation == written ? pause * 2 : Self.firstPause
