@@ -34,6 +34,17 @@ struct SignalWatchTests {
         #expect(SignalWatch.isIgnored(SIGUSR2))
     }
 
+    @Test("A signal right after the beginning of a watch is noticed", .timeLimit(.minutes(1)))
+    func early() async {
+        // No other test here watches this signal: Dispatch sets its handler only with the first watch. It stays set.
+        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+        let watch = SignalWatch(SIGURG) { arrival.yield() }
+        kill(getpid(), SIGURG)
+        for await _ in arrivals { break }
+        #expect(!Task.isCancelled)
+        withExtendedLifetime(watch) {}
+    }
+
     @Test("No signal is lost while another thread looks at its handler")
     func nothingLost() async {
         let previous = signal(SIGUSR1) { _ in
