@@ -148,6 +148,8 @@ struct ShellTests {
         try terminal.type("help")
         try terminal.press("Enter")
         try await terminal.wait(for: "leaves, as Control-D does")
+        // Until the shell reads keys again, the terminal itself would take Control-R.
+        try await terminal.wait(forLast: "/>")
         try terminal.press("C-r")
         try terminal.type("pw")
         try await terminal.wait(forLast: "search “pw”: pwd")
