@@ -2,6 +2,7 @@
 import Foundation
 import KeelFiles
 import KeelFilesS3
+import KeelTestKit
 import KeelTestSupport
 import Testing
 
@@ -26,16 +27,16 @@ struct KillTests {
         let (notes, folder) = (scratch.path + "/notes", freshFolder())
         var (killed, ended, interrupted) = (0, 0, 0)
         while killed < Self.killCount {
-            let path = "\(folder)/\(ended)"
-            switch try await life([peer.endpoint, S3Peer.bucket, path, file, notes], peer) {
+            let arguments = [peer.endpoint, S3Peer.bucket, "\(folder)/\(ended)", file, notes]
+            // On a slow machine, a process at a random moment of its life has not begun the upload yet.
+            switch try await life(arguments, peer, waitsForUpload: killed.isMultiple(of: 2)) {
             case .killed:
                 killed += 1
-                let names = (try? FileManager.default.contentsOfDirectory(atPath: notes)) ?? []
-                if names.contains(where: { $0.hasSuffix(".upload") }) { interrupted += 1 }
+                if Self.hasUpload(notes) { interrupted += 1 }
             case .unclear: break
             case .ended:
                 let files = FileStore(try peer.adapter(.root))
-                let read = try await files.read(try FileStorePath(path))
+                let read = try await files.read(try FileStorePath(arguments[2]))
                 #expect(Array(read) == bytes)
                 ended += 1
             }
@@ -69,8 +70,18 @@ struct KillTests {
         case unclear
     }
 
+    /// Whether a folder has the record of an upload.
+    private static func hasUpload(_ notes: String) -> Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: notes)) ?? []
+        return names.contains { $0.hasSuffix(".upload") }
+    }
+
     /// Runs a process that writes the file until it ends or is killed.
-    private func life(_ arguments: [String], _ peer: S3Peer) async throws -> End {
+    private func life(
+        _ arguments: [String],
+        _ peer: S3Peer,
+        waitsForUpload: Bool
+    ) async throws -> End {
         let process = Process()
         process.executableURL = try CrashTrial.program("KeelS3CrashWriter")
         process.arguments = arguments
@@ -85,6 +96,12 @@ struct KillTests {
         try process.run()
         let handle = output.fileHandleForReading
         _ = handle.availableData
+        if waitsForUpload {
+            let notes = arguments[4]
+            try await waitUntil(within: .seconds(600)) {
+                !process.isRunning || Self.hasUpload(notes)
+            }
+        }
         // Real time for a real process, so that the moment is arbitrary.
         try await Task.sleep(for: .milliseconds(Int.random(in: 20...700)))
         kill(process.processIdentifier, SIGKILL)
