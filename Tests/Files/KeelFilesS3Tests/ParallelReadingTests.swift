@@ -133,8 +133,9 @@ private final class RangeServer: Sendable {
 
     private struct State {
         var report = Report()
-        var toLose: Int
-        var random: SeededRandom
+        var readCount = 0
+        /// The numbers of the reads that lose their connection.
+        let lostReads: Set<Int>
     }
 
     /// A reply whose body has a reader.
@@ -172,7 +173,10 @@ private final class RangeServer: Sendable {
         self.checksum = checksum
         self.stallsAfterFirst = stallsAfterFirst
         changesAfter = request
-        state = Mutex(State(toLose: count, random: SeededRandom(seed: seed)))
+        var random = SeededRandom(seed: seed)
+        // A reading of the whole object has more reads than these.
+        let lostReads = (0..<50).shuffled(using: &random).prefix(count)
+        state = Mutex(State(lostReads: Set(lostReads)))
     }
 
     var report: Report { state.withLock { $0.report } }
@@ -225,10 +229,8 @@ private final class RangeServer: Sendable {
         }
         await Task.yield()
         let isLost = state.withLock { state in
-            guard state.toLose > 0, Int.random(in: 0..<4, using: &state.random) == 0 else {
-                return false
-            }
-            state.toLose -= 1
+            defer { state.readCount += 1 }
+            guard state.lostReads.contains(state.readCount) else { return false }
             state.report.lostCount += 1
             return true
         }
