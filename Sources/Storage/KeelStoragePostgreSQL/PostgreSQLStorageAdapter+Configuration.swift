@@ -46,7 +46,8 @@ extension PostgreSQLStorageAdapter {
         /// By default, a store keeps no history. Once an adapter has opened it with an age, every writer of the store
         /// keeps the former states of changed and deleted documents for at least this long, and `asOf(_:)` of the
         /// storage client reads them. `.zero` stops keeping a history; the next commits remove it in steps. While the
-        /// clock is wrong by years, the age is shortened by at most a quarter and at most one day.
+        /// clock is wrong by years, the age is shortened by at most a quarter and at most one day, and by twice that if
+        /// the clock was also wrong when the store was made.
         public var history: Duration?
         /// Encrypts the contents of the store.
         ///

@@ -37,9 +37,9 @@ extension SQLiteStorageAdapter {
         /// keeps the former states of changed and deleted documents for at least this long, and `asOf(_:)` of the
         /// storage client reads them. `.zero` removes the history and stops keeping one.
         ///
-        /// While the clock is wrong by years, the age is shortened by at most a quarter and at most one day. In
-        /// return, the pause between two openings or commits counts at most that much, so a store that is rarely
-        /// written to keeps former states longer.
+        /// While the clock is wrong by years, the age is shortened by at most a quarter and at most one day, and by
+        /// twice that if the clock was also wrong when the store was made. In return, the pause between two openings
+        /// or commits counts at most that much, so a store that is rarely written to keeps former states longer.
         ///
         /// **Deleted documents are still in the file during this time.** Images that have become too old are removed
         /// with commits, a thousand at a time, and with the next opening; their bytes stay in free pages of the file

@@ -4,6 +4,11 @@ internal import KeelStorageAdapting
 /// The messages that a session sends to its client.
 extension ListenSession {
     /// Sends the steps of some targets, one message for each document.
+    ///
+    /// - Parameters:
+    ///   - steps: The steps of each target.
+    ///   - time: The time of the state that they lead to; nil if it is not consistent.
+    ///   - effects: Receives the messages.
     mutating func send(
         _ steps: [Int32: [TargetView.Step]],
         at time: Timestamp?,
@@ -14,6 +19,8 @@ extension ListenSession {
             var targets: [Int32] = []
             var removed: [Int32] = []
             var isDeleted = true
+            /// The time of the deletion, if it is known.
+            var deletion: Timestamp?
         }
         var order: [DocumentPath] = []
         var combined: [DocumentPath: Combined] = [:]
@@ -27,8 +34,9 @@ extension ListenSession {
                 case .has(let document):
                     combined[step.path, default: Combined()].document = document
                     combined[step.path, default: Combined()].targets.append(id)
-                case .drops(_, let isDeleted):
+                case .drops(_, let isDeleted, let deletion):
                     combined[step.path, default: Combined()].removed.append(id)
+                    combined[step.path]?.deletion = deletion
                     if !isDeleted { combined[step.path]?.isDeleted = false }
                 }
             }
@@ -36,6 +44,9 @@ extension ListenSession {
         for path in order {
             guard let all = combined[path] else { continue }
             hasNews = true
+            // Clients keep the newer of a document, which another target may be ahead with, and a deletion; they take
+            // one without a time for the newest.
+            let deletion = all.deletion ?? time
             let message: ListenResponse =
                 if let document = all.document {
                     .document(
@@ -45,9 +56,9 @@ extension ListenSession {
                     .departure(
                         .init(
                             path: path,
-                            isDeleted: all.isDeleted,
+                            isDeleted: all.isDeleted && deletion != nil,
                             targets: all.removed,
-                            readTime: time
+                            readTime: all.isDeleted ? deletion : time
                         )
                     )
                 }

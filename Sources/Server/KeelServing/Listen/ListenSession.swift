@@ -334,7 +334,8 @@ struct ListenSession {
             page.isCaughtUp ? Point(position: page.next, time: time) : nil
         }
         var steps: [Int32: [TargetView.Step]] = [:]
-        for id in targets.keys {
+        // In an array: changing the targets during a loop over their keys would copy all of them.
+        for id in Array(targets.keys) {
             switch targets[id]?.phase {
             case .ahead(let start)?:
                 guard start <= page.next else { continue }

@@ -12,13 +12,13 @@ struct TargetView {
     /// A change of the client's documents.
     enum Step: Sendable {
         case has(Document)
-        /// The client drops the document if it has it.
-        case drops(DocumentPath, isDeleted: Bool)
+        /// The client drops the document if it has it; at the time of the deletion, if that is known.
+        case drops(DocumentPath, isDeleted: Bool, at: Timestamp? = nil)
 
         var path: DocumentPath {
             switch self {
             case .has(let document): document.path
-            case .drops(let path, _): path
+            case .drops(let path, _, _): path
             }
         }
     }
@@ -199,7 +199,9 @@ struct TargetView {
         }
         let mayHaveIt = isKnown ? paths.remove(path) != nil : noteAbsence(of: path)
         guard mayHaveIt || wasFormer else { return nil }
-        if case .removed = change { return .drops(path, isDeleted: true) }
+        if case .removed(_, _, let time) = change {
+            return .drops(path, isDeleted: true, at: time)
+        }
         return .drops(path, isDeleted: false)
     }
 
@@ -213,7 +215,7 @@ struct TargetView {
     private static func step(_ change: ChangePage.Change) -> Step {
         switch change {
         case .current(let document): .has(document)
-        case .removed(let path, _, _): .drops(path, isDeleted: true)
+        case .removed(let path, _, let time): .drops(path, isDeleted: true, at: time)
         // A document that cannot be read is not shown.
         case .leftScope, .unreadable: .drops(change.path, isDeleted: false)
         }

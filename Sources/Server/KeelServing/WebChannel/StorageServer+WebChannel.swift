@@ -74,12 +74,9 @@ extension StorageServer {
         )
         channels[session.id] = session
         _ = session.take(messages, from: first, acknowledging: 0)
-        let context = StorageContext().of(principal)
-        StorageContext.withoutContext {
+        StorageContext().of(principal).starting {
             _ = Task { [channels] in
-                await context.bind {
-                    await session.run(stream, in: database, of: server, among: channels)
-                }
+                await session.run(stream, in: database, of: server, among: channels)
                 channels[session.id] = nil
             }
         }

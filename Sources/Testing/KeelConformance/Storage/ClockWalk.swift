@@ -112,7 +112,8 @@ private struct ClockWalkRun {
             random.pick([1, 1_000, 1_000_000, 60_000_000, 300_000_000])
         )
         truth = truth.moved(by: passed)
-        if random.hits(1, in: 6) {
+        // The clock is right at first: a store that is made by a wrong clock cannot know that the next one is right.
+        if !documents.isEmpty, random.hits(1, in: 6) {
             let year = Duration.seconds(365 * 86_400)
             offset = random.pick([
                 .zero, .zero, .zero, year * 14, year * -56, .milliseconds(400), .milliseconds(-400),

@@ -230,6 +230,30 @@ struct ListenSessionTests {
         .page(page(number, (0..<count).map { .current(document(DocumentPath("notes/\($0)"))) }))
     }
 
+    @Test(
+        "A deletion has its own time, so that a newer state of another target outlasts it",
+        arguments: [5, nil]
+    )
+    func deletion(_ microseconds: Int64?) {
+        var session = ListenSession()
+        let content = ListenTarget.Content.documents(["notes/a"])
+        _ = session.handle(.request(.add(ListenTarget(id: 2, content: content))))
+        _ = session.handle(.loaded(1, [Self.document("notes/a")], at: Self.point(3)))
+        let time = microseconds.map(Timestamp.init(microseconds:))
+        // Of a page that is not at a consistent state.
+        let page = ChangePage(
+            changes: [.removed("notes/a", Revision(number: 2), at: time)],
+            next: Self.point(7).position,
+            isCaughtUp: false
+        )
+        let departures = session.handle(.page(page)).compactMap { effect in
+            if case .send(.departure(let departure)) = effect { departure } else { nil }
+        }
+        #expect(departures.map(\.path) == ["notes/a"])
+        #expect(departures.map(\.isDeleted) == [time != nil])
+        #expect(departures.map(\.readTime) == [time])
+    }
+
     /// Returns the documents of the messages among effects.
     private static func paths(_ effects: [ListenSession.Effect]) -> [DocumentPath] {
         effects.compactMap { effect in
