@@ -96,7 +96,7 @@ struct HandlerResponder: Sendable {
             logger.info("A response was cut short", metadata: ["reason": "\(error.code.name)"])
             throw error
         }
-        try await Self.finish(writer, pieces.trailers)
+        try await writer.finish(pieces.trailers)
     }
 
     /// Calls the handler in a separate task.
@@ -112,7 +112,7 @@ struct HandlerResponder: Sendable {
     /// The maximum number of bytes per write, because only whole writes count as taken by the client.
     private static let mostAtOnce = 128 << 10
 
-    @concurrent @inline(never)
+    @concurrent
     private static func write(
         _ piece: ArraySlice<UInt8>,
         to body: inout some ResponseBodyWriter
@@ -122,14 +122,6 @@ struct HandlerResponder: Sendable {
         } catch {
             throw TransportError(.connectionLost, cause: error)
         }
-    }
-
-    @concurrent @inline(never)
-    private static func finish(
-        _ body: consuming some ResponseBodyWriter,
-        _ trailers: HTTPFields?
-    ) async throws {
-        try await body.finish(trailers)
     }
 
     /// Whether a response has a body (RFC 9112, section 6.3).

@@ -125,8 +125,6 @@ final class WebChannelSession: Sendable {
         var json: [UInt8] = [UInt8(ascii: "[")]
         message.append(to: &json)
         json.append(UInt8(ascii: "]"))
-        // Kept until the client acknowledges it, so without spare capacity.
-        json = json.withUnsafeBufferPointer { Array($0) }
         while true {
             let generation = changed.generation
             let isSent = try state.withLock { state in
