@@ -46,24 +46,26 @@ struct EmulatorWatchTests {
         }
     }
 
-    @Test("A listener receives the commits of another client at once")
+    private static func isPrompt(_ delay: Duration) -> Bool { delay < .milliseconds(50) }
+
+    @Test("A listener receives the commits of another client within 50 milliseconds")
     func isFast() async throws {
         var snapshots = storage.listen(to: notes).makeAsyncIterator()
         try await follow(&snapshots, until: [])
         let clock = ContinuousClock()
         var delays: [Duration] = []
-        for number in Int64(0)..<20 {
+        // A listener that pauses does so each time, and a busy machine is fast once.
+        while delays.count < 20 || delays.count < 500 && !delays.contains(where: Self.isPrompt) {
+            let number = Int64(delays.count)
             try await writer.setDocument("notes/a", ["n": .integer(number)])
             let committed = clock.now
             try await follow(&snapshots, until: [number])
             delays.append(clock.now - committed)
         }
+        #expect(delays.contains(where: Self.isPrompt))
         delays.sort()
-        print(
-            "a listener of Google\u{2019}s emulator is told after \(delays[10]), at most \(delays[19])"
-        )
-        // The fastest, because the machine may be busy; a pause of the listener would be in each of them.
-        #expect(delays[0] < .milliseconds(500))
+        let (middle, last) = (delays[delays.count / 2], delays[delays.count - 1])
+        print("a listener of Google\u{2019}s emulator is told after \(middle), at most \(last)")
         #expect(transport.count(of: ":runQuery") == 0)
     }
 
