@@ -271,7 +271,7 @@ struct CommitTests {
         let database = "refusing_\(UInt32.random(in: 0 ... .max))"
         try await server.run("CREATE DATABASE \(database)")
         let url = server.url(database: database)
-        try await PostgreSQLServer.withStore(at: url, { _ in }) { adapter in
+        try await PostgreSQLServer.withStore(at: url) { adapter in
             let settings = try ConnectionSettings(.url(url), allowsUnverifiedServers: false)
             // Only the database can refuse this one, so the whole transaction fails.
             _ = try await ConnectionThread.during("test", settings, answerLimit: .seconds(30)) {

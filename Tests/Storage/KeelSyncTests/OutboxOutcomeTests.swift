@@ -172,6 +172,27 @@ struct OutboxOutcomeTests {
         #expect(await outcome(of: "a") == .notFound)
     }
 
+    @Test("Outcomes of writes outlast a clock that is set ahead, and not the time itself")
+    func outlastsLeaps() async throws {
+        let outbox = makeOutbox()
+        // More than one page of outcomes.
+        for id in 0...500 { try await outbox.enqueue(.note("\(id)", key: "notes/\(id)")) }
+        try await makeOutbox().flush(sending: RecordingServer())
+        wall.leap(by: 365 * 86_400)
+        try await makeOutbox().flush(sending: RecordingServer())
+        for id in ["0", "250", "500"] { #expect(await outcome(of: id) == nil) }
+        wall.advance(by: 8 * 86_400)
+        try await makeOutbox().flush(sending: RecordingServer())
+        for id in ["0", "250", "500"] { #expect(await outcome(of: id) == .notFound) }
+        // After a restart, only the clock is left.
+        try await makeOutbox().enqueue(.note("b"))
+        try await makeOutbox().flush(sending: RecordingServer())
+        wall.restart()
+        wall.leap(by: 365 * 86_400)
+        try await makeOutbox().flush(sending: RecordingServer())
+        #expect(await outcome(of: "b") == .notFound)
+    }
+
     @Test("Setting the clock back does not extend a claim beyond the claim duration")
     func outlivesClaims() async throws {
         try await makeOutbox().enqueue(.note("a"))

@@ -302,9 +302,10 @@ struct OutboxTests {
         }
         let outbox = Outbox(StorageClient(witness), configuration: .init(wall))
         try await outbox.enqueue(.note("n", key: "notes"))
+        let body = [UInt8](repeating: 7, count: 900_000)
         for id in 10..<30 {
-            let body = [UInt8](repeating: 7, count: 900_000)
-            try await outbox.enqueue(OutboxWrite(key: "films", kind: "PUT", body: body, id: "\(id)"))
+            let write = OutboxWrite(key: "films", kind: "PUT", body: body, id: "\(id)")
+            try await outbox.enqueue(write)
         }
         #expect(try await outbox.flush(sending: server))
         #expect(server.applied.count == 21)

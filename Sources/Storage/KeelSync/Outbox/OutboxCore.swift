@@ -189,29 +189,43 @@ final class OutboxCore: Sendable {
         as outcome: OutboxOutcome,
         if condition: WriteCondition
     ) -> [DocumentWrite] {
+        var fields: DocumentFields = ["outcome": .string(outcome.rawValue)]
+        if let uptime = moment.uptime {
+            fields["boot"] = .string(uptime.boot)
+            fields["uptime"] = .integer(uptime.time.microseconds)
+        }
         let note = DocumentWrite(
             outcomes.document(id),
-            .set(
-                DocumentBody(["outcome": .string(outcome.rawValue)]),
-                transforms: [FieldTransform("at", .serverTimestamp)]
-            )
+            .set(DocumentBody(fields), transforms: [FieldTransform("at", .serverTimestamp)])
         )
         return [.delete(collection.document(id), if: condition), note]
     }
 
     /// Deletes the outcomes older than seven days.
+    ///
+    /// Of those of this start of the machine, the time since then also has to say so: the clock may be set ahead.
     func forgetOutcomes() async throws(StorageError) {
-        let limit = Timestamp(microseconds: now.microseconds - Self.outcomeAge)
-        let query = try client.check(
+        let moment = moment
+        let limit = Timestamp(microseconds: moment.wall.microseconds - Self.outcomeAge)
+        var query = try client.check(
             DocumentQuery(outcomes).where(.less("at", .timestamp(limit))).limit(to: 500),
             for: "outbox"
         )
-        var request = ReadRequest(.query(query))
-        request.reportsUnreadable = true
         while true {
+            var request = ReadRequest(.query(query))
+            request.reportsUnreadable = true
             let result = try await client.read(request, for: "outbox")
-            guard case .found(let old) = result.payload, !old.isEmpty else { return }
-            _ = try await client.commitOwn(old.map { .delete($0.path) }, for: "outbox")
+            guard case .found(let found) = result.payload, let last = found.last else { return }
+            let old = found.filter { outcome in
+                guard let uptime = moment.uptime, outcome["boot"]?.stringValue == uptime.boot,
+                    let begun = outcome["uptime"]?.integerValue
+                else { return true }
+                return uptime.time.microseconds - begun > Self.outcomeAge
+            }
+            if !old.isEmpty {
+                _ = try await client.commitOwn(old.map { .delete($0.path) }, for: "outbox")
+            }
+            query = query.start(after: last)
         }
     }
 

@@ -91,7 +91,7 @@ final class PostgreSQLServer: Sendable {
     /// Runs a closure with an adapter of a store of its own, at any server.
     static func withStore<Value>(
         at url: String,
-        _ configure: (inout PostgreSQLStorageAdapter.Configuration) -> Void,
+        _ configure: (inout PostgreSQLStorageAdapter.Configuration) -> Void = { _ in },
         _ body: (PostgreSQLStorageAdapter) async throws -> Value
     ) async throws -> Value {
         var configuration = PostgreSQLStorageAdapter.Configuration()
