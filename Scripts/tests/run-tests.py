@@ -62,7 +62,7 @@ class RunnerTests(unittest.TestCase):
             done = subprocess.run(
                 [RUNNER, counts, *(part for name in beside for part in ("--beside", name)), "--"]
                 + [sys.executable, __file__, "stand-in", tests, memory],
-                # Where nothing hangs, nothing is ended either, however slowly the stand-in starts.
+                # Only a test that hangs needs a short limit; other stand-ins may start slowly.
                 env={**os.environ, "KEEL_TEST_STALL": "15" if "hanging" in tests else "600"},
                 stderr=subprocess.PIPE,
                 text=True,

@@ -294,10 +294,11 @@ struct OutboxTests {
         let planned = Gate()
         let server = RecordingServer { $0.write.key == "films" ? .waits(planned) : .taken }
         let witness = SizeWitness(InMemoryStorageAdapter(now: { wall.now })) {
-            // The plan after “notes” was sent: it has seen “films” being sent, and now waits for the end of it.
+            // The second plan, made after “notes” was sent and while “films” is being sent, waits until “films” is idle.
             guard server.applied.first?.write.key == "notes" else { return }
             planned.open()
             try? await waitUntil { server.applied.count >= 12 }
+            // No event shows that the runner has recorded the last reply. A longer delay cannot fail the test.
             try? await Task.sleep(for: .milliseconds(50))
         }
         let outbox = Outbox(StorageClient(witness), configuration: .init(wall))

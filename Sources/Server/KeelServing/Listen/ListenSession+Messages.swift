@@ -44,8 +44,8 @@ extension ListenSession {
         for path in order {
             guard let all = combined[path] else { continue }
             hasNews = true
-            // Clients keep the newer of a document, which another target may be ahead with, and a deletion; they take
-            // one without a time for the newest.
+            // A client keeps a document that is newer than a deletion, such as one of a target that is ahead. It takes
+            // a deletion without a time for the newest state.
             let deletion = all.deletion ?? time
             let message: ListenResponse =
                 if let document = all.document {

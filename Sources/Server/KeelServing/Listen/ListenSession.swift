@@ -334,7 +334,7 @@ struct ListenSession {
             page.isCaughtUp ? Point(position: page.next, time: time) : nil
         }
         var steps: [Int32: [TargetView.Step]] = [:]
-        // In an array: changing the targets during a loop over their keys would copy all of them.
+        // A copy of the keys: in a loop over the dictionary’s own, the first change would copy all targets.
         for id in Array(targets.keys) {
             switch targets[id]?.phase {
             case .ahead(let start)?:

@@ -12,7 +12,7 @@ struct TargetView {
     /// A change of the client's documents.
     enum Step: Sendable {
         case has(Document)
-        /// The client drops the document if it has it; at the time of the deletion, if that is known.
+        /// The client drops the document if it has it; `at` is the time of the deletion, nil if unknown.
         case drops(DocumentPath, isDeleted: Bool, at: Timestamp? = nil)
 
         var path: DocumentPath {

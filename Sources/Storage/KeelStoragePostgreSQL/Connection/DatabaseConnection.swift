@@ -32,7 +32,7 @@ final class DatabaseConnection {
 
     let settings: ConnectionSettings
     let pipe: WakePipe
-    /// How long the connection waits for the answers of one round trip.
+    /// How long the connection waits for the answers of one round trip; tests shorten it for single calls.
     var answerLimit: Duration
     var handle: OpaquePointer?
     /// The names of the statements that the server has prepared, by their text.

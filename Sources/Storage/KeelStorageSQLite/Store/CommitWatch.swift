@@ -21,7 +21,7 @@ final class CommitWatch: Sendable {
     // store is checked several times after a change.
     private static let firstPause = Duration.milliseconds(4)
     private static let lastPause = Duration.seconds(40)
-    /// From this pause on, another write ends it.
+    /// Pauses of at least this length end with the next write.
     private static let longPause = Duration.milliseconds(500)
 
     private let state = Mutex(State())

@@ -203,7 +203,7 @@ final class OutboxCore: Sendable {
 
     /// Deletes the outcomes older than seven days.
     ///
-    /// Of those of this start of the machine, the time since then also has to say so: the clock may be set ahead.
+    /// The clock may be set ahead, so for outcomes of this start of the machine, the time since the start also counts.
     func forgetOutcomes() async throws(StorageError) {
         let moment = moment
         let limit = Timestamp(microseconds: moment.wall.microseconds - Self.outcomeAge)

@@ -59,7 +59,7 @@ struct PublisherTests {
         }
     }
 
-    /// Under which no position becomes stale during a test, however slow the machine is.
+    /// Settings with which no position becomes stale during a test.
     private let configuration = LocationService.Configuration(staleAfter: .seconds(3600))
 
     private func fix(_ longitude: Double) throws -> LocationFix {
@@ -94,7 +94,7 @@ struct PublisherTests {
         await sink.wait(for: 1)
         for longitude in 0..<20 { adapter.send(.fix(try fix(Double(longitude)))) }
         #expect(sink.states.count == 1)
-        // One state before the newest may have been dequeued when there was no demand for it.
+        // The subscription may already have taken an older state, which it passes on first.
         sink.request(.max(2))
         let newest = LocationState.fixed(try fix(19))
         await sink.wait { sink.states.last == newest }

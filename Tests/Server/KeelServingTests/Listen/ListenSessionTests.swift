@@ -240,7 +240,7 @@ struct ListenSessionTests {
         _ = session.handle(.request(.add(ListenTarget(id: 2, content: content))))
         _ = session.handle(.loaded(1, [Self.document("notes/a")], at: Self.point(3)))
         let time = microseconds.map(Timestamp.init(microseconds:))
-        // Of a page that is not at a consistent state.
+        // The page does not end at a consistent state.
         let page = ChangePage(
             changes: [.removed("notes/a", Revision(number: 2), at: time)],
             next: Self.point(7).position,
