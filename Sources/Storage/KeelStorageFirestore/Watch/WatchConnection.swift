@@ -58,7 +58,10 @@ package actor WatchConnection {
     private var token: AccessToken?
     /// The last user known, for whom the targets are followed.
     private var user: String?
+    /// Whether the server has refused a token since it last accepted one.
     private var isTokenRefused = false
+    /// The token that the next channel must not use: it was refused, or is about to expire.
+    private var spentToken: AccessToken?
     /// The number of attempts since a channel lasted.
     private var failures = 0
     /// Why the present channel is being closed, if the server broke the protocol.
@@ -210,7 +213,7 @@ package actor WatchConnection {
         guard let present, present != user else { return }
         defer { user = present }
         guard user != nil else { return }
-        isTokenRefused = false
+        (isTokenRefused, spentToken) = (false, nil)
         for id in followers.keys { end(id, Self.userChange) }
         channel?.close()
     }
@@ -294,17 +297,15 @@ package actor WatchConnection {
         ]
         do {
             if let tokens {
-                let old = isTokenRefused ? token : nil
-                let new =
-                    if let old { try await tokens.token(after: old) } else {
-                        try await tokens.token()
-                    }
+                let new = try await nextToken(of: tokens)
                 token = new
                 follow(for: await user(of: new, from: tokens))
                 guard !ids.isEmpty else { return .closed }
                 headers.append((name: "Authorization", value: "Bearer \(new.value)"))
             }
         } catch {
+            // The next attempt asks as for a new request: a source does not repeat a renewal that has failed.
+            isTokenRefused = false
             let cause = TransportError(.credentialsUnavailable, cause: error)
             return .lost(StorageError(transport: cause, isWrite: false))
         }
@@ -326,13 +327,24 @@ package actor WatchConnection {
         return violation.map { .lost($0) } ?? end
     }
 
+    private func nextToken(of tokens: any TokenSource) async throws -> AccessToken {
+        guard let spent = spentToken.take() else { return try await tokens.token() }
+        do {
+            return try await tokens.token(after: spent)
+        } catch {
+            // The user may have signed in again since the token was issued.
+            guard (error as? AuthenticationError)?.code == .superseded else { throw error }
+            return try await tokens.token()
+        }
+    }
+
     private func user(of token: AccessToken, from tokens: any TokenSource) async -> String? {
         if let name = token.origin?.identity { return name }
         return await tokens.identity
     }
 
     private func renewToken() {
-        isTokenRefused = true
+        spentToken = token
         channel?.close()
     }
 
@@ -392,7 +404,7 @@ package actor WatchConnection {
             isTokenRefused = false
             return false
         }
-        isTokenRefused = true
+        (isTokenRefused, spentToken) = (true, token)
         return true
     }
 

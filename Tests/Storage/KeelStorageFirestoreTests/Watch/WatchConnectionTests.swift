@@ -63,6 +63,23 @@ struct WatchConnectionTests {
 
     private let request = ChangeRequest(followingResultOf: DocumentQuery("a"))
 
+    /// Returns a feed whose targets are followed although nobody asks for them any more.
+    private static func feed(
+        over transport: some HTTPTransport,
+        on clock: TestClock,
+        _ tokens: some TokenSource
+    ) -> WatchFeed {
+        let channel = WebChannel.Configuration(
+            scheme: "http",
+            authority: "127.0.0.1",
+            database: "projects/p/databases/(default)"
+        )
+        var configuration = WatchConnection.Configuration(channel: channel)
+        configuration.clock = clock
+        configuration.grace = .seconds(1_000_000)
+        return WatchFeed(WatchConnection(configuration, transport: transport, tokens: tokens))
+    }
+
     /// The tokens of the channels that were opened.
     private func tokens(_ scripted: Scripted) -> [String] { tokens(scripted.transport) }
 
@@ -126,19 +143,8 @@ struct WatchConnectionTests {
             Self.stream(Self.added, Self.current, Self.consistent)
         }
         Self.openChannels(of: transport)
-        let channel = WebChannel.Configuration(
-            scheme: "https",
-            authority: "firestore.googleapis.com",
-            database: "projects/p/databases/(default)"
-        )
         let clock = TestClock()
-        var configuration = WatchConnection.Configuration(channel: channel)
-        configuration.clock = clock
-        // The target is followed although nobody asks for it any more.
-        configuration.grace = .seconds(1_000_000)
-        let feed = WatchFeed(
-            WatchConnection(configuration, transport: transport, tokens: Numbered())
-        )
+        let feed = Self.feed(over: transport, on: clock, Numbered())
         #expect(try await feed.changes(request).isCaughtUp)
         await clock.advance(by: .seconds(54 * 60))
         #expect(tokens(transport) == ["t1"])
@@ -147,6 +153,52 @@ struct WatchConnectionTests {
         #expect(tokens(transport) == ["t1", "t2"])
         let last = try #require(transport.calls.last { $0.text.contains("addTarget") })
         #expect(last.text.contains("resumeToken"))
+        #expect(await feed.targetCount == 1)
+    }
+
+    /// A source whose token cannot be renewed.
+    private struct Unrenewable: TokenSource {
+        let reason: AuthenticationError.Code
+
+        func token() async throws -> AccessToken { AccessToken("t") }
+
+        func token(after refused: AccessToken) async throws -> AccessToken {
+            throw AuthenticationError(reason)
+        }
+    }
+
+    @Test("A channel whose token is that of an earlier sign-in is replaced by one of the present")
+    func signsInAgain() async throws {
+        let transport = ScriptedHTTPTransport()
+        transport.on(.get, Self.channelPath) { _ in
+            Self.stream(Self.added, Self.current, Self.consistent)
+        }
+        Self.openChannels(of: transport)
+        let clock = TestClock()
+        let feed = Self.feed(over: transport, on: clock, Unrenewable(reason: .superseded))
+        #expect(try await feed.changes(request).isCaughtUp)
+        await clock.advance(by: .seconds(55 * 60))
+        try await waitUntil { tokens(transport).count == 2 }
+        #expect(await feed.targetCount == 1)
+    }
+
+    @Test("A token whose renewal has failed is used while there is no other")
+    func renewalFails() async throws {
+        let transport = ScriptedHTTPTransport()
+        transport.on(.get, Self.channelPath) { _ in
+            Self.stream(Self.added, Self.current, Self.consistent)
+        }
+        Self.openChannels(of: transport)
+        let clock = TestClock()
+        // As an `AuthSession`, which does not repeat a renewal that has failed for the same token.
+        let feed = Self.feed(over: transport, on: clock, Unrenewable(reason: .refreshFailed))
+        #expect(try await feed.changes(request).isCaughtUp)
+        await clock.advance(by: .seconds(55 * 60))
+        try await waitUntil {
+            // A pause follows the failure.
+            await clock.advance(by: .milliseconds(100))
+            return tokens(transport).count > 1
+        }
         #expect(await feed.targetCount == 1)
     }
 
