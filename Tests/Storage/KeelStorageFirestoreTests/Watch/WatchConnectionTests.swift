@@ -280,6 +280,28 @@ struct WatchConnectionTests {
         #expect(try await scripted.adapter.changes(request).isCaughtUp)
     }
 
+    @Test("What follows a message that cannot be read is not taken for the state behind it")
+    func stopsAtFlaw() async throws {
+        let later = #"{"targetChange":{"resumeToken":"Ag==","readTime":"1970-01-01T00:00:06Z"}}"#
+        let transport = ScriptedHTTPTransport([
+            Self.stream(
+                Self.added,
+                Self.current,
+                Self.consistent,
+                #"{"targetChange":{"targetIds":1}}"#,
+                later
+            ),
+            Self.stream(Self.added, Self.change("a/1"), Self.current, later),
+        ])
+        Self.openChannels(of: transport)
+        let feed = Self.feed(over: transport, on: TestClock(), Numbered())
+        #expect(try await feed.changes(request).isCaughtUp)
+        try await waitUntil { tokens(transport).count == 2 }
+        let last = try #require(transport.calls.last { $0.text.contains("addTarget") })
+        // The token before the message, and not the one behind it.
+        #expect(last.text.contains("AQ%3D%3D"))
+    }
+
     @Test(
         "A failure of the server when a channel opens does not end its readers",
         arguments: [(500, "INTERNAL"), (500, nil), (302, nil), (511, nil)]
