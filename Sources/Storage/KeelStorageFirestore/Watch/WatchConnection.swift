@@ -98,11 +98,11 @@ package actor WatchConnection {
 
     func page(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         let subject = try WatchSubject(request)
+        if let tokens { follow(for: await tokens.identity) }
         let start = try request.after.map { cursor throws(StorageError) in
-            try WatchCursor(cursor, of: subject).point
+            try WatchCursor(cursor, of: subject, for: user).point
         }
         if let refusal, timeline.now < refusal.end { throw refusal.error }
-        if let tokens { follow(for: await tokens.identity) }
         let id = try enter(subject, from: start)
         defer { leave(id) }
         let begin = timeline.now
@@ -124,13 +124,15 @@ package actor WatchConnection {
                 guard let start, !needsState else { throw Self.silence }
                 // Without a publication on the present channel, nothing is known about now.
                 guard follower.isLive else { throw Self.absence }
-                let cursor = WatchCursor(start).cursor(of: subject)
+                let cursor = WatchCursor(start, for: user).cursor(of: subject)
                 return ChangePage(changes: [], next: cursor, isCaughtUp: true, time: start.time)
             }
             let signal = follower.signal
             _ = await timer.run(until: timer.now + (end - timeline.now)) {
                 await signal.wait(since: generation)
             }
+            // What has arrived may be for a user who has signed out meanwhile.
+            if let tokens { follow(for: await tokens.identity) }
         }
     }
 
@@ -168,7 +170,7 @@ package actor WatchConnection {
         }
         return ChangePage(
             changes: changes,
-            next: WatchCursor(point).cursor(of: follower.subject),
+            next: WatchCursor(point, for: user).cursor(of: follower.subject),
             isCaughtUp: true,
             time: point.time
         )

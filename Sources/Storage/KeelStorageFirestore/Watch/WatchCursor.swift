@@ -54,30 +54,37 @@ enum WatchSubject: Sendable, Hashable {
     }
 }
 
-/// The content of a cursor: version, time, number of the state at this time, hash of what is followed, number of
-/// documents, token.
+/// The content of a cursor: version, time, number of the state at this time, hashes of what is followed and for whom,
+/// number of documents, token.
 ///
 /// The time comes first in the order, and the server's times do not go back.
 struct WatchCursor: Sendable {
-    private static let version: UInt8 = 2
-    /// The version of cursors without the number of the state.
-    private static let formerVersion: UInt8 = 1
+    private static let version: UInt8 = 3
     private static let unknownCount = UInt64(UInt32.max)
 
     let point: WatchMachine.Resumption
+    /// The hash of the user for whom the subject is followed; 0 if the user is unknown.
+    private let user: UInt64
 
-    init(_ point: WatchMachine.Resumption) { self.point = point }
+    init(_ point: WatchMachine.Resumption, for user: String?) {
+        self.point = point
+        self.user = Self.hash(of: user)
+    }
 
     /// Reads a cursor.
     ///
-    /// - Throws: `StorageError/Code/invalidArgument` if it is not one of the subject's.
-    init(_ cursor: ChangeCursor, of subject: WatchSubject) throws(StorageError) {
-        var bytes = cursor.bytes
-        if bytes.count >= 21, bytes[0] == Self.formerVersion {
-            bytes[0] = Self.version
-            bytes.insert(contentsOf: [0, 0, 0, 0], at: 9)
+    /// - Throws: `StorageError/Code/invalidArgument` if it is not one of the subject's;
+    ///   `StorageError/Code/cursorExpired` if it is another user's, or of an earlier version, which named no user.
+    init(
+        _ cursor: ChangeCursor,
+        of subject: WatchSubject,
+        for user: String?
+    ) throws(StorageError) {
+        let bytes = cursor.bytes
+        if bytes.count >= 21, (1..<Self.version).contains(bytes[0]) {
+            throw StorageError(.cursorExpired, "the cursor is of an earlier version")
         }
-        guard bytes.count >= 25, bytes[0] == Self.version,
+        guard bytes.count >= 33, bytes[0] == Self.version,
             UInt64(bigEndianBytes: bytes[13..<21]) == subject.stableHash
         else {
             throw StorageError(
@@ -85,15 +92,21 @@ struct WatchCursor: Sendable {
                 "the cursor belongs to another query; start without a cursor"
             )
         }
-        let count = UInt64(bigEndianBytes: bytes[21..<25])
+        self.user = UInt64(bigEndianBytes: bytes[21..<29])
+        guard self.user == Self.hash(of: user) else {
+            throw StorageError(.cursorExpired, "another user has signed in")
+        }
+        let count = UInt64(bigEndianBytes: bytes[29..<33])
         let time = Int64(bitPattern: UInt64(bigEndianBytes: bytes[1..<9]) ^ 1 << 63)
         point = WatchMachine.Resumption(
-            token: Array(bytes[25...]),
+            token: Array(bytes[33...]),
             time: Timestamp(microseconds: time),
             number: Int(UInt64(bigEndianBytes: bytes[9..<13])),
             count: count == Self.unknownCount ? nil : Int(count)
         )
     }
+
+    private static func hash(of user: String?) -> UInt64 { user?.stableHash ?? 0 }
 
     func cursor(of subject: WatchSubject) -> ChangeCursor {
         let time = UInt64(bitPattern: point.time.microseconds) ^ 1 << 63
@@ -101,6 +114,7 @@ struct WatchCursor: Sendable {
         var bytes = [Self.version] + time.bigEndianBytes
         bytes += UInt32(clamping: point.number).bigEndianBytes
         bytes += subject.stableHash.bigEndianBytes
+        bytes += user.bigEndianBytes
         bytes += UInt32(count).bigEndianBytes
         return ChangeCursor(bytes: bytes + point.token)
     }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import KeelCore
 import KeelHTTP
+import KeelServing
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
@@ -319,8 +320,14 @@ struct WatchConnectionTests {
     /// A source with the tokens of the user who is signed in.
     private final class Switched: TokenSource {
         let user = Mutex("ann")
+        /// How often the user was asked for.
+        let questions = Mutex(0)
 
-        var identity: String? { user.withLock { $0 } }
+        var identity: String? {
+            let name = user.withLock { $0 }
+            questions.withLock { $0 += 1 }
+            return name
+        }
 
         func token() async throws -> AccessToken { AccessToken("of-\(user.withLock { $0 })") }
     }
@@ -342,6 +349,44 @@ struct WatchConnectionTests {
         let page = try await scripted.adapter.changes(request)
         #expect(page.changes.map(\.path) == ["a/2"])
         #expect(tokens(scripted) == ["of-ann", "of-ben"])
+    }
+
+    @Test("A position of the former user is not continued for another one")
+    func changesUserBetweenReads() async throws {
+        let source = Switched()
+        let scripted = Scripted.google(
+            [
+                Self.stream(Self.added, Self.change("a/1"), Self.current, Self.consistent),
+                Self.stream(Self.added(4), Self.current(4), Self.consistent),
+            ],
+            authentication: .idToken(source)
+        )
+        Self.openChannels(of: scripted.transport)
+        var next = request
+        next.after = try await scripted.adapter.changes(request).next
+        source.user.withLock { $0 = "ben" }
+        await expect(.cursorExpired) { _ = try await scripted.adapter.changes(next) }
+        #expect(try await scripted.adapter.changes(request).changes.isEmpty)
+        #expect(scripted.transport.calls.allSatisfy { !$0.text.contains("resumeToken") })
+    }
+
+    @Test("A reader that waits does not get what arrives for a user who has signed out")
+    func changesUserWhileWaiting() async throws {
+        let store = InMemoryStorageAdapter()
+        let source = Switched()
+        let transport = HandlerTransport(StorageServer(adapter: store))
+        let feed = Self.feed(over: transport, on: TestClock(), source)
+        var next = request
+        next.after = try await feed.changes(request).next
+        next.waitTimeout = .seconds(60)
+        let asked = source.questions.withLock { $0 }
+        let waiting = Task { [next] in try await feed.changes(next) }
+        try await waitUntil { source.questions.withLock { $0 } > asked }
+        // It is answered once the reader waits.
+        #expect(await feed.targetCount == 1)
+        source.user.withLock { $0 = "ben" }
+        try await StorageClient(store).setDocument("a/1", ["n": 1])
+        await expect(.cursorExpired) { _ = try await waiting.value }
     }
 
     @Test("A reader that begins while a resumed one waits gets the whole result")

@@ -53,13 +53,26 @@ struct WatchLogTests {
         let subject = WatchSubject.documents(["a/1"])
         let point = WatchMachine.Resumption(token: [7], time: time(1), count: 2)
         let later = WatchMachine.Resumption(token: [7], time: time(1), number: 1, count: 1)
-        let cursors = [point, later].map { WatchCursor($0).cursor(of: subject) }
+        let cursors = [point, later].map { WatchCursor($0, for: nil).cursor(of: subject) }
         #expect(cursors[0] < cursors[1])
-        #expect(try cursors.map { try WatchCursor($0, of: subject).point } == [point, later])
-        // A cursor of an earlier version has no number.
-        var bytes = cursors[0].bytes
-        bytes[0] = 1
-        bytes.removeSubrange(9..<13)
-        #expect(try WatchCursor(ChangeCursor(bytes: bytes), of: subject).point == point)
+        let points = try cursors.map { try WatchCursor($0, of: subject, for: nil).point }
+        #expect(points == [point, later])
+    }
+
+    @Test("A cursor continues for the user whose result it is")
+    func users() async throws {
+        let subject = WatchSubject.documents(["a/1"])
+        let point = WatchMachine.Resumption(token: [7], time: time(1), count: 2)
+        let cursor = WatchCursor(point, for: "ann").cursor(of: subject)
+        #expect(try WatchCursor(cursor, of: subject, for: "ann").point == point)
+        for user in ["ben", nil] {
+            await expect(.cursorExpired) { _ = try WatchCursor(cursor, of: subject, for: user) }
+        }
+        // A cursor of an earlier version has no user.
+        var bytes = cursor.bytes
+        bytes[0] = 2
+        bytes.removeSubrange(21..<29)
+        let former = ChangeCursor(bytes: bytes)
+        await expect(.cursorExpired) { _ = try WatchCursor(former, of: subject, for: "ann") }
     }
 }
