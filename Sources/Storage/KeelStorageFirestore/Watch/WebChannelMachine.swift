@@ -62,6 +62,12 @@ package struct WebChannelMachine: Sendable {
     /// The number of times that a request is sent before the channel is given up.
     private static let attempts = 3
 
+    /// The maximum number of messages of a request: closure-library webchannelbase.js, `MAX_MAPS_PER_REQUEST_`.
+    private static let mostMessages = 1_000
+    /// The length of a form above which it takes no further message: a server may read only a part before it knows the
+    /// caller.
+    private static let mostLength = 256 << 10
+
     private let database: String
     private var chunks: WebChannelChunks
     private let limit: Int
@@ -101,7 +107,8 @@ package struct WebChannelMachine: Sendable {
         switch event {
         case .open(let headers, let messages):
             let text = headers.map { "\($0.name):\($0.value)\r\n" }.joined()
-            post(messages, prefix: "headers=\(PercentEncoding.encode(text))&", &effects)
+            queue = messages + queue
+            post(prefix: "headers=\(PercentEncoding.encode(text))&", &effects)
         case .send(let messages):
             queue += messages
             flush(&effects)
@@ -139,16 +146,15 @@ package struct WebChannelMachine: Sendable {
 
     // MARK: Forward channel
 
-    private mutating func post(
-        _ messages: [String],
-        prefix: String = "",
-        _ effects: inout [Effect]
-    ) {
-        var form = "\(prefix)count=\(messages.count)&ofs=\(sentCount)"
-        for (index, message) in messages.enumerated() {
-            form += "&req\(index)___data__=\(PercentEncoding.encode(message))"
+    private mutating func post(prefix: String = "", _ effects: inout [Effect]) {
+        var (fields, count) = ("", 0)
+        while count < min(queue.count, Self.mostMessages), fields.utf8.count < Self.mostLength {
+            fields += "&req\(count)___data__=\(PercentEncoding.encode(queue[count]))"
+            count += 1
         }
-        sentCount += messages.count
+        queue.removeFirst(count)
+        let form = "\(prefix)count=\(count)&ofs=\(sentCount)\(fields)"
+        sentCount += count
         requestID += 1
         posted = (form, 1)
         effects.append(.post(postRequest(form)))
@@ -168,9 +174,7 @@ package struct WebChannelMachine: Sendable {
 
     private mutating func flush(_ effects: inout [Effect]) {
         guard posted == nil, sessionID != nil, !queue.isEmpty else { return }
-        let messages = queue
-        queue = []
-        post(messages, &effects)
+        post(&effects)
     }
 
     private mutating func take(

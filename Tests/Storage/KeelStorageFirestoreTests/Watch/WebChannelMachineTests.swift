@@ -103,6 +103,30 @@ struct WebChannelMachineTests {
         #expect(post.query.contains("RID=103"))
     }
 
+    @Test("Many messages, or long ones, are sent in several requests")
+    func divides() throws {
+        let long = String(repeating: "a", count: 200 << 10)
+        let cases: [(messages: [String], counts: [String])] = [
+            (
+                (0..<2_500).map { "\($0)" },
+                ["headers=&count=1000&ofs=0&", "count=1000&ofs=1000&", "count=500&ofs=2000&"]
+            ),
+            ([long, long, long], ["headers=&count=2&ofs=0&", "count=1&ofs=2&"]),
+        ]
+        for (messages, counts) in cases {
+            var machine = Self.machine()
+            var effects = machine.handle(.open(headers: [], messages: messages))
+            var replies = [RecordedChannel.opening][...]
+            for count in counts {
+                let form = try #require(Self.posts(effects).first?.form)
+                #expect(form.hasPrefix(count))
+                let body = Array((replies.popFirst() ?? RecordedChannel.forward).utf8)
+                effects = machine.handle(.replied(status: 200, body: body))
+            }
+            #expect(Self.posts(effects).isEmpty)
+        }
+    }
+
     @Test("An unanswered POST is repeated with its number, and not forever")
     func repeats() throws {
         var machine = Self.opened()
