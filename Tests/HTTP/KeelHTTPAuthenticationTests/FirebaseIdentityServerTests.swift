@@ -61,6 +61,17 @@ struct FirebaseIdentityServerTests {
         #expect(renewed.firebaseUserID == "Ada Lovelace/1")
     }
 
+    @Test("A new user does not get the id of another one after a user was removed")
+    func removal() async throws {
+        let first = try await server.signUp(email: "ada@example.org", password: "analytical")
+        _ = try await server.signUp(email: "b@example.org", password: "difference")
+        firebase.remove(user: try #require(first.firebaseUserID))
+        let third = try await server.signInAnonymously()
+        let second = try await server.signIn(email: "b@example.org", password: "difference")
+        #expect(second.firebaseUserID == "user-2")
+        #expect(third.firebaseUserID == "user-3")
+    }
+
     @Test("Each refusal has its code, and the message has no password")
     func refusals() async throws {
         _ = try await server.signUp(email: "ada@example.org", password: "analytical")

@@ -33,6 +33,8 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
 
     private struct State {
         var users: [String: User] = [:]
+        /// The number of users so far, also of removed ones.
+        var signUps = 0
         var resets: [String] = []
         var failure: TransportError?
         var count = 0
@@ -138,7 +140,8 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
         if request.email != nil || request.password != nil {
             try Self.setPassword(of: &user, request, state)
         }
-        let id = "user-\(state.users.count + 1)"
+        state.signUps += 1
+        let id = "user-\(state.signUps)"
         state.users[id] = user
         return tokens(id, user)
     }
