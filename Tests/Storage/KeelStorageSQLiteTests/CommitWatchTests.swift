@@ -111,6 +111,28 @@ struct CommitWatchTests {
         watch.end()
     }
 
+    @Test("a request that has seen a commit before the watch wakes the requests that have not")
+    func wakesOthers() {
+        let commits = Signal()
+        let sequence = Mutex<Int64>(4)
+        let watch = CommitWatch(
+            file: nil,
+            interval: .seconds(3_600),
+            clock: TestClock(),
+            raising: commits
+        ) {
+            sequence.withLock { $0 }
+        }
+        #expect(!watch.begin(after: 4))
+        sequence.withLock { $0 = 5 }
+        #expect(!watch.begin(after: 5))
+        #expect(commits.generation == 1)
+        // One that comes later has seen it.
+        #expect(!watch.begin(after: 5))
+        #expect(commits.generation == 1)
+        for _ in 0..<3 { watch.end() }
+    }
+
     @Test("a wait continues after the log file is replaced")
     func replaced() async throws {
         let adapter = try folder.adapter { $0.pollInterval = .milliseconds(2) }

@@ -56,13 +56,16 @@ final class ChangeWatch: Sendable {
     ///
     /// - Returns: Whether there are later changes already. Call ``end()`` in any case.
     func begin(after sequence: Int64) -> Bool {
-        let (isBehind, starts) = state.withLock { state in
-            state.waiterCount += 1
+        let (isBehind, isAhead, starts) = state.withLock { state in
             let isBehind = state.sequence > sequence
+            // The thread now takes the sequence for known, but requests that wait already have not seen it.
+            let isAhead = sequence > state.sequence && state.waiterCount > 0
+            state.waiterCount += 1
             state.sequence = max(state.sequence, sequence)
             defer { state.hasThread = state.hasThread || !state.isClosed }
-            return (isBehind, !state.hasThread && !state.isClosed)
+            return (isBehind, isAhead, !state.hasThread && !state.isClosed)
         }
+        if isAhead { signal.raise() }
         if starts { start() }
         // Ends a pause that grew while no request waited.
         pipe.wake()

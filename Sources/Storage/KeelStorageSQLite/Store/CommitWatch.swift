@@ -66,15 +66,19 @@ final class CommitWatch: Sendable {
     ///
     /// - Returns: Whether the store has already advanced. In either case, ``end()`` must follow.
     func begin(after sequence: Int64) -> Bool {
-        state.withLock { state in
+        let isAhead = state.withLock { state -> Bool in
+            // The task now takes the sequence for known, but requests that wait already have not seen it.
+            let isAhead = sequence > state.sequence && state.waiterCount > 0
             state.sequence = max(state.sequence, sequence)
             state.waiterCount += 1
-            guard state.task == nil, !state.isClosed else { return }
+            guard state.task == nil, !state.isClosed else { return isAhead }
             open(&state)
             let written = writes.generation
             // Without the context of this request, because the task serves all requests.
             state.task = StorageContext.withoutContext { Task { await self.run(written) } }
+            return isAhead
         }
+        if isAhead { commits.raise() }
         return (try? readSequence()) != sequence
     }
 
