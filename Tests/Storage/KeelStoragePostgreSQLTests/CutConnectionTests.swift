@@ -1,4 +1,5 @@
 #if PostgreSQL
+import Dispatch
 import Foundation
 import KeelCore
 import KeelStorage
@@ -103,6 +104,45 @@ struct CutConnectionTests {
         let total = try await StorageClient(observer).getDocument("counters/all")["n"]
         #expect(total == .integer(Int64(acknowledged.count + 1)))
         await adapter.close()
+        await observer.close()
+    }
+
+    @Test("A commit has an unknown effect if the server that answers afterwards lacks the store")
+    func losesTheStore() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let relay = try CuttingRelay(to: server.port)
+        defer { relay.stop() }
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        let (former, present) = (UUID().uuidString, UUID().uuidString)
+        configuration.store = former
+        let adapter = try await adapter([relay.port], configuration)
+        for name in ["first", "second"] { _ = try await commit(batch(name), to: adapter).get() }
+        relay.arm(nil)
+        _ = try await commit(batch("counted"), to: adapter).get()
+        relay.arm(
+            .init(step: relay.steps - 1, part: .nothing) {
+                // The server has answered, so the row is free. From now on it is one without the store.
+                let renamed = DispatchSemaphore(value: 0)
+                Task {
+                    _ = try? await server.run(
+                        """
+                        UPDATE keel.stores SET name = '\(present)'::bytea
+                        WHERE name = '\(former)'::bytea
+                        """
+                    )
+                    renamed.signal()
+                }
+                renamed.wait()
+            }
+        )
+        let result = await commit(batch("lost"), to: adapter)
+        let error = #expect(throws: StorageError.self) { try result.get() }
+        #expect(error?.effect == .unknown)
+        await adapter.close()
+        configuration.store = present
+        let observer = try await self.adapter([server.port], configuration)
+        let lost = try await StorageClient(observer).getDocument("notes/lost")["id"]
+        #expect(lost == .string("lost"))
         await observer.close()
     }
 

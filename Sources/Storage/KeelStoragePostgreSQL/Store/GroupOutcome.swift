@@ -44,22 +44,31 @@ struct GroupOutcome {
         let deadline = ContinuousClock.now + connection.answerLimit
         var last: any Error = failure
         while ContinuousClock.now < deadline {
+            let isCommitted: Bool
             do {
-                if try isCommitted() { return connection.isUnconfirmed }
-                throw StorageError(mapping: failure)
+                isCommitted = try self.isCommitted()
             } catch let error as StorageError {
-                throw error
+                // The server does not have the store, and so does not know what another one has.
+                throw Self.unknown(because: error)
             } catch {
                 last = error
                 if connection.isOpen { try? connection.end("ROLLBACK") }
-                try connection.pause(.milliseconds(50))
+                // If this failed with a lost connection, the group would run again, and might take effect twice.
+                try? connection.pause(.milliseconds(50))
+                continue
             }
+            guard isCommitted else { throw StorageError(mapping: failure) }
+            return connection.isUnconfirmed
         }
-        throw StorageError(
+        throw Self.unknown(because: last)
+    }
+
+    private static func unknown(because cause: any Error) -> StorageError {
+        StorageError(
             .unavailable,
             "the connection was lost during a commit, which may have taken effect",
             effect: .unknown,
-            cause: last
+            cause: cause
         )
     }
 
