@@ -2,6 +2,7 @@
 import Foundation
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 import Testing
 
 @testable import KeelStoragePostgreSQL
@@ -179,6 +180,31 @@ struct StatisticsTests {
         let without = await adapter.metricsText().split(separator: "\n")
         #expect(without.last == #"keel_postgresql_up{store="storage"} 0.0"#)
         #expect(without.count == 3)
+        await adapter.close()
+    }
+
+    @Test("The text says within five seconds that a server is silent")
+    func silence() async throws {
+        let server = try await PostgreSQLServer()
+        defer { server.stop() }
+        let clock = TestClock()
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.clock = clock
+        let adapter = try await PostgreSQLStorageAdapter(
+            at: .url(server.url()),
+            configuration: configuration
+        )
+        // The connection that statistics use next.
+        let pid = try await adapter.pool.reading(isQuick: true) {
+            try $0.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0) ?? 0
+        }
+        try await server.run("COPY (SELECT 1) TO PROGRAM 'kill -STOP \(pid)'")
+        let text = Task { await adapter.metricsText() }
+        await clock.waitForSleepers()
+        await clock.advance(by: .seconds(5))
+        let lines = await text.value.split(separator: "\n")
+        try await server.run("COPY (SELECT 1) TO PROGRAM 'kill -CONT \(pid)'")
+        #expect(lines.last == #"keel_postgresql_up{store="storage"} 0.0"#)
         await adapter.close()
     }
 

@@ -7,7 +7,7 @@ extension PostgreSQLStorageAdapter {
     ///
     /// | Metric | Kind |
     /// |---|---|
-    /// | `keel_postgresql_up` | Gauge: 1, or 0 while the server cannot be asked |
+    /// | `keel_postgresql_up` | Gauge: 1, or 0 while the server does not answer within five seconds |
     /// | `keel_postgresql_groups`, `…_failed_groups`, `…_writes` | Counters |
     /// | `keel_postgresql_tail_wait_seconds` | Counter of seconds; divide its rate by that of the groups |
     /// | `keel_postgresql_longest_tail_wait_seconds` | Gauge |
@@ -32,7 +32,7 @@ extension PostgreSQLStorageAdapter {
     ) async {
         var report = StatisticsReport(store: label, factory ?? MetricsSystem.factory)
         while !Task.isCancelled {
-            report.record(try? await statistics())
+            report.record(await reportedStatistics())
             do { try await configuration.clock.sleep(for: interval) } catch { return }
         }
     }

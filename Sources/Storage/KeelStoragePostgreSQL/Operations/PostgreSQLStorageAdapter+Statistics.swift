@@ -94,6 +94,16 @@ extension PostgreSQLStorageAdapter {
             throw error.during("statistics")
         }
     }
+
+    /// Returns the statistics for a report; nil if the server does not answer within five seconds.
+    ///
+    /// Prometheus waits ten seconds for a page. One that came later would not say that the server is silent.
+    func reportedStatistics() async -> Statistics? {
+        let context = StorageContext().limited(to: .seconds(5), on: configuration.clock)
+        return try? await context.run { () async throws(StorageError) -> Statistics in
+            try await self.statistics()
+        }
+    }
 }
 
 extension PostgreSQLStorageAdapter.Statistics {

@@ -1,10 +1,11 @@
 #if PostgreSQL
+internal import KeelCore
 internal import KeelStorageAdapting
 
 extension PostgreSQLStorageAdapter {
     /// Returns ``statistics()`` in Prometheus's text format, for an endpoint that is scraped.
     ///
-    /// `keel_postgresql_up` is 0, without other figures, while the server cannot be asked.
+    /// `keel_postgresql_up` is 0, without other figures, while the server does not answer within five seconds.
     ///
     /// - Parameter label: The name of the store, the label `store` of each metric.
     /// - Returns: The text.
@@ -21,8 +22,11 @@ extension PostgreSQLStorageAdapter {
     ) async -> String {
         var names: [String] = []
         var texts: [String: String] = [:]
-        for (label, adapter) in stores {
-            let statistics = try? await adapter.statistics()
+        // Side by side, because all stores may be at one server, which is silent.
+        let reports = await stores.concurrentMap(limit: stores.count) { store in
+            (label: store.label, statistics: await store.adapter.reportedStatistics())
+        }
+        for (label, statistics) in reports {
             for figure in [StatisticsFigure.isUp(statistics != nil)] + (statistics?.figures ?? []) {
                 let name = "keel_postgresql_\(figure.name)"
                 if texts[name] == nil {
