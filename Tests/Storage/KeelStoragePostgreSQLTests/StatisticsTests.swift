@@ -118,6 +118,24 @@ struct StatisticsTests {
         while try await adapter.statistics().standbys.first?.lagBytes == 0 {}
         let behind = try #require(try await adapter.statistics().standbys.first?.lagBytes)
         #expect(behind > 1_000)
+        // A role without the right to see it gets no lag, instead of none at all.
+        try await primary.run("CREATE ROLE modest LOGIN")
+        let settings = try ConnectionSettings(
+            .url(primary.url("modest")),
+            allowsUnverifiedServers: false
+        )
+        let modest = try ConnectionThread("test", settings, answerLimit: .seconds(30))
+        let hidden = try await modest.run { connection in
+            try connection.run(DatabaseStatement(ServerActivity.standbys))
+                .map(PostgreSQLStorageAdapter.Statistics.Standby.init)
+        }
+        let unknown = PostgreSQLStorageAdapter.Statistics.Standby(
+            name: "walreceiver",
+            state: "",
+            isSynchronous: false
+        )
+        #expect(hidden == [unknown])
+        await modest.close()
         await adapter.close()
     }
 

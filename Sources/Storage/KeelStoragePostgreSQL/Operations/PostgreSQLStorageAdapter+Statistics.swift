@@ -202,12 +202,13 @@ enum ServerActivity {
 
     /// The standbys: name, state, whether it is synchronous, and the lag in microseconds and in bytes.
     ///
-    /// A standby that has replayed everything reports no lag after a while.
+    /// The lags are `NULL` where the role may not see them, and until the standby has reported. A standby that has
+    /// replayed everything reports no lag after a while.
     static let standbys = """
         SELECT application_name::text, coalesce(state, '')::text, coalesce(sync_state IN ('sync', 'quorum'), false),
             CASE WHEN bytes = 0 THEN 0 ELSE (extract(epoch FROM replay_lag) * 1000000)::bigint END, bytes
         FROM (
-            SELECT *, CASE WHEN pg_is_in_recovery() THEN NULL
+            SELECT *, CASE WHEN pg_is_in_recovery() OR replay_lsn IS NULL THEN NULL
                 ELSE greatest(0, pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::bigint END AS bytes
             FROM pg_stat_replication
         ) s
