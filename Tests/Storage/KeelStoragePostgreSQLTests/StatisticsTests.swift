@@ -139,6 +139,28 @@ struct StatisticsTests {
         await adapter.close()
     }
 
+    @Test("Of standbys with one name, the one that is farthest behind has the figures of the name")
+    func sharesNames() {
+        var statistics = PostgreSQLStorageAdapter.Statistics()
+        for (name, lag) in [("walreceiver", 5), ("walreceiver", 2), ("other", 1)] {
+            statistics.standbys.append(
+                .init(
+                    name: name,
+                    state: "streaming",
+                    isSynchronous: false,
+                    lag: .seconds(lag),
+                    lagBytes: Int64(lag) * 1_000
+                )
+            )
+        }
+        func values(_ name: String) -> [String] {
+            statistics.figures.filter { $0.name == name }
+                .map { "\($0.standbys.map(\.1)) \($0.value)" }
+        }
+        #expect(values("standby_lag_seconds") == [#"["other"] 1.0"#, #"["walreceiver"] 5.0"#])
+        #expect(values("standby_lag_bytes") == [#"["other"] 1000.0"#, #"["walreceiver"] 5000.0"#])
+    }
+
     @Test("The oldest snapshot may be that of a standby’s query, which the examination names")
     func snapshots() async throws {
         let primary = try await PostgreSQLServer()

@@ -121,20 +121,33 @@ extension PostgreSQLStorageAdapter.Statistics {
             let help = "The age of the oldest change that listeners have not received."
             figures.append(gauge("feed_lag_seconds", help, seconds(feedLag)))
         }
-        for standby in standbys {
-            guard let lag = standby.lag else { continue }
-            var figure = gauge("standby_lag_seconds", "How far a standby is behind.", seconds(lag))
-            figure.standbys = [("standby", standby.name)]
-            figures.append(figure)
+        figures += standbyFigures("lag_seconds", "How far a standby is behind.") {
+            $0.lag.map { seconds($0) }
         }
-        for standby in standbys {
-            guard let bytes = standby.lagBytes else { continue }
-            let help = "The log that a standby has not replayed."
-            var figure = gauge("standby_lag_bytes", help, Double(bytes))
-            figure.standbys = [("standby", standby.name)]
-            figures.append(figure)
+        figures += standbyFigures("lag_bytes", "The log that a standby has not replayed.") {
+            $0.lagBytes.map { Double($0) }
         }
         return figures
+    }
+
+    /// Returns a figure for each name of a standby.
+    ///
+    /// By default, all standbys have the same name. Their figure is then that of the one that is farthest behind.
+    private func standbyFigures(
+        _ name: String,
+        _ help: String,
+        _ value: (Standby) -> Double?
+    ) -> [StatisticsFigure] {
+        let known = standbys.compactMap { standby in value(standby).map { (standby.name, $0) } }
+        let values = Dictionary(known, uniquingKeysWith: { max($0, $1) })
+        return values.sorted { $0.key < $1.key }.map { standby, value in
+            StatisticsFigure(
+                name: "standby_\(name)",
+                help: help,
+                value: value,
+                standbys: [("standby", standby)]
+            )
+        }
     }
 }
 #endif
