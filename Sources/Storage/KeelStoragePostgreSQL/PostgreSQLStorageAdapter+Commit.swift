@@ -102,8 +102,8 @@ extension PostgreSQLStorageAdapter {
         defer { line.leave() }
         return try await pool.writer.run { [store] connection in
             let beginning = try CommitGroup.beginning(on: connection)
-            let rows = try connection.run(beginning + [store.tailStatement(isLocking: true)])
             do {
+                let rows = try connection.run(beginning + [store.tailStatement(isLocking: true)])
                 let tail = try connection.tail(rows[beginning.count])
                 try tail.checkFormat()
                 let snapshot = TableSnapshot(connection, store, remembers: false)

@@ -250,18 +250,18 @@ extension DatabaseConnection {
         _ snapshot: TableSnapshot,
         _ read: (TableSnapshot, StoreTail) throws -> Value
     ) throws -> Value {
-        let tail = try begin(reading: store)
-        return try endTransaction { try read(snapshot, tail) }
+        try endTransaction { try read(snapshot, begin(reading: store)) }
     }
 
-    /// Runs the rest of a read in the transaction that has begun, and ends it.
+    /// Runs a read that begins a transaction, and ends the transaction.
     func endTransaction<Value>(after read: () throws -> Value) throws -> Value {
         do {
             let value = try read()
             try end("COMMIT")
             return value
         } catch {
-            // A failed read has nothing to lose, but the transaction must not stay open.
+            // A failed read has nothing to lose, but the transaction must not stay open: the next read would fail with
+            // it, or see its state.
             if isOpen { try? end("ROLLBACK") }
             throw error
         }

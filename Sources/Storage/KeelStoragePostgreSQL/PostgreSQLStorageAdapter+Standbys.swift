@@ -47,8 +47,8 @@ extension PostgreSQLStorageAdapter {
             guard tail != nil else { return nil }
             return try snapshot.answer(request, past: nil) { IndexSet(generation: -1, all: []) }
         }
-        let rows = try connection.begin(with: statement)
         return try connection.endTransaction { () throws -> ReadResult? in
+            let rows = try connection.begin(with: statement)
             let reached = try reachedTail(rows, since: sighting, onStandby: connection)
             guard let tail = reached else { return nil }
             // The primary completes them first.
