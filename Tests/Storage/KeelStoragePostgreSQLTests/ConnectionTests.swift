@@ -43,6 +43,10 @@ struct ConnectionTests {
             unverified: true
         )
         #expect(waived.hosts[0]["sslmode"] == "require")
+        // A service may be on any host, whatever else the URL names.
+        for url in ["postgres:///notes?service=main", "service=main host=localhost"] {
+            #expect(try settings(url).hosts[0]["sslmode"] == "verify-full")
+        }
     }
 
     @Test("No description contains the password")

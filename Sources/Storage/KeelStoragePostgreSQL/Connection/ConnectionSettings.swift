@@ -108,6 +108,8 @@ struct ConnectionSettings: Sendable {
 
     /// Returns whether a host is this machine: a Unix socket or a loopback address.
     static func isLocal(_ parameters: Parameters) -> Bool {
+        // The service file of libpq may name any host, and libpq reads it only when it connects.
+        guard parameters["service"] == nil else { return false }
         guard let name = parameters["hostaddr"] ?? parameters["host"], !name.isEmpty else {
             return true
         }
