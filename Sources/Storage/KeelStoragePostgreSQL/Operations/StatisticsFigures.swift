@@ -118,7 +118,7 @@ extension PostgreSQLStorageAdapter.Statistics {
             ),
         ]
         if let feedLag {
-            let help = "The age of the oldest change that listeners have not received."
+            let help = "The age of the oldest change that listeners have not been told of."
             figures.append(gauge("feed_lag_seconds", help, seconds(feedLag)))
         }
         figures += standbyFigures("lag_seconds", "How far a standby is behind.") {
