@@ -217,7 +217,9 @@ extension DatabaseConnection {
     ///   again on another one.
     func check(_ tail: StoreTail) throws(DatabaseFailure) {
         guard catalog != nil else { return }
-        let known = tables ?? settings.lineage.tables(orFirst: tail.tables)
+        // The catalog of a connection to a standby is its own, and is still empty when its first tail comes.
+        let first = timeline == nil ? tail.tables : settings.lineage.tables(orFirst: tail.tables)
+        let known = tables ?? first
         tables = known
         guard known != tail.tables else { return }
         close()

@@ -158,6 +158,28 @@ struct StandbyReadTests {
         }
     }
 
+    @Test("A standby goes on with tables that were created anew, as for a restored dump")
+    func recreation() async throws {
+        try await withServers { primary, standby, adapter in
+            #expect(try await read(adapter, allowing: .seconds(10)) == 1)
+            try await primary.run(
+                """
+                DO $$ BEGIN
+                    CREATE TABLE keel.copy (LIKE keel.stores INCLUDING ALL);
+                    INSERT INTO keel.copy OVERRIDING SYSTEM VALUE SELECT * FROM keel.stores;
+                    DROP TABLE keel.stores;
+                    ALTER TABLE keel.copy RENAME TO stores;
+                END $$
+                """
+            )
+            try await FailoverTests().catchUp(standby, with: primary)
+            for number in 2...3 {
+                #expect(try await read(adapter, allowing: .seconds(10)) == 1)
+                #expect(counts(of: adapter) == [number, 0])
+            }
+        }
+    }
+
     @Test("The primary answers while no standby is reachable, and they are not tried for a while")
     func standbyEnds() async throws {
         try await withServers { _, standby, adapter in
