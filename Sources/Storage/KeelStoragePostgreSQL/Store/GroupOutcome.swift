@@ -38,8 +38,8 @@ struct GroupOutcome {
     /// Waits until the group is known to be committed, and confirmed like any commit.
     ///
     /// - Returns: Whether the server has warned that a standby has not confirmed it.
-    /// - Throws: The failure, if the group never takes effect; otherwise, where no server answers in time, an error
-    ///   with an unknown effect.
+    /// - Throws: The failure, if the group never takes effect; otherwise, where no server with the store answers in
+    ///   time, an error with an unknown effect.
     func find(after failure: DatabaseFailure) throws -> Bool {
         let deadline = ContinuousClock.now + connection.answerLimit
         var last: any Error = failure
