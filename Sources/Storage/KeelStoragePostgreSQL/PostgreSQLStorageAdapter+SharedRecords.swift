@@ -71,6 +71,7 @@ extension PostgreSQLStorageAdapter: SharedRecords {
                 RETURNING 1
                 """
             }
+        let isSent = Mutex(false)
         return try await onRecords { [store] connection in
             let sealed = try store.sealing.seal(content, as: Self.context(of: key))
             let statement = DatabaseStatement(sql) {
@@ -80,16 +81,17 @@ extension PostgreSQLStorageAdapter: SharedRecords {
                 $0.add(duration.microseconds)
                 if let version { $0.add(version) }
             }
-            let wasOpen = connection.isOpen
-            do {
-                return try connection.run(statement).first != nil
-            } catch let failure as DatabaseFailure where failure.isConnectionLost && wasOpen {
-                // The statement may have taken effect before its answer was lost; the record then has the content.
-                if try connection.run(statement).first != nil { return true }
-                let found = try Self.record(key, of: store, on: connection)
-                guard let found, found.content == content else { return false }
-                return version.map { found.version == $0 + 1 } ?? true
+            // This runs again if the connection was lost.
+            let isRepeated = isSent.withLock { isSent -> Bool in
+                defer { isSent = true }
+                return isSent
             }
+            if try connection.run(statement).first != nil { return true }
+            guard isRepeated else { return false }
+            // The statement may have taken effect before its answer was lost; the record then has the content.
+            let found = try Self.record(key, of: store, on: connection)
+            guard let found, found.content == content else { return false }
+            return version.map { found.version == $0 + 1 } ?? true
         }
     }
 

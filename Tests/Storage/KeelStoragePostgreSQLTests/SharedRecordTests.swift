@@ -88,6 +88,32 @@ struct SharedRecordTests {
         await adapter.close()
     }
 
+    @Test("A record whose answer is lost is not refused if the next connection is lost too")
+    func fails() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let relay = try CuttingRelay(to: server.port)
+        defer { relay.stop() }
+        var configuration = PostgreSQLStorageAdapter.Configuration()
+        configuration.store = UUID().uuidString
+        configuration.readerCount = 1
+        let adapter = try await PostgreSQLStorageAdapter(
+            at: .url("postgres://keel@127.0.0.1:\(relay.port)/postgres"),
+            configuration: configuration
+        )
+        func add(_ key: String) async throws -> Bool {
+            try await adapter.replaceSharedRecord(key, at: nil, with: [1], keptFor: .seconds(60))
+        }
+        // The connection that reads and writes records is open, and the limits have been checked.
+        #expect(try await add("b"))
+        // The second step is the answer of the server, and the next one the beginning of another connection.
+        relay.arm(.init(step: 1, part: .nothing) { relay.arm(.init(step: 0, part: .nothing)) })
+        let error = await #expect(throws: StorageError.self) { try await add("a") }
+        #expect(error?.code == .unavailable)
+        #expect(!relay.isArmed)
+        #expect(try await adapter.sharedRecord("a")?.content == [1])
+        await adapter.close()
+    }
+
     @Test("A store with a key seals its records")
     func seals() async throws {
         let server = try await PostgreSQLServer.shared.value
