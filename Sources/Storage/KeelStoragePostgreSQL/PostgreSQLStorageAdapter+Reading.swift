@@ -183,7 +183,7 @@ extension ConnectionPool {
         do throws(StorageError) {
             let result = try await read(request, in: store)
             guard case .documents(let documents) = result.payload, documents.count == paths.count
-            else { throw StorageError(.unknown, "the answer lacks documents") }
+            else { throw StorageError(.unknown, "the result lacks documents") }
             return zip(paths, documents).map { path, document in
                 let unreadable = result.unreadable.first { $0.path == path }
                 return .success(

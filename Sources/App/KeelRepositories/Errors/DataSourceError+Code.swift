@@ -98,7 +98,7 @@ extension DataSourceError.Code {
     public static let unreadable = Self(
         name: "unreadable",
         summary: "The source's response cannot be read.",
-        advice: "Compare the DTO with the API or the stored form; the cause names the place."
+        advice: "Compare the DTO with the API or the stored form; the cause names the location."
     )
 
     /// The decoded value does not fit the domain.

@@ -17,7 +17,7 @@ extension RepositoryError.Code {
     public static let unreachable = Self(
         name: "unreachable",
         isTransient: true,
-        summary: "The data could not be loaded: the source cannot be reached.",
+        summary: "The data could not be loaded because the source is unreachable.",
         advice: "Check the network connection, then try again."
     )
 
@@ -74,7 +74,7 @@ extension RepositoryError.Code {
     /// The source does not accept the contents.
     public static let invalid = Self(
         name: "invalid",
-        summary: "The contents are not accepted.",
+        summary: "The service or the store rejected the contents.",
         advice: "Correct the contents as the cause says."
     )
 
@@ -89,14 +89,14 @@ extension RepositoryError.Code {
     public static let unexpectedResponse = Self(
         name: "unexpectedResponse",
         summary: "The response could not be understood.",
-        advice: "Update the app; the cause names the place."
+        advice: "Update the app; the cause names the location of the problem."
     )
 
     /// The store on this device failed.
     public static let storageFailed = Self(
         name: "storageFailed",
         summary: "The data on this device cannot be used.",
-        advice: "See the cause, and the advice of the error in it."
+        advice: "Follow the advice of the cause."
     )
 
     /// The device is out of storage.

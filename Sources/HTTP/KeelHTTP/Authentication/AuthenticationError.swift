@@ -103,7 +103,7 @@ extension AuthenticationError.Code {
     public static let userUnknown = Self(
         name: "userUnknown",
         summary: "The call has an owner, but the token source does not name its user.",
-        advice: "Return the user's name from the source's identity, or make the call without owner."
+        advice: "Return the user's name from the source's identity, or call without an owner."
     )
 
     /// The request that renews the token asked for that token.
@@ -131,7 +131,7 @@ extension AuthenticationError.Code {
     /// There is an account with this name already.
     public static let accountExists = Self(
         name: "accountExists",
-        summary: "An account with this name exists already.",
+        summary: "An account with this name already exists.",
         advice: "Sign in instead, or let the user choose another name."
     )
 
@@ -160,15 +160,15 @@ extension AuthenticationError.Code {
     public static let tooManyAttempts = Self(
         name: "tooManyAttempts",
         isTransient: true,
-        summary: "There were too many attempts to sign in.",
-        advice: "Try again in some minutes."
+        summary: "There were too many sign-in attempts.",
+        advice: "Wait a few minutes, then try again."
     )
 
     /// The identity server could not be asked, or did not answer as expected.
     public static let signInFailed = Self(
         name: "signInFailed",
         isTransient: true,
-        summary: "The identity server could not be asked to sign in.",
+        summary: "The sign-in request to the identity server failed.",
         advice: "Try again later; the cause says why the identity server did not answer."
     )
 

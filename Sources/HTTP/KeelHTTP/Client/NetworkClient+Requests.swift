@@ -11,8 +11,8 @@ extension NetworkClient {
     ///
     /// - Parameters:
     ///   - endpoint: The operation.
-    ///   - timeout: The total time for this call; nil uses the endpoint's or the client's.
-    ///   - options: Options of this call for the layers; they override those of the endpoint and the client.
+    ///   - timeout: The total timeout of this call; nil uses that of the endpoint or the client.
+    ///   - options: The options for the layers, which override those of the endpoint and the client.
     /// - Returns: The decoded body.
     /// - Throws: ``NetworkError``.
     public func request<E: Endpoint>(
@@ -35,7 +35,7 @@ extension NetworkClient {
         try await value(of: RequestPlan(endpoint, timeout, options), as: type)
     }
 
-    /// Calls an endpoint and returns its complete response, whatever the status.
+    /// Calls an endpoint and returns its complete response for any status.
     ///
     /// ``NetworkResponse/value(as:coding:errorBodies:)`` evaluates the response as ``request(_:timeout:options:)``
     /// would. A request that cannot be built fails with ``TransportError/Code/invalidRequest``; its cause is the

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The part of a streamed exchange that the total time covers.
+/// The part of a streamed exchange that the total timeout covers.
 public enum StreamTimeoutScope: Sendable, Hashable {
     /// From the start of the call to the response head; the body may take any time.
     case head
@@ -11,9 +11,9 @@ public enum StreamTimeoutScope: Sendable, Hashable {
 extension NetworkClient {
     /// Calls an endpoint and returns its body as a stream.
     ///
-    /// ``Configuration/responseLimit`` does not apply to the body. ``Configuration/idleTimeout`` limits the wait for
-    /// its next bytes, and `scope` selects the part of the exchange that the total time covers. Dropping the body
-    /// unread cancels the exchange.
+    /// ``Configuration/responseLimit`` does not apply to the body. ``Configuration/idleTimeout`` limits each wait for
+    /// more bytes, and `scope` selects the part of the exchange that the total timeout covers. Dropping the body unread
+    /// cancels the exchange.
     ///
     /// - Throws: ``NetworkError``, including for a status outside 200 to 299. The body itself fails with
     ///   ``TransportError``.
@@ -29,10 +29,9 @@ extension NetworkClient {
 
     /// Calls an endpoint and reads its response as server-sent events.
     ///
-    /// If the server sends nothing for ``Configuration/idleTimeout``, the sequence ends with an error because the
-    /// connection may be dead. If the sequence ends without an error, the server has closed the stream;
-    /// ``eventStream(_:policy:)`` reconnects on its own. A line or an event beyond `limits` ends the sequence with an
-    /// error.
+    /// The sequence throws an error if the server sends nothing for ``Configuration/idleTimeout``, because the
+    /// connection may be dead, and for a line or an event beyond `limits`. It ends without an error when the server
+    /// closes the stream. To reconnect automatically, use ``eventStream(_:policy:)``.
     ///
     /// - Throws: ``NetworkError``; ``NetworkError/Code/invalidResponse`` if the response is not of type
     ///   `text/event-stream`.

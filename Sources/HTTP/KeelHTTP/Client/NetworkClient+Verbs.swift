@@ -2,9 +2,9 @@ import HTTPTypes
 
 /// Calls without an endpoint type, for small services and scripts.
 ///
-/// Each takes a total time for the call (nil uses the client's) and options for the layers, and throws
-/// ``NetworkError``. Each verb that sends a body also has a form without a result, which checks only the status. To
-/// call an absolute URL, use ``EndpointPath/url(_:)`` as the path.
+/// Each takes a total timeout (nil uses the client's) and options for the layers, and throws ``NetworkError``. Each
+/// verb that sends a body also has a form without a result, which checks only the status. To call an absolute URL, use
+/// ``EndpointPath/url(_:)`` as the path.
 extension NetworkClient {
     /// Sends a `GET` request and decodes the response.
     public func get<Response: Decodable & Sendable>(

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A client of a web service: it builds requests from endpoints, carries them out and decodes the responses.
+/// A client of a web service, which builds requests from endpoints, sends them and decodes the responses.
 ///
 /// ```swift
 /// var configuration = NetworkClient.Configuration(baseURL: address)
@@ -17,12 +17,11 @@ public import Foundation
 ///
 /// - ``request(_:timeout:options:)`` accepts any status from 200 to 299 and decodes the body; anything else is a
 ///   ``NetworkError``.
-/// - ``response(to:timeout:options:)`` returns the status and the body as they are, and fails only if the exchange did
-///   not take place.
+/// - ``response(to:timeout:options:)`` returns the response for any status, and fails only if the exchange failed.
 /// - ``stream(_:timeoutCovers:timeout:options:)`` returns the body as a stream.
 ///
 /// Requests are encoded and responses decoded off the caller's actor. A client is a value: copies share the transport,
-/// and the transport's creator shuts it down.
+/// which its creator shuts down.
 public struct NetworkClient: Sendable {
     /// The settings for all calls.
     public var configuration: Configuration { assembly.configuration }
@@ -30,10 +29,10 @@ public struct NetworkClient: Sendable {
     /// The transport that carries the requests.
     public var transport: any HTTPTransport { assembly.transport }
 
-    /// The validated base URL, or the error with which every call fails.
+    /// The validated base URL, or the error that every call throws.
     package var base: Result<BaseAddress, NetworkError> { assembly.base }
 
-    /// The codings of calls to endpoints without one of their own.
+    /// The coding of calls to endpoints without their own coding.
     var codings: BodyCodings { assembly.codings }
 
     private let assembly: Assembly
@@ -50,18 +49,18 @@ public struct NetworkClient: Sendable {
         assembly = Assembly(configuration, transport)
     }
 
-    /// Creates a client with the default limits.
+    /// Creates a client with default settings.
     public init(baseURL: URL, transport: any HTTPTransport) {
         self.init(Configuration(baseURL: baseURL), transport: transport)
     }
 
-    /// Sends a call that the app has built, through the middleware and without a total time limit.
+    /// Sends a call built by the app through the layers, without a total timeout.
     ///
-    /// The head must have a scheme, an authority and a path. The status and the body are returned as they are; dropping
-    /// the body unread cancels the exchange.
+    /// The head must have a scheme, an authority and a path. The reply is returned for any status; dropping the body
+    /// unread cancels the exchange.
     ///
-    /// The client's ``Configuration/options`` apply where the call has none of its own, and the client's
-    /// ``Configuration/pins`` always do. Header fields and the limits inside the exchange are the call's own.
+    /// Options that the call does not set come from the client's ``Configuration/options``, and the client's
+    /// ``Configuration/pins`` always apply. Default header fields and attempt limits do not.
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         var call = call
         call.options = options(for: call.options)

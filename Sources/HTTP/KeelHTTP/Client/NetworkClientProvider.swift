@@ -62,8 +62,8 @@ public struct NetworkClientProvider: Sendable {
 
     /// Returns the client of a service.
     ///
-    /// Every call of the client of an unknown service fails with ``TransportError/Code/invalidConfiguration``; the
-    /// message contains the name.
+    /// If the service is unknown, every call of the returned client fails with
+    /// ``TransportError/Code/invalidConfiguration`` and a message that contains the name.
     public func client(for service: Service) -> NetworkClient {
         if let client = clients[service] { return client }
         let error = TransportError(
@@ -92,8 +92,8 @@ public struct NetworkClientProvider: Sendable {
 
 /// A transport whose every call fails with the same error.
 ///
-/// Use it in an app, a preview or a test in which no request may leave the process, and in place of a transport that
-/// could not be created.
+/// Use it where no request may leave the process, such as in tests and previews, or in place of a transport that could
+/// not be created.
 public struct UnavailableHTTPTransport: HTTPTransport {
     private let error: TransportError
 

@@ -1,9 +1,9 @@
 public import HTTPTypes
 
-/// One operation of a service, as a value.
+/// An operation of a service.
 ///
-/// Conform an enumeration with a case per operation, and call it through ``ServiceClient``, naming the response type in
-/// the call:
+/// Conform an enumeration that has a case per operation, and call it through a ``ServiceClient`` with the response
+/// type:
 ///
 /// ```swift
 /// enum AuthEndpoint: ServiceEndpoint {
@@ -24,7 +24,7 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// An endpoint need not be `Sendable`: the client reads it on the caller's actor before it starts to work.
+/// An endpoint need not be `Sendable`: the client reads it on the caller's actor before it sends the request.
 public protocol ServiceEndpoint {
     /// The method; `GET` by default.
     var method: HTTPRequest.Method { get }
@@ -41,13 +41,13 @@ public protocol ServiceEndpoint {
     /// The body; none by default.
     var body: RequestBody? { get }
 
-    /// The total time for the call; nil, the default, uses the client's.
+    /// The total timeout of the call; nil, the default, uses the client's.
     var timeout: Duration? { get }
 
     /// The options of the call for the layers; none by default.
     var options: HTTPCallOptions { get }
 
-    /// The types that the bodies of error responses are decoded as, before those of the service and the client.
+    /// The types for decoding error responses, tried before those of the service and the client.
     var errorBodies: [ErrorBody] { get }
 
     /// The coding of values in the request and the response; nil, the default, uses the client's.
@@ -81,8 +81,8 @@ extension ServiceEndpoint {
 /// let restaurant = try await client.request(GetRestaurant(id: "42"))
 /// ```
 ///
-/// In a target whose default isolation is the main actor, declare the response type `nonisolated`: it is decoded off
-/// the main actor.
+/// If your module isolates declarations to the main actor by default, declare the response type `nonisolated`: it is
+/// decoded off the main actor.
 public protocol Endpoint: ServiceEndpoint {
     /// The type that the response body is decoded as; ``EmptyResponse`` if there is no body.
     associatedtype Response: Decodable & Sendable

@@ -8,8 +8,7 @@ public import Foundation
 
 /// The path of an endpoint below its client's base URL.
 ///
-/// Write it as a string literal. The literal's own text is structure; an interpolated value stays inside its segment,
-/// whatever characters it contains:
+/// Write it as a string literal. An interpolated value stays inside its segment, whatever characters it contains:
 ///
 /// ```swift
 /// var path: EndpointPath { "/restaurants/\(name)/menu" }    // name = "Fish & Chips / Bar?"
@@ -20,8 +19,7 @@ public import Foundation
 /// dots, because either would silently name another resource. It also fails if the literal contains a question mark or
 /// a number sign: a query belongs in the endpoint's `query`.
 ///
-/// A path can also be a URL outside of the base URL, see ``url(_:)``, and, with the library `KeelURITemplates`, a URI
-/// template.
+/// A path can also be an absolute URL (``url(_:)``) or, with the library `KeelURITemplates`, a URI template.
 public struct EndpointPath: Sendable, Hashable {
     enum Content: Sendable, Hashable {
         /// The encoded path without its leading slash, and the encoded query that comes with it.
@@ -67,9 +65,8 @@ public struct EndpointPath: Sendable, Hashable {
     /// ```
     ///
     /// The path and the query are sent as they are in the URL, without the fragment, and the endpoint's `query` is
-    /// appended. If the URL does not have the origin of the client's base URL, then the client's
-    /// ``NetworkClient/Configuration/defaultHeaders`` and the credentials of
-    /// `NetworkClient.Configuration.authorize(with:alsoAt:)` are not sent: they are meant for that origin alone. The
+    /// appended. The client's ``NetworkClient/Configuration/defaultHeaders`` and the credentials of
+    /// `NetworkClient.Configuration.authorize(with:alsoAt:)` are sent only to the origin of the client's base URL. The
     /// endpoint's own header fields are always sent, and ``NetworkClient/Configuration/pins`` apply to every address.
     ///
     /// A call fails with ``NetworkError/Code/invalidURL`` unless the URL is absolute, begins with `http` or `https` and

@@ -74,7 +74,7 @@ extension NetworkError.Code {
     public static let decoding = Self(
         name: "decoding",
         summary: "The response body could not be decoded.",
-        advice: "Compare the type with the API; the cause names the place and the expectation."
+        advice: "Compare the type with the API; the cause names the location and the expected type."
     )
 
     /// A time limit passed before the call was complete.

@@ -5,10 +5,10 @@ extension HTTPCache {
     public struct Configuration: Sendable {
         /// The users of a cache.
         public enum Audience: Hashable, Sendable {
-            /// One user, or several separated by ``Configuration/partition``, as in an app.
+            /// A private cache, as in an app: for one user, or several separated by ``Configuration/partition``.
             case privateCache
-            /// All users together, as in a proxy. Responses for one user are not stored (RFC 9111
-            /// section 3.5 and `private`), `s-maxage` counts, and users are not separated.
+            /// A shared cache for all users, as in a proxy. Responses for a single user are not stored (RFC 9111
+            /// section 3.5 and `private`), `s-maxage` applies, and users are not separated.
             case sharedCache
         }
 
@@ -18,18 +18,15 @@ extension HTTPCache {
         /// How users are separated; ignored by a shared cache.
         public var partition = HTTPCachePartition.byCredentials
 
-        /// How long after its freshness a response may be served while the origin is unreachable;
-        /// nil, the default, for never.
+        /// How long a stale response may be served while the origin is unreachable; nil, the default, for never.
         ///
-        /// With a value, a call may return old data as an ordinary result; the reply's
-        /// ``HTTPCacheResult/stale(_:)`` says so. A single call opts in with
-        /// ``HTTPCachePolicy/staleWhenOffline``. RFC 9111 section 4.2.4 allows this to a
-        /// disconnected cache. `must-revalidate` and `no-cache` are always obeyed, and
-        /// `stale-if-error` from an origin is always used.
+        /// If set, a call may return old data as an ordinary result, marked ``HTTPCacheResult/stale(_:)``. To opt in
+        /// for a single call, use ``HTTPCachePolicy/staleWhenOffline``. RFC 9111 section 4.2.4 permits this for a
+        /// disconnected cache. `must-revalidate`, `no-cache` and an origin's `stale-if-error` are always obeyed.
         public var offlineStaleness: Duration?
 
-        /// How long after its freshness a response may be served while the origin is unreachable or
-        /// answers 500, 502, 503 or 504; nil, the default, for never.
+        /// How long a stale response may be served while the origin is unreachable or answers 500, 502, 503 or 504;
+        /// nil, the default, for never.
         ///
         /// Acts as the `stale-if-error` (RFC 5861 section 4) of responses without it. A directive
         /// of the request or the response takes precedence, and `must-revalidate` and `no-cache`
@@ -38,9 +35,9 @@ extension HTTPCache {
 
         /// Whether a shared cache serves stored responses with their cookies.
         ///
-        /// RFC 9111 section 7.3 leaves it to origins to keep such responses out of shared caches.
-        /// Not all do, and one user's session cookie must not go to another, so by default the
-        /// field is removed. A private cache always keeps it.
+        /// By default, a shared cache removes the cookies, so that one user's session cookie is never sent to another:
+        /// RFC 9111 section 7.3 relies on origins to keep such responses out of shared caches, and not all do. A
+        /// private cache always keeps the cookies.
         public var servesStoredCookies = false
 
         /// The fraction of the time since a response's last modification for which it is fresh, if

@@ -8,25 +8,23 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A store of HTTP responses, with the rules for reusing them (RFC 9111).
+/// An HTTP cache (RFC 9111).
 ///
 /// ```swift
 /// let cache = HTTPCache(tier: InMemoryCacheTier())
 /// configuration.cacheResponses(in: cache)
 /// ```
 ///
-/// A private cache unless ``Configuration/audience`` says otherwise. Responses are reused as their
-/// origin allows, validated when stale, and invalidated by calls that change their address.
-/// `HTTPReply.cacheResult` is the source of a reply, and ``HTTPCachePolicy`` controls a single
-/// call.
+/// The cache is private unless ``Configuration/audience`` is shared. It reuses responses as their origin allows,
+/// validates stale ones, and invalidates those whose address is changed by a call. `HTTPReply.cacheResult` is the
+/// source of a reply, and ``HTTPCachePolicy`` controls a single call.
 ///
-/// A tier that fails, forgets or is damaged causes misses, counted in ``statistics``, but never
-/// fails a call. The exception is damage in the middle of a file, found after the stream's reader
-/// received its beginning: it ends the body with `truncatedBody`.
+/// A tier that fails, loses entries or is damaged causes misses, counted in ``statistics``, but does not fail calls.
+/// The exception is damage in the middle of a file that is detected after the reader has received its beginning: the
+/// body then ends with `truncatedBody`.
 ///
-/// Background revalidations (`stale-while-revalidate`) run in tasks that the cache owns. They end
-/// with the origin's answer, and are canceled when the cache is deallocated or by
-/// ``cancelRevalidations()``.
+/// Background revalidations (`stale-while-revalidate`) run in tasks of the cache. They end with the origin's response,
+/// and are canceled by ``cancelRevalidations()`` and when the cache is deallocated.
 public final class HTTPCache: Sendable {
     /// The configuration of the cache.
     public let configuration: Configuration
@@ -39,8 +37,8 @@ public final class HTTPCache: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The configuration.
-    ///   - tier: The tier for the responses, used by nothing else.
-    ///   - clock: The clock by which responses age.
+    ///   - tier: The tier for the responses, for the exclusive use of this cache.
+    ///   - clock: The clock for the age of responses.
     public init(
         _ configuration: Configuration = Configuration(),
         tier: any CacheTier,
@@ -73,7 +71,7 @@ public final class HTTPCache: Sendable {
 
     /// Removes all responses of all users, including those being stored.
     ///
-    /// - Throws: `CacheError` of the tier. Even then this cache no longer uses the stored responses.
+    /// - Throws: `CacheError` of the tier. Even then, this cache no longer uses the stored responses.
     public func removeAll() async throws(CacheError) {
         try await store.removeAll()
     }

@@ -63,7 +63,7 @@ extension FirestoreExchange {
     /// Performs a read request with the time limit.
     private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         guard !context.isOver else {
-            throw StorageError(.timeout, "the time of the request is over")
+            throw StorageError(.timeout, "the request took longer than its time limit")
         }
         // A timer would cost more than reading a few documents.
         if case .documents(let paths) = request.operation, paths.count < 10 {
@@ -146,7 +146,7 @@ extension FirestoreExchange {
     func mostBytes() throws(StorageError) -> Int? {
         guard let number = try decoding.addition(to: body)?.wholeNumber("bytes") else { return nil }
         guard number > 0 else {
-            throw StorageError(.invalidArgument, "“bytes” is \(number) and should be positive")
+            throw StorageError(.invalidArgument, "“bytes” must be positive, not \(number)")
         }
         return Int(clamping: number)
     }

@@ -33,7 +33,7 @@ struct GRPCFrames {
         guard rest.count >= Self.prefix else { return nil }
         guard rest[taken] == 0 else {
             throw ServingFailure(
-                StorageError(.unsupported, "messages in gRPC may not be compressed here")
+                StorageError(.unsupported, "compressed messages are not supported")
             )
         }
         let length = rest.dropFirst().prefix(4).reduce(0) { $0 << 8 | Int($1) }
@@ -102,7 +102,7 @@ final class GRPCMessageReader: Sendable {
     }
 
     private static let broken = ServingFailure(
-        StorageError(.cancelled, "the request broke off within a message")
+        StorageError(.cancelled, "the request ended within a message")
     )
 
     private func nextPiece() async throws(TransportError) -> ArraySlice<UInt8>? {

@@ -37,7 +37,7 @@ final class GRPCResults: Sendable {
             } catch {
                 guard error.code != .cancelled else { throw error }
                 let cause = error.cause as? StorageError
-                end(ServingFailure(cause ?? StorageError(.unknown, "the reply broke off")))
+                end(ServingFailure(cause ?? StorageError(.unknown, "the response ended early")))
                 break
             }
             guard let piece else {

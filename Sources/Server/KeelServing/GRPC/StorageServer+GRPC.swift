@@ -17,7 +17,7 @@ extension StorageServer {
     func answerGRPC(_ call: HTTPCall) async throws(ServingFailure) -> HTTPReply {
         guard let method = GRPCMethod(path: call.head.path ?? "") else {
             throw ServingFailure(
-                StorageError(.unsupported, "this server has no method under this path")
+                StorageError(.unsupported, "this server does not have this method")
             )
         }
         if method == .executePipeline {
@@ -154,7 +154,7 @@ extension StorageServer {
             bytes = try await pieces.collect(upTo: .max)
         } catch {
             let cause = error.cause as? StorageError
-            throw ServingFailure(cause ?? StorageError(.unknown, "the reply broke off"))
+            throw ServingFailure(cause ?? StorageError(.unknown, "the response ended early"))
         }
         let json = try GRPCResults.parsed(bytes)
         if json["error"] != nil {

@@ -78,7 +78,7 @@ struct IngestExchange {
         }
         guard let decompressed = body.decompressed(from: encoding) else {
             throw ServingFailure(
-                StorageError(.invalidArgument, "the body’s coding is neither gzip nor deflate"),
+                StorageError(.invalidArgument, "the content coding must be gzip or deflate"),
                 as: .invalidArgument,
                 httpStatus: 415
             )

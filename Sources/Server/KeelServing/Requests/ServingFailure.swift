@@ -43,7 +43,7 @@ struct ServingFailure: Error {
     static let shuttingDown = Self(StorageError(.unavailable, "the server is shutting down"))
 
     static let noSuchPath = Self(
-        StorageError(.invalidArgument, "the server has nothing under this path"),
+        StorageError(.invalidArgument, "the server does not know this path"),
         as: .notFound
     )
 
@@ -76,7 +76,7 @@ struct ServingFailure: Error {
     /// The failure of a body with more bytes or values than the limit.
     static func bodyTooLarge(_ limit: Int, _ unit: String = "bytes") -> Self {
         Self(
-            StorageError(.tooLarge, "the body of the request has more than \(limit) \(unit)"),
+            StorageError(.tooLarge, "the request body has more than \(limit) \(unit)"),
             as: .invalidArgument,
             httpStatus: 413
         )

@@ -178,7 +178,7 @@ struct ChangeQuery: Sendable, Hashable {
             let text = sides.count > 1 ? sides[1] : Substring().utf8
             guard let name = RequestTarget.decoded(sides[0], plusIsSpace: true),
                 let value = RequestTarget.decoded(text, plusIsSpace: true)
-            else { throw StorageError(.invalidArgument, "the query is not text in UTF-8") }
+            else { throw StorageError(.invalidArgument, "the query is not valid UTF-8") }
             pairs.append((name, value))
         }
         return pairs

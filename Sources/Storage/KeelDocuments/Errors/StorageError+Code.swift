@@ -71,7 +71,7 @@ extension StorageError.Code {
     /// The store cannot be written to.
     public static let readOnly = Self(
         name: "readOnly",
-        advice: "Write to a store that is open for writing, in a folder and file that are writable."
+        advice: "Open the store for writing, and check that its file and folder are writable."
     )
     /// The disk is full.
     public static let diskFull = Self(

@@ -8,14 +8,14 @@ extension StorageClient {
         /// The indexes that the app's queries need.
         public var schema: StorageSchema
 
-        /// Whether a query that no declared index serves is refused.
+        /// Whether the client refuses queries that no declared index serves.
         ///
-        /// The refusal has the code `StorageError/Code/indexRequired` and names the index. Useful in tests and
-        /// development, to notice a forgotten index.
+        /// A refused query throws `StorageError/Code/indexRequired` with a message that names the index. Use this in
+        /// tests and development to find missing indexes.
         public var isStrict = false
 
-        /// Called after a query that read every document of a collection; the plan's `QueryPlan/suggestion` is the
-        /// index that would serve it.
+        /// Called after a query that scanned a collection. The plan's `QueryPlan/suggestion` is the index that would
+        /// serve the query.
         public var onFullScan: (@Sendable (DocumentQuery, QueryPlan) -> Void)?
 
         /// The retry policy of transactions after a conflict.
@@ -25,23 +25,23 @@ extension StorageClient {
             maximumDelay: .seconds(1)
         )
 
-        /// The time between two reads of a listener on an adapter that has no change log.
+        /// The interval at which listeners poll an adapter without a change log.
         public var pollInterval: Duration = .seconds(2)
 
         /// The time limit of one call, including its retries and a transaction's body; nil for none.
         ///
-        /// A call that exceeds it throws `StorageError/Code/timeout`; the error's `StorageError/effect` says whether
-        /// a write may have been applied. A local store completes a write that it has begun to apply, and returns its
-        /// receipt. ``StorageClient/limited(to:)`` sets the limit for single calls.
+        /// A call that exceeds the limit throws `StorageError/Code/timeout`, and the error's `StorageError/effect` says
+        /// whether a write may have been applied. A local store completes a write that it has started to apply and
+        /// returns its receipt. To set a limit for single calls, use ``StorageClient/limited(to:)``.
         public var timeLimit: Duration?
 
-        /// The principal on whose behalf the client calls, for stores with access rules; nil for the app itself.
+        /// The principal on whose behalf the client acts, for stores with access rules; nil for the app itself.
         public var principal: StoragePrincipal?
 
         /// The clock for pauses and time limits.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// Returns the id of a document that is added without one.
+        /// Returns the id of a document that is added without an id.
         public var makeID: @Sendable () -> String = { DocumentPath.randomID() }
 
         /// Creates settings.
@@ -56,20 +56,20 @@ extension StorageClient {
     /// let found = try await storage.limited(to: .seconds(2)).queryDocuments(query)
     /// ```
     ///
-    /// The limit replaces ``Configuration/timeLimit``, including for typed collections of the returned client. The
-    /// copy is cheap: it shares connections and listeners. For a sequence of documents, the limit applies to each
-    /// page; listeners have none.
+    /// The limit replaces ``Configuration/timeLimit``, also in typed collections of the returned client. The copy is
+    /// cheap: it shares connections and listeners. For a sequence of documents, the limit applies to each page; it does
+    /// not apply to listeners.
     public func limited(to limit: Duration) -> StorageClient {
         var client = self
         client.configuration.timeLimit = limit
         return client
     }
 
-    /// Returns this client for calls on behalf of a principal other than the app itself.
+    /// Returns a client that acts on behalf of a principal other than the app itself.
     ///
-    /// Adapters find the principal in the `StorageContext` of every request, including those of listeners, and may have
-    /// access rules; Keel's own have none. The client and its copies share connections with this one, but have their
-    /// own reader of changes for their listeners, so keep the client while the principal listens.
+    /// Adapters with access rules find the principal in the `StorageContext` of each request, including those of
+    /// listeners; Keel's own adapters have no rules. The returned client and its copies share this client's connections
+    /// but have their own reader of the change log, so retain the client while the principal listens.
     public func acting(as principal: StoragePrincipal) -> StorageClient {
         var client = self
         client.configuration.principal = principal

@@ -21,10 +21,10 @@ extension StorageClient {
         try await document(at: path, for: "findDocument")
     }
 
-    /// Returns the documents at several paths, all as of one moment, in the order of the paths.
+    /// Returns the documents at several paths from a single snapshot, in the order of the paths.
     ///
-    /// Over Firestore's protocol, more than 300 documents take several requests. These read one moment only if the
-    /// server can read the past, as Google's can and `keel serve` with a history.
+    /// Over Firestore's protocol, more than 300 documents take several requests, which read a single snapshot only if
+    /// the server supports reads of the past, as Google's server and `keel serve` with a history do.
     @concurrent
     public func findDocuments(
         _ paths: [DocumentPath]
@@ -54,8 +54,8 @@ extension StorageClient {
 
     /// Stores fields at a path, replacing the document there.
     ///
-    /// - Returns: The receipt, whose `CommitReceipt/revision` a later conditional write can name.
-    /// - Throws: The code that `condition` names, or `StorageError/Code/invalidArgument`.
+    /// - Returns: The receipt, whose `CommitReceipt/revision` can be the condition of a later write.
+    /// - Throws: The error of a failed `condition`, or `StorageError/Code/invalidArgument`.
     @discardableResult
     @concurrent
     public func setDocument(
@@ -78,7 +78,7 @@ extension StorageClient {
         try await write(.merge(fields, at: path), for: "mergeDocument")
     }
 
-    /// Stores fields at a path that has no document.
+    /// Creates a document with the given fields.
     ///
     /// - Throws: `StorageError/Code/alreadyExists` if there is one.
     @discardableResult

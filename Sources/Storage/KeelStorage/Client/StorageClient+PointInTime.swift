@@ -2,19 +2,17 @@ public import KeelDocuments
 internal import KeelStorageAdapting
 
 extension StorageClient {
-    /// Returns a client that reads the store as of a time and cannot write.
+    /// Returns a read-only client for the state of the store at a given time.
     ///
     /// ```swift
     /// let before = try storage.asOf(receipt.commitTime)
     /// let deleted = try await before.getDocument("notes/1")
     /// ```
     ///
-    /// Documents, queries, aggregations, collection names and typed collections all read that one moment. The time
-    /// refers to the store's commit times: it is a `CommitReceipt/commitTime`, the result of ``currentTime()``, or
-    /// any moment between. Commit times follow the system clock and never go back: after the clock has been years
-    /// ahead and is corrected, the times of documents are right again, but commit times stay ahead. The state at a
-    /// moment after the store's last change can still change until the next one, because a commit in progress may get
-    /// an earlier time.
+    /// All reads of the client use this state. Pass a `CommitReceipt/commitTime`, the result of ``currentTime()``, or
+    /// any time in between. Commit times follow the system clock but never go back: if the clock was years ahead and is
+    /// corrected, document times are right again, but commit times stay ahead. The state at a time after the store's
+    /// last change is not final until the next change, because a commit in progress may get an earlier time.
     ///
     /// Reads throw `StorageError/Code/snapshotTooOld` for a time that the store's history does not reach, and
     /// `StorageError/Code/invalidArgument` for a time in the future. Writes and transactions throw
@@ -33,7 +31,7 @@ extension StorageClient {
 
     /// Returns the commit time of the store's last change.
     ///
-    /// A client ``asOf(_:)`` this time keeps reading the current state, whatever is written later.
+    /// Pass the time to ``asOf(_:)`` to keep reading the current state despite later writes.
     ///
     /// - Throws: `StorageError/Code/unsupported` if the adapter does not offer
     ///   `StorageCapabilities/pointInTimeReads`.

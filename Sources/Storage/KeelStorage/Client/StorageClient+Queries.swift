@@ -2,13 +2,13 @@ public import KeelDocuments
 internal import KeelStorageAdapting
 
 extension StorageClient {
-    /// Returns the documents that a query finds, in its order.
+    /// Returns the documents that match a query, in the query's order.
     @concurrent
     public func queryDocuments(_ query: DocumentQuery) async throws(StorageError) -> [Document] {
         try await run(query).documents
     }
 
-    /// Runs a query, and returns its documents with the plan that found them.
+    /// Runs a query and returns its documents together with the query plan.
     @concurrent
     public func run(_ query: DocumentQuery) async throws(StorageError) -> QueryResult {
         let checked = try check(query, for: "queryDocuments")
@@ -18,14 +18,14 @@ extension StorageClient {
         return QueryResult(documents: try result.found, plan: result.plan)
     }
 
-    /// Returns how many documents a query finds.
+    /// Returns the number of documents that match a query.
     @concurrent
     public func count(_ query: DocumentQuery) async throws(StorageError) -> Int {
         let values = try await aggregate(query, [.count()])
         return Int(values.first?.integerValue ?? 0)
     }
 
-    /// Returns values computed over the documents that a query finds, one per aggregation.
+    /// Returns aggregate values over the documents that match a query, one per aggregation.
     ///
     /// If the adapter cannot aggregate, the client reads the documents and computes the values.
     ///
@@ -100,7 +100,7 @@ extension StorageClient {
     }
 }
 
-/// The documents that a query found, and the plan that found them.
+/// The documents that match a query, and the query plan.
 public struct QueryResult: Sendable {
     /// The documents, in the query's order.
     public let documents: [Document]

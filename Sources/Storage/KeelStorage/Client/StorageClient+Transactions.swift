@@ -33,10 +33,10 @@ extension StorageClient {
 
     /// Reads and writes in isolation from other writers.
     ///
-    /// The body reads through the transaction and collects writes, which are committed together after it returns,
-    /// provided that nothing it read has changed. After a conflict the body runs again, so it should have no other
-    /// side effects. Reads must come before writes, and see the store without them. All calls of a transaction are for
-    /// one user: if another one signs in meanwhile, a `FirestoreStorageAdapter` commits nothing.
+    /// The body reads through the transaction and collects writes. After the body returns, the writes are committed
+    /// together, provided that nothing the body read has changed. After a conflict, the body runs again, so it should
+    /// have no other side effects. Reads must come before writes and do not see them. A transaction belongs to one
+    /// user: if another user signs in meanwhile, a `FirestoreStorageAdapter` commits nothing.
     ///
     /// ```swift
     /// try await storage.transaction { transaction in
@@ -47,8 +47,8 @@ extension StorageClient {
     /// ```
     ///
     /// - Returns: The result of the body's committed run.
-    /// - Throws: `StorageError/Code/conflict` if every attempt met a conflict, `StorageError/Code/unsupported` on an
-    ///   adapter without transactions, or the error of the body; nothing has been written in any of these cases.
+    /// - Throws: `StorageError/Code/conflict` if every attempt failed with a conflict, `StorageError/Code/unsupported`
+    ///   if the adapter has no transactions, or the error of the body. In these cases, nothing has been written.
     @concurrent
     public func transaction<Value: Sendable>(
         _ body: (StorageTransaction) async throws -> Value

@@ -1,7 +1,7 @@
 public import KeelDocuments
 
 extension StorageClient {
-    /// Sets some fields of an existing document, and keeps the others.
+    /// Sets fields of an existing document and keeps its other fields.
     ///
     /// ```swift
     /// try await storage.updateDocument("users/1", ["name": "Ann", "age": 31])
@@ -22,7 +22,7 @@ extension StorageClient {
         try await write(.update(path, fields, if: condition), for: "updateDocument")
     }
 
-    /// Sets the fields of an existing document that a value encodes.
+    /// Sets the fields of an existing document to those that a value encodes.
     ///
     /// ```swift
     /// struct Profile: Encodable {

@@ -53,7 +53,7 @@ extension StorageClient {
         try await write(.merge(value, at: path), for: "mergeDocument")
     }
 
-    /// Stores a value at a path that has no document.
+    /// Creates a document with a value.
     ///
     /// - Throws: `StorageError/Code/alreadyExists` if there is one,
     ///   `StorageError/Code/encodingFailed`.

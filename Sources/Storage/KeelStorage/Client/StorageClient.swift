@@ -2,7 +2,7 @@ public import KeelDocuments
 public import KeelStorageAdapting
 internal import Synchronization
 
-/// The client of document storage, which apps call.
+/// A client of a document store.
 ///
 /// ```swift
 /// let storage = StorageClient(InMemoryStorageAdapter())
@@ -10,17 +10,17 @@ internal import Synchronization
 /// let note = try await storage.getDocument("notes/1")
 /// ```
 ///
-/// The client is a value. Its copies share the adapter and one connection to the change log for all listeners. It
-/// validates every call against the rules of the data model before the adapter sees it, so that calls behave the same
-/// on all adapters. Calls throw only `StorageError`, apart from errors of the app's own closures; a canceled call
-/// throws the code `cancelled`.
+/// A client is a value: copies share the adapter and, for all listeners, one reader of the change log. The client
+/// validates each call against the rules of the data model before it reaches the adapter, so calls behave the same on
+/// all adapters. Except for errors of the app's own closures, calls throw only `StorageError`; a canceled call throws
+/// the code `cancelled`.
 public struct StorageClient: Sendable {
     package let adapter: any StorageAdapter
     package internal(set) var configuration: Configuration
     package let preparation: SchemaPreparation
     package internal(set) var hub: ListenerHub
 
-    /// Creates a client on an adapter.
+    /// Creates a client with an adapter.
     ///
     /// The first call prepares the schema; call ``prepare()`` to do it earlier.
     public init(_ adapter: some StorageAdapter, configuration: Configuration = Configuration()) {
@@ -43,7 +43,7 @@ public struct StorageClient: Sendable {
         hub = ListenerHub(adapter: adapter, configuration: configuration)
     }
 
-    /// Whether the client reads as of a time in the past, so that results never change.
+    /// Whether the client reads a past state, so that results never change.
     var isOfThePast: Bool { (adapter as? StorageView)?.isOfThePast == true }
 
     /// Creates a client with a schema and default settings.

@@ -3,10 +3,10 @@ public import KeelDocuments
 internal import KeelStorageAdapting
 
 extension DocumentCollection {
-    /// Stores a value under its own id, replacing the document there.
+    /// Stores a value under its own id, replacing an existing document.
     ///
-    /// The id is the value's `DocumentID`, or its `id` if it is `Identifiable`. An `Identifiable` value whose id is
-    /// nil gets a new one.
+    /// The id is the value's `DocumentID` or, if it is `Identifiable`, its `id`. An `Identifiable` value whose id is
+    /// nil gets a new id.
     ///
     /// - Returns: The path of the document.
     /// - Throws: `StorageError/Code/invalidArgument` if the value has no id.
@@ -18,7 +18,7 @@ extension DocumentCollection {
         return write.path
     }
 
-    /// Stores a value under an id, replacing the document there.
+    /// Stores a value under an id, replacing an existing document.
     @discardableResult
     @concurrent
     public func save(
@@ -30,7 +30,7 @@ extension DocumentCollection {
         return try await client.commit(WriteBatch([write]), for: "save", on: write.path.string)
     }
 
-    /// Stores a changed value, provided that its document has kept its revision.
+    /// Stores a changed value if its document still has the same revision.
     ///
     /// ```swift
     /// var note = try await notes.versioned.get("1")
@@ -38,8 +38,8 @@ extension DocumentCollection {
     /// note = try await notes.save(note)
     /// ```
     ///
-    /// - Returns: The value with its new revision, to be changed and saved again. A `ServerTimestamp` that the store
-    ///   has filled is still nil in it.
+    /// - Returns: The value with its new revision, for further changes. A `ServerTimestamp` that the store has filled
+    ///   in is still nil in this value.
     /// - Throws: `StorageError/Code/conflict` if the document has changed since it was read, or no longer exists.
     ///   Read it again and resolve the conflict.
     @discardableResult
@@ -58,9 +58,9 @@ extension DocumentCollection {
 
     /// Stores values under their own ids in consecutive atomic batches of up to 500.
     ///
-    /// Values are taken from the sequence as they are encoded, so a lazy sequence of any length is stored in bounded
-    /// memory. Up to ten batches or about 8 MiB are passed to the store at a time, and other writers can write in
-    /// between. If a batch fails, or a value cannot be encoded, the call ends, and the other batches stay stored.
+    /// Values are read from the sequence as they are encoded, so a lazy sequence of any length takes bounded memory.
+    /// The store receives up to ten batches or about 8 MiB at a time; other writers can write in between. If a batch
+    /// fails or a value cannot be encoded, the call ends; batches that have been stored remain.
     ///
     /// - Returns: The paths, in the order of the values.
     /// - Throws: The error of the first batch that failed. If other batches have been stored, its effect is
@@ -115,10 +115,10 @@ extension DocumentCollection {
         try await client.deleteDocument(path.document(id))
     }
 
-    /// Removes all documents that a query finds, in consecutive atomic batches of up to 500.
+    /// Removes all documents that match a query, in consecutive atomic batches of up to 500.
     ///
-    /// A document that is changed concurrently is queried again, and kept if the query no longer finds it. The number
-    /// of attempts is that of ``StorageClient/Configuration/transactions``.
+    /// A document that is changed concurrently is queried again, and kept if it no longer matches. The number of
+    /// attempts is that of ``StorageClient/Configuration/transactions``.
     ///
     /// - Returns: The number of removed documents.
     /// - Throws: The error of the batch that failed, with the effect `StorageError/Effect-swift.enum/unknown` if

@@ -14,8 +14,8 @@ public import KeelDocuments
 /// let inTheBronx = try await restaurants.query { $0.where(.equal("borough", "Bronx")) }
 /// ```
 ///
-/// Creating the value costs nothing. In an app whose types belong to the main actor by default, declare the element
-/// `nonisolated struct`, so that it can be decoded off the main actor.
+/// Creating a collection value accesses no storage. If your module isolates declarations to the main actor by default,
+/// declare the element type as `nonisolated struct`, so that it can be decoded off the main actor.
 public struct DocumentCollection<Element: Codable & Sendable>: TypedCollection {
     public let client: StorageClient
     public let path: CollectionPath

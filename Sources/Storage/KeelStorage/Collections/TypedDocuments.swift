@@ -29,11 +29,11 @@ public protocol TypedCollection<Item>: TypedDocuments {
 extension TypedDocuments {
     /// Returns all values, in the order of their ids.
     ///
-    /// The result is as large as the collection; ``all`` reads a large one page by page.
+    /// The result contains the whole collection. To read a large collection page by page, use ``all``.
     @concurrent
     public func findAll() async throws(StorageError) -> [Item] { try await find(everything) }
 
-    /// Returns the values that a query finds.
+    /// Returns the values that match a query.
     ///
     /// - Throws: `StorageError/Code/decodingFailed` if one of the documents does not match the type; the message
     ///   names the document.
@@ -44,7 +44,7 @@ extension TypedDocuments {
         try await find(try refined(refine))
     }
 
-    /// Returns the first value that a query finds.
+    /// Returns the first value that matches a query.
     @concurrent
     public func first(
         _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery = { $0 }
@@ -52,7 +52,7 @@ extension TypedDocuments {
         try await find(try refined(refine).limit(to: 1)).first
     }
 
-    /// Returns how many documents a query finds.
+    /// Returns the number of documents that match a query.
     @concurrent
     public func count(
         _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery = { $0 }
@@ -60,7 +60,7 @@ extension TypedDocuments {
         try await client.count(try refined(refine))
     }
 
-    /// Returns values computed over the documents that a query finds, one per aggregation.
+    /// Returns aggregate values over the documents that match a query, one per aggregation.
     ///
     /// The call behaves like ``StorageClient/aggregate(_:_:)``.
     ///

@@ -4,10 +4,10 @@ public import KeelDocuments
 extension StorageClient {
     /// Observes values computed over the documents that a query finds.
     ///
-    /// The first element has the current values, one per aggregation; another follows when a change in the query's
-    /// collections makes one of them different. The store recomputes the values only after such a change, and once
-    /// for all changes that have arrived by then. On an adapter without `StorageCapabilities/changeLog`, it recomputes
-    /// them every ``Configuration/pollInterval``.
+    /// The first element has the current values, one per aggregation; another follows whenever a value differs after a
+    /// change in the query's collections. The store recomputes the values only after such changes, once for all that
+    /// have arrived. On an adapter without `StorageCapabilities/changeLog`, it recomputes them every
+    /// ``Configuration/pollInterval``.
     ///
     /// Transient failures are retried, as in ``listen(to:)``.
     public func observe(
@@ -19,7 +19,7 @@ extension StorageClient {
 }
 
 extension TypedDocuments {
-    /// Observes the number of documents that a query finds.
+    /// Observes the number of documents that match a query.
     ///
     /// ```swift
     /// for try await count in notes.observeCount({ $0.where(.equal("isDone", false)) }) {

@@ -5,9 +5,8 @@ internal import KeelStorageAdapting
 extension StorageClient {
     /// Listens to one document.
     ///
-    /// The first snapshot has the current document, or says that there is none. Listening continues when the document
-    /// is deleted and created again. A consumer that is slower than the changes gets the latest state. Listening ends
-    /// with the iterating task.
+    /// The first snapshot has the current document, or none if it does not exist. Listening continues when the document
+    /// is deleted and created again. A slow consumer skips to the latest state. Listening ends with the iterating task.
     ///
     /// Transient failures, such as a lost connection, are retried; snapshots report the outage in
     /// ``DocumentSnapshot/isFromCache``. If the document itself cannot be read, a snapshot
@@ -200,9 +199,9 @@ public struct DocumentSnapshot: Sendable, Hashable {
     public let document: Document?
     /// The reason why an existing document cannot be read; nil otherwise.
     public let failure: UnreadableDocument?
-    /// Whether the store cannot be reached, so that the state may be out of date.
+    /// Whether the store is unreachable, so that the state may be out of date.
     ///
-    /// A snapshot of the same document reports the beginning of an outage, and its end.
+    /// The beginning and the end of an outage are each reported in a snapshot of the unchanged document.
     public let isFromCache: Bool
 
     /// Whether there is a document at the path, including one that cannot be read.

@@ -1,7 +1,7 @@
 public import KeelDocuments
 public import Observation
 
-/// The values that a query finds, kept current on the main actor for a view.
+/// The results of a query, kept up to date on the main actor for a view.
 ///
 /// ```swift
 /// // SwiftUI
@@ -14,9 +14,8 @@ public import Observation
 /// }
 /// ```
 ///
-/// The collection listens during ``run()``, or from ``start()`` until it is stopped or released; otherwise it keeps
-/// the last values. After a failure it sets ``error``, keeps the values, and listens again after a pause of up to 30
-/// seconds.
+/// The collection listens during ``run()``, or from ``start()`` until it is stopped or released; otherwise it keeps the
+/// last values. After a failure, it sets ``error``, keeps the values, and reconnects after a delay of up to 30 seconds.
 @MainActor
 @Observable
 public final class LiveCollection<Item: Sendable> {
@@ -24,11 +23,11 @@ public final class LiveCollection<Item: Sendable> {
     public private(set) var items: [Item] = []
     /// The loading state of the query.
     public private(set) var phase = LivePhase.loading
-    /// The reason why the values are not kept current; nil otherwise.
+    /// The reason why the values may be out of date; nil while they are kept up to date.
     public private(set) var error: StorageError?
-    /// The documents that cannot be read or decoded, by path.
+    /// The documents that could not be read or decoded, by path.
     public private(set) var failures: [UnreadableDocument] = []
-    /// Whether the store cannot be reached, so that the values may be out of date.
+    /// Whether the store is unreachable, so that the values may be out of date.
     public private(set) var isFromCache = false
 
     @ObservationIgnored private let reader: TypedReader<Item>
@@ -37,7 +36,7 @@ public final class LiveCollection<Item: Sendable> {
     @ObservationIgnored private var question = 0
     @ObservationIgnored private let listening = LiveListening()
 
-    /// Creates a live view of the values that a query finds.
+    /// Creates a live collection of the values that match a query.
     public init(
         _ documents: some TypedDocuments<Item>,
         _ refine: (DocumentQuery) throws -> DocumentQuery = { $0 }
@@ -50,15 +49,15 @@ public final class LiveCollection<Item: Sendable> {
 
     /// Replaces the query.
     ///
-    /// The listener to the previous query ends. Its values stay until the first result of the new query, so that a
-    /// list does not flicker; ``phase`` is ``LivePhase/loading`` until then. Passing the current query has no effect.
+    /// The previous values stay until the first result of the new query arrives, so that a list does not flicker; until
+    /// then, ``phase`` is ``LivePhase/loading``. Passing the current query has no effect.
     ///
     /// ```swift
     /// live.show { $0.matching("\(text)*") }
     /// ```
     ///
     /// - Parameters:
-    ///   - keepingItems: Whether the values stay until the first result of the new query.
+    ///   - keepingItems: Whether the previous values stay until the first result of the new query arrives.
     ///   - refine: Makes the query from the query for all documents.
     public func show(
         keepingItems: Bool = true,
@@ -77,17 +76,17 @@ public final class LiveCollection<Item: Sendable> {
         listening.restart()
     }
 
-    /// Keeps the values current until ``stop()``, or until the live collection is released.
+    /// Keeps the values up to date until ``stop()``, or until the live collection is released.
     public func start() {
         listening.start { [weak self] in await Self.listen { self } }
     }
 
-    /// Ends the listening that ``start()`` began; the values stay.
+    /// Stops the listener that ``start()`` started; the values remain.
     public func stop() { listening.stop() }
 
-    /// Keeps the values current until the task is canceled.
+    /// Keeps the values up to date until the task is canceled.
     ///
-    /// It can be called again, for example when a view reappears.
+    /// You can call this method again, for example when a view reappears.
     public func run() async {
         await listening.run { [weak self] in await Self.listen { self } }
     }
@@ -138,7 +137,7 @@ public final class LiveCollection<Item: Sendable> {
 
 /// The loading state of a live value.
 public enum LivePhase: Sendable, Hashable {
-    /// Nothing has been read for the query yet.
+    /// No result has arrived for the query yet.
     case loading
     /// There is a value, which is kept current while the live value runs.
     case ready

@@ -1,7 +1,7 @@
 public import KeelDocuments
 public import Observation
 
-/// A document's value, kept current on the main actor for a view.
+/// The value of a document, kept up to date on the main actor for a view.
 ///
 /// ```swift
 /// // SwiftUI
@@ -10,9 +10,9 @@ public import Observation
 /// Text(profile.value?.name ?? "").task { await profile.run() }
 /// ```
 ///
-/// The live document listens during ``run()``, or from ``start()`` until it is stopped or released; otherwise it
-/// keeps the last value. If listening fails, or the document cannot be read or decoded, it sets ``error`` and keeps
-/// the last value. After a failure it listens again, following a pause of up to 30 seconds.
+/// The live document listens during ``run()``, or from ``start()`` until it is stopped or released; otherwise it keeps
+/// the last value. If listening fails, or the document cannot be read or decoded, it sets ``error`` and keeps the last
+/// value. After a failure, it reconnects after a delay of up to 30 seconds.
 @MainActor
 @Observable
 public final class LiveDocument<Value: Sendable> {
@@ -20,16 +20,16 @@ public final class LiveDocument<Value: Sendable> {
     public private(set) var value: Value?
     /// The loading state of the document.
     public private(set) var phase = LivePhase.loading
-    /// The reason why the value is not kept current, or cannot be read; nil otherwise.
+    /// The reason why the value may be out of date or cannot be read; nil otherwise.
     public private(set) var error: StorageError?
-    /// Whether the store cannot be reached, so that the value may be out of date.
+    /// Whether the store is unreachable, so that the value may be out of date.
     public private(set) var isFromCache = false
 
     @ObservationIgnored private let reader: TypedReader<Value>
     @ObservationIgnored private let path: DocumentPath
     @ObservationIgnored private let listening = LiveListening()
 
-    /// Creates a live view of the document with an id.
+    /// Creates a live document for the document with an id.
     public init(_ collection: some TypedCollection<Value>, id: String) {
         reader = TypedReader(collection)
         path = collection.path.document(id)
@@ -37,17 +37,17 @@ public final class LiveDocument<Value: Sendable> {
 
     deinit { listening.stop() }
 
-    /// Keeps the value current until ``stop()``, or until the live document is released.
+    /// Keeps the value up to date until ``stop()``, or until the live document is released.
     public func start() {
         listening.start { [weak self] in await Self.listen { self } }
     }
 
-    /// Ends the listening that ``start()`` began; the value stays.
+    /// Stops the listener that ``start()`` started; the value remains.
     public func stop() { listening.stop() }
 
-    /// Keeps the value current until the task is canceled.
+    /// Keeps the value up to date until the task is canceled.
     ///
-    /// It can be called again, for example when a view reappears.
+    /// You can call this method again, for example when a view reappears.
     public func run() async {
         await listening.run { [weak self] in await Self.listen { self } }
     }

@@ -41,7 +41,7 @@ final class FirestoreConnection: Sendable {
         var call = call
         if let left = StorageContext.current.timeLeft {
             guard left > .zero else {
-                throw StorageError(.timeout, "the time for the call was over before it was sent")
+                throw StorageError(.timeout, "the time limit expired before the call was sent")
             }
             call.headers[Self.timeoutField] = "\(left / .seconds(1))"
         }

@@ -160,7 +160,7 @@ package actor WatchConnection {
         if let start {
             guard let known = follower.log.changes(after: start.time, number: start.number)
             else {
-                throw StorageError(.cursorExpired, "the changes since the cursor are not known")
+                throw StorageError(.cursorExpired, "changes since the cursor are unavailable")
             }
             guard !known.isEmpty || isDue && follower.isLive else { return nil }
             changes = known

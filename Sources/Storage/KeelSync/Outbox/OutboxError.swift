@@ -62,7 +62,7 @@ extension OutboxError.Code {
         name: "sending",
         isTransient: true,
         summary: "The write is being sent.",
-        advice: "Try again when the attempt is over."
+        advice: "Try again when the attempt has ended."
     )
 
     /// The entry of the write cannot be read; see the cause.
@@ -91,7 +91,7 @@ extension OutboxError.Code {
     /// The call was canceled; a write that is in the outbox stays in it.
     public static let cancelled = Self(
         name: "cancelled",
-        summary: "The call was cancelled.",
+        summary: "The call was canceled.",
         advice: "Nothing to do: a write in the outbox is still sent."
     )
 
