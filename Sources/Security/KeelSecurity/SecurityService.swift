@@ -14,16 +14,16 @@ public import Foundation
 /// ```
 ///
 /// Ciphertexts have Tink's format, so programs in other languages can read them with the same keyset. All calls are
-/// synchronous and may run on any thread. Use ``StreamingEncryption`` for data that does not fit in memory and
+/// synchronous and can be made on any thread. Use ``StreamingEncryption`` for data that does not fit in memory, and
 /// ``PasswordHasher`` for passwords: ``hash(_:)`` does not protect a password.
 public struct SecurityService: Sendable {
     private let ring: KeyRing?
     private let opening: KeyOpening?
     var observer: (@Sendable (SecurityObservation) -> Void)?
 
-    /// The keys of this service, or nil if it has none or they cannot be opened at the moment.
+    /// The keys of this service, or nil if it has none or they cannot currently be opened.
     ///
-    /// Reading this property opens the keys of a service that opens them on first use.
+    /// If the service opens its keys on first use, reading this property opens them.
     public var keys: KeyRing? { try? keyRing() }
 
     /// Creates a service without keys, or with a shared key ring.
@@ -37,9 +37,9 @@ public struct SecurityService: Sendable {
 
     /// Creates a service that opens its keys on first use, for code that cannot await them.
     ///
-    /// The first call that needs the keys blocks its thread until they are open, which can mean reading a file: call
-    /// ``prepare()`` first where blocking matters, such as on the main actor. All copies of the service share the keys.
-    /// If opening throws, the call throws the same error and the next call tries to open them again.
+    /// The first call that needs the keys blocks its thread until they are open, which can include reading a file.
+    /// Where blocking matters, such as on the main actor, call ``prepare()`` first. All copies of the service share the
+    /// keys. If opening throws, the call throws the same error, and the next call tries again.
     ///
     /// - Parameter open: Opens the keys.
     public init(opening open: @escaping @Sendable () async throws(SecurityError) -> KeyRing) {
@@ -70,14 +70,14 @@ public struct SecurityService: Sendable {
         }
     }
 
-    /// Decrypts data that was encrypted with any key of the keyset that is still enabled.
+    /// Decrypts data that was encrypted with any enabled key of the keyset.
     ///
     /// - Parameters:
     ///   - data: The result of ``encrypt(_:associatedData:)``.
     ///   - associatedData: The associated data passed to that call.
     /// - Returns: The plaintext.
-    /// - Throws: `keyNotFound` if the service has no keys, `decryptionFailed` for data that was changed, moved, or
-    ///   encrypted with another key, or the error of opening the keys.
+    /// - Throws: `keyNotFound` if the service has no keys, `decryptionFailed` if the data was changed, has other
+    ///   associated data or was encrypted with another key, or the error of opening the keys.
     public func decrypt(
         _ data: Data,
         associatedData: Data = Data()

@@ -10,17 +10,17 @@ public import Foundation
 #endif
 
 extension SecurityService {
-    /// Creates a service with a keyset file, whose key is the secret of `key` in a store, creating both on first use;
-    /// the algorithm is for the keys of a new file.
+    /// Creates a service with a keyset file that is encrypted with the secret named `key`, creating both on first use;
+    /// the algorithm applies to a new file.
     ///
     /// ```swift
     /// let security = SecurityService(keysetAt: folder.appending(path: "keys.json"), under: secrets)
     /// let sealed = try security.encrypt(note)  // and another process decrypts it
     /// ```
     ///
-    /// If several tasks and processes start at the same time, one creates the keys and all use them. If the file exists
-    /// and the store cannot be read or no longer has the key, each call throws. The file is never replaced by a new
-    /// keyset, which could not decrypt existing data.
+    /// If several tasks or processes start at the same time, one creates the keys and all use them. If the file exists
+    /// but the store cannot be read or no longer has the key, each call throws. The file is never replaced by a new
+    /// keyset, because that could not decrypt existing data.
     public init(
         keysetAt url: URL,
         under secrets: SecretStore,

@@ -6,11 +6,11 @@ public import KeelFiles
 extension KeelConfiguration {
     /// Opens the configured caches, with a shared budget and folder.
     ///
-    /// Only one program at a time can use a folder. Another one, such as an extension of the app, has
-    /// its caches in memory, and ``observer`` receives an `open` that failed with `folderInUse`.
+    /// Only one program at a time can use the folder. Another program, such as an app extension, caches in memory only,
+    /// and ``observer`` receives an `open` that failed with `folderInUse`.
     ///
-    /// In memory the caches hold 64 MiB of values in total by default; `CacheLimits.bytes(_:)`
-    /// explains how values are counted. The folder is limited by ``cacheByteLimit``.
+    /// By default, the caches together hold 64 MiB of values in memory; `CacheLimits.bytes(_:)` explains how values are
+    /// counted. ``cacheByteLimit`` limits the folder.
     ///
     /// - Parameter configuration: The limits of all caches in memory, and their expiration.
     /// - Returns: The store of the caches.
@@ -52,9 +52,9 @@ extension KeelConfiguration {
 extension KeelConfiguration {
     /// Opens the analytics service, in the ``analytics`` folder or in memory.
     ///
-    /// Run the service with ``BackgroundWork`` or its own `run()`: events wait until then, and until
-    /// the user consents. One program at a time delivers the events of a folder; another one, such as
-    /// an extension of the app, tracks for the same user and under the same decisions.
+    /// Events wait until the user consents and you run the service, with ``BackgroundWork`` or its own `run()`. One
+    /// program at a time delivers the events of a folder; others, such as an app extension, only track, with the same
+    /// user and consent.
     ///
     /// - Parameter configuration: The destinations and behavior.
     /// - Returns: The service.

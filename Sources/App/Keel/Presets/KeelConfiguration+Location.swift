@@ -7,13 +7,13 @@ extension KeelConfiguration {
         case platform
         /// A gpsd on another host.
         case gpsd(host: String, port: UInt16)
-        /// A scripted track; an empty one never has a position.
+        /// A scripted track; an empty track never has a position.
         case track(LocationTrack)
     }
 
     /// Opens the configured source of positions.
     ///
-    /// Nothing is monitored and the user is not asked before the first call.
+    /// Monitoring and permission requests start with the first call that needs them.
     ///
     /// - Parameter configuration: Limits and clocks.
     /// - Returns: The device's position.

@@ -2,8 +2,8 @@ public import Foundation
 public import KeelStorage
 
 extension KeelConfiguration {
-    /// Returns a configuration for users: documents, keys, events and logs in the app's folder,
-    /// secrets in the platform's store, and no reports of missing indexes.
+    /// Returns a configuration for production: documents, keys, events and logs in the app's folder, secrets in the
+    /// platform's store, and no reports of missing indexes.
     public static func production(
         _ app: String,
         api: URL? = nil,
@@ -25,8 +25,8 @@ extension KeelConfiguration {
         )
     }
 
-    /// Returns a configuration for developers: like production, in a separate folder, with queries
-    /// that need an index reported to standard error, and logs to the console.
+    /// Returns a configuration for development: like production, but in a separate folder, with missing indexes
+    /// reported to standard error and logs written to the console.
     public static func development(
         _ app: String,
         api: URL? = nil,

@@ -4,7 +4,7 @@ public import KeelSecrets
 extension KeelConfiguration {
     /// Opens the configured secret store.
     ///
-    /// The platform's store is opened on first use; on Linux, it is an unlocked Secret Service. If
+    /// The platform's store is opened on first use; on Linux, it is the Secret Service, which must be unlocked. Where
     /// there may be none, as on a server, configure a file or use `SecretStore.platformDefault`.
     ///
     /// - Returns: The app's secrets.

@@ -7,18 +7,18 @@ internal import KeelSecuritySecrets
 extension KeelConfiguration {
     /// Creates a service that encrypts with the app's keyset.
     ///
-    /// The keyset is in a file in the ``keys`` folder, encrypted with a key in the app's secrets.
-    /// Both are created on first use, once for all processes of the app, and persist, so that each
-    /// process can decrypt the data of the others. In memory, as in tests, keys are temporary.
+    /// The keyset is a file in the ``keys`` folder, encrypted with a key in the app's secrets. Both are created on
+    /// first use and shared by all processes of the app, so that each can decrypt the data of the others. In memory, as
+    /// in tests, keys are temporary.
     ///
-    /// The first call that needs the keys opens them; `try await security.prepare()` does so
-    /// earlier. If they cannot be opened, each call throws; no other keyset is created.
+    /// The first call that needs the keys opens them; to open them earlier, call `try await security.prepare()`. If
+    /// they cannot be opened, each call throws; no other keyset is created.
     ///
-    /// On Linux, such as on a server, there may be no platform store for secrets. For
-    /// ``SecretLocation/platform(service:)`` the key is then in an encrypted file, whose own key is
-    /// a file with mode 0600 in the user's configuration folder (`~/.config`); the choice between
-    /// the stores is made once. Anyone who can read the user's files can then decrypt: if that is
-    /// not acceptable, choose a store with ``SecretLocation/file(_:_:service:)``.
+    /// On Linux, the platform may have no secret store, for example on a server. With
+    /// ``SecretLocation/platform(service:)``, the key is then in an encrypted file, whose own key is a file with mode
+    /// 0600 in the user's configuration folder (`~/.config`); the choice between the stores is made once. Anyone who
+    /// can read the user's files can then decrypt the data. If that is not acceptable, use
+    /// ``SecretLocation/file(_:_:service:)``.
     public func makeSecurity() -> SecurityService {
         makeSecurity(keyFiles: Self.settingsFolder)
     }

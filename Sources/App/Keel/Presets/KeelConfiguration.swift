@@ -4,7 +4,7 @@ internal import KeelLocation
 public import KeelSecrets
 public import KeelStorage
 
-/// The infrastructure of an app in one environment.
+/// The configuration of an app's infrastructure for one environment.
 ///
 /// ```swift
 /// let keel = KeelConfiguration.production("Notes", api: apiAddress, schema: schema)
@@ -18,15 +18,15 @@ public import KeelStorage
 /// let analytics = try keel.makeAnalytics()
 /// ```
 ///
-/// Start from a preset and change it, or assemble the parts yourself. Presets contain no secrets.
+/// Start with a preset and change it, or assemble the parts yourself. Presets contain no secrets.
 public struct KeelConfiguration: Sendable {
     /// The environments that an app runs in.
     public enum Environment: String, Sendable, Hashable, CaseIterable {
         /// Production, with users.
         case production
-        /// A developer's machine, with real data and early warnings.
+        /// Development, with persistent data and early warnings.
         case development
-        /// A test, which touches nothing outside of the process.
+        /// A test, which accesses nothing outside of the process.
         case test
         /// A preview of a view: like a test, but less strict.
         case preview
@@ -40,13 +40,13 @@ public struct KeelConfiguration: Sendable {
         case applicationSupport(String)
         /// In an SQLite file.
         case file(URL)
-        /// On a Keel server, `keel serve`, at this URL; ``KeelConfiguration/storageTokens`` has its token.
+        /// On a Keel server (`keel serve`) at this URL, with the tokens of ``KeelConfiguration/storageTokens``.
         ///
-        /// Calls are attempted up to three times; a commit takes effect once, and is repeated only for its user.
+        /// Calls are attempted up to three times. A commit takes effect once, and is retried only for the same user.
         case server(URL)
     }
 
-    /// The location of cached values that exceed the memory or should survive the process.
+    /// The location of cached values that exceed the memory limit or survive the process.
     public enum CacheLocation: Sendable, Hashable {
         /// Only in memory.
         case memory
@@ -93,7 +93,7 @@ public struct KeelConfiguration: Sendable {
     public enum UndeclaredQueries: Sendable {
         /// Scans all documents silently.
         case scan
-        /// Scans all documents, and reports the index that would serve the query.
+        /// Scans all documents and reports the index that would serve the query.
         case report(@Sendable (DocumentQuery, QueryPlan) -> Void)
         /// Fails with `StorageError/Code/indexRequired`.
         case refuse
@@ -105,9 +105,9 @@ public struct KeelConfiguration: Sendable {
     public var storage: StorageLocation
     /// The source of the bearer tokens for the server of ``storage``, such as `StaticToken` or an `AuthSession`.
     ///
-    /// Nil, the default, sends no token. Over `http`, tokens can be read on the way.
+    /// Nil, the default, sends no token. Over `http`, others on the network can read tokens.
     public var storageTokens: (any TokenSource)?
-    /// The location of cached values that exceed the memory.
+    /// The location of cached values that exceed the memory limit.
     public var caches: CacheLocation
     /// The maximum size of caches on disk in bytes.
     public var cacheByteLimit = 256 << 20
@@ -131,7 +131,7 @@ public struct KeelConfiguration: Sendable {
     public var api: URL?
     /// Whether requests may leave the process.
     public var allowsNetwork: Bool
-    /// Receives the calls of all parts that the configuration creates; nil for none.
+    /// The observer of the calls of all parts that the configuration creates; nil for none.
     public var observer: KeelObserver?
 
     /// Creates a configuration from its parts.

@@ -5,12 +5,12 @@ public import Foundation
 #endif
 
 extension EntityRepository {
-    /// Searches the service, and returns the entities in its order.
+    /// Searches the service and returns the entities in the service's order.
     ///
-    /// Found entities are kept like all others, and the last 256 results are stored in memory. A
-    /// policy that reads copies uses the stored result with the current entities; without one,
-    /// `cacheOnly` fails with `notCached`, and other policies with `unreachable` if the service is.
-    /// To search kept entities, use ``query(where:_:)``.
+    /// Found entities are kept on the device like all others, and the last 256 results in memory. A policy that reads
+    /// copies uses a kept result with the current entities. Without a kept result, `cacheOnly` fails with `notCached`,
+    /// and other policies fail with `unreachable` if the service is unreachable. To search the kept entities, use
+    /// ``query(where:_:)``.
     ///
     /// - Throws: ``RepositoryError``, with the code `unsupported` if the service has no search.
     public func search(
@@ -20,7 +20,7 @@ extension EntityRepository {
         try await fetchedSearch(words, policy).value
     }
 
-    /// Searches the service, and returns the entities with their freshness.
+    /// Searches the service and returns the entities and their freshness.
     public func fetchedSearch(
         _ words: String,
         _ policy: FetchPolicy = .networkFirst
@@ -29,7 +29,7 @@ extension EntityRepository {
         return try await loader.load(recipe { operations.search(words, $0) }, policy)
     }
 
-    /// Returns the kept entities that match a predicate.
+    /// Returns the entities on the device that match a predicate.
     ///
     /// ```swift
     /// let thai = try await restaurants.query(
@@ -37,8 +37,8 @@ extension EntityRepository {
     /// )
     /// ```
     ///
-    /// The policy applies to all entities, as in ``all(_:)``: if it requires the service, all of
-    /// them are loaded first. The store then evaluates the predicate, with an index if it has one.
+    /// The policy applies to all entities, as in ``all(_:)``: if it requires the service, all entities are loaded
+    /// first. The store then evaluates the predicate, using an index if there is one.
     ///
     /// - Parameters:
     ///   - predicate: A predicate on the kept DTOs.
@@ -52,7 +52,7 @@ extension EntityRepository {
         try await fetchedQuery(where: predicate, policy).value
     }
 
-    /// Returns the kept entities that match a predicate, with the freshness of all entities.
+    /// Returns the entities on the device that match a predicate, with the freshness of all entities.
     public func fetchedQuery<DTO: Sendable>(
         where predicate: Predicate<DTO>,
         _ policy: FetchPolicy = .cacheFirst()

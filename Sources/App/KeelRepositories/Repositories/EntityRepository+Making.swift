@@ -5,8 +5,8 @@ internal import KeelSync
 extension EntityRepository {
     /// Creates a repository over any local source.
     ///
-    /// Offline changes are added to the outbox first and then made locally: after a crash in
-    /// between, the service still receives the change, and the device gets it with its next load.
+    /// Offline changes are added to the outbox first and then applied locally. After a crash in between, the service
+    /// still receives the change, and the device loads it later.
     ///
     /// - Parameters:
     ///   - name: The name of the kind of entities.
@@ -49,8 +49,8 @@ extension EntityRepository {
 
     /// Creates a repository over a collection.
     ///
-    /// An offline change and its request are committed in one batch, for which the outbox must be
-    /// in the same store as the collection.
+    /// An offline change and its request are committed in one batch, so the outbox must be in the same store as the
+    /// collection.
     ///
     /// - Parameters:
     ///   - name: The name of the kind of entities.

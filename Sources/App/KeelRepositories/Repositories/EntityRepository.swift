@@ -1,6 +1,6 @@
 public import KeelSync
 
-/// Entities of one kind, kept on this device and loaded from a service.
+/// A repository of entities of one kind, which are loaded from a service and kept on the device.
 ///
 /// ```swift
 /// let restaurants = EntityRepository<Restaurant>(
@@ -13,8 +13,8 @@ public import KeelSync
 /// for await state in restaurants.observeAll() { show(state) }
 /// ```
 ///
-/// It is a building block: the app's own repository wraps it, conforms to a protocol of the domain,
-/// and maps ``RepositoryError`` to the domain's error.
+/// Wrap it in your app's own repository, which conforms to a protocol of the domain and maps ``RepositoryError`` to the
+/// domain's errors.
 ///
 /// - Reads follow a ``FetchPolicy``. A list from the service replaces the kept entities, except
 ///   those with unsent changes.
@@ -26,7 +26,7 @@ public import KeelSync
 /// - ``saveOffline(_:)`` and ``deleteOffline(_:)`` change the kept entities and add the request to
 ///   an outbox, in one batch if both are in one store.
 public struct EntityRepository<Entity: Sendable>: Sendable {
-    /// The name of the kind of entities: also the tag of all resources, and the outbox key prefix.
+    /// The name of the kind of entities, which is also the tag of its resources and the prefix of its outbox keys.
     public let name: String
 
     /// The loader.
@@ -52,7 +52,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         try await fetchedEntity(id, policy).value
     }
 
-    /// Returns the entity with an id, with its freshness.
+    /// Returns the entity with an id and its freshness.
     public func fetchedEntity(
         _ id: String,
         _ policy: FetchPolicy = .cacheFirst()
@@ -67,7 +67,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         try await fetchedAll(policy).value
     }
 
-    /// Returns all entities, with their freshness.
+    /// Returns all entities and their freshness.
     public func fetchedAll(
         _ policy: FetchPolicy = .cacheFirst()
     ) async throws(RepositoryError) -> Fetched<[Entity]> {
@@ -108,15 +108,15 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
 
     // MARK: Writing
 
-    /// Sends an entity to the service, then keeps it.
+    /// Sends an entity to the service, then stores it on the device.
     ///
-    /// The call of an endpoint is sent only for the user who is signed in when this method is
-    /// called. If another user signs in during the call, the device does not keep the entity.
+    /// The request is sent only for the user who is signed in when this method is called. If another user signs in
+    /// during the call, the entity is not stored on the device.
     ///
     /// - Returns: The entity from the service's response, or the given one.
-    /// - Throws: ``RepositoryError``; the device's copy is then unchanged, but no longer current if
-    ///   the service may have changed the entity. The code is `conflict` while an earlier change of
-    ///   the entity waits in the outbox, which would be sent after this one.
+    /// - Throws: ``RepositoryError``. The device's copy is then unchanged, but marked stale if the service may have
+    ///   changed the entity. The code is `conflict` while an earlier change of the entity is in the outbox, because it
+    ///   would be sent after this one.
     @discardableResult
     public func save(_ entity: Entity) async throws(RepositoryError) -> Entity {
         let owner = try await owner()
@@ -136,11 +136,10 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
 
     /// Deletes an entity at the service, then on the device.
     ///
-    /// An entity that the service does not have is deleted on the device anyway.
+    /// If the service does not have the entity, it is still deleted on the device.
     ///
-    /// - Throws: ``RepositoryError``; the device's copy is then unchanged, but no longer current if
-    ///   the service may have deleted the entity. The code is `conflict` while an earlier change of
-    ///   the entity waits in the outbox.
+    /// - Throws: ``RepositoryError``. The device's copy is then unchanged, but marked stale if the service may have
+    ///   deleted the entity. The code is `conflict` while an earlier change of the entity is in the outbox.
     public func delete(_ id: String) async throws(RepositoryError) {
         let owner = try await owner()
         do throws(DataSourceError) {
@@ -156,10 +155,9 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         }
     }
 
-    /// Keeps an entity, and sends it to the service once reachable.
+    /// Stores an entity on the device, and sends it when the service is reachable.
     ///
-    /// - Returns: The receipt: the entity is on disk, and the receipt's `server()` waits for the
-    ///   service.
+    /// - Returns: The receipt, once the entity is on disk; the receipt's `server()` waits for the service.
     /// - Throws: ``RepositoryError``, with the code `unsupported` without ``OfflineWrites``.
     @discardableResult
     public func saveOffline(_ entity: Entity) async throws(RepositoryError) -> OutboxReceipt {
@@ -171,7 +169,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         }
     }
 
-    /// Deletes an entity on the device, and at the service once reachable.
+    /// Deletes an entity on the device, and at the service when it is reachable.
     ///
     /// - Returns: The receipt.
     /// - Throws: ``RepositoryError``, with the code `unsupported` without ``OfflineWrites``.

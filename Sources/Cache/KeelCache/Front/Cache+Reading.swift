@@ -1,7 +1,7 @@
 extension Cache {
     /// Returns the fresh value for a key from memory, or nil.
     ///
-    /// Counts as a use. Does not ask the tier.
+    /// The read counts as a use. It does not access the tier.
     @inlinable
     public func peek(_ key: Key) -> Value? {
         guard let parts else { return peekSlowly(key) }
@@ -47,7 +47,7 @@ extension Cache {
         return await getBelow(key)
     }
 
-    /// Returns whether memory has a fresh value for a key; does not count as a use.
+    /// Returns whether memory has a fresh value for a key, without counting a use.
     public func contains(_ key: Key) -> Bool {
         guard let found = memory.look(key), found.value != nil else { return false }
         let now = clock.now.microseconds

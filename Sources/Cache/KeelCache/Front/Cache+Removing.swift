@@ -2,7 +2,7 @@ extension Cache {
     /// Removes the value for a key from memory and the tier.
     ///
     /// - Parameter key: The key of the value.
-    /// - Throws: ``CacheError`` if the tier failed: the value may reappear in the next process.
+    /// - Throws: ``CacheError`` if the tier failed: the next process may return the value again.
     public func remove(_ key: Key) async throws(CacheError) {
         var id: UInt64?
         var failure: CacheError?
@@ -35,8 +35,8 @@ extension Cache {
 
     /// Removes all values stored with a tag from memory and the tier.
     ///
-    /// Takes constant time: matching entries are dropped when next accessed, and can be evicted
-    /// like any other until then. In a ``CacheStore``, a tag applies to the entries of all caches.
+    /// The call takes constant time: matching entries are dropped at their next access or evicted like any other entry.
+    /// In a ``CacheStore``, a tag applies to the entries of all caches.
     ///
     /// - Parameter tag: The tag.
     /// - Throws: ``CacheError`` if the tier failed.
@@ -48,8 +48,8 @@ extension Cache {
 
     /// Drops expired entries and entries with removed tags from memory and the tier.
     ///
-    /// Calling it is optional: such entries are never returned, and are dropped when accessed or
-    /// evicted. It frees their memory at once.
+    /// Calling this method is optional: such entries are never returned, and are dropped when accessed or evicted. It
+    /// frees their memory at once.
     ///
     /// - Throws: ``CacheError`` if the tier failed.
     public func removeExpired() async throws(CacheError) {

@@ -3,8 +3,8 @@ internal import KeelCore
 extension Cache {
     /// Stores a value in memory at once, and in the tier before the call returns.
     ///
-    /// Never fails. A value too large for memory goes to the tier alone. If the tier fails, the
-    /// value is in memory alone, and the tier's old value for the key is no longer found.
+    /// This method never fails. A value that is too large for memory is stored only in the tier. If the tier fails, the
+    /// value is only in memory, and the tier's old value for the key is no longer returned.
     ///
     /// - Parameters:
     ///   - value: The value to store.
@@ -36,11 +36,11 @@ extension Cache {
         }
     }
 
-    /// Stores a value in memory synchronously; the tier takes it later, in order.
+    /// Stores a value in memory synchronously and writes it to the tier later, in order.
     ///
-    /// If the tier is slower than its callers, only the last value of a key is written, and the
-    /// values that wait hold at most 32 MiB; values beyond that stay in memory alone. The
-    /// parameters are those of ``set(_:for:expiry:staleness:cost:tags:)``.
+    /// If the tier is slower than its callers, only the last value of each key is written. At most 32 MiB of values
+    /// wait for the tier; further values stay only in memory. The parameters are those of
+    /// ``set(_:for:expiry:staleness:cost:tags:)``.
     @inlinable
     public func setSynchronously(
         _ value: Value,
@@ -56,11 +56,11 @@ extension Cache {
         }
     }
 
-    /// Stores a value and makes it survive the end of the process.
+    /// Stores a value and returns when it survives the end of the process.
     ///
     /// The parameters are those of ``set(_:for:expiry:staleness:cost:tags:)``.
     ///
-    /// - Throws: ``CacheError`` if the tier failed; the value is in memory nevertheless.
+    /// - Throws: ``CacheError`` if the tier failed; the value is in memory anyway.
     public func setDurably(
         _ value: Value,
         for key: Key,
@@ -80,7 +80,7 @@ extension Cache {
         try await flush()
     }
 
-    /// Makes the values set so far survive the end of the process.
+    /// Returns when all values set so far survive the end of the process.
     ///
     /// - Throws: ``CacheError`` if the tier failed.
     public func flush() async throws(CacheError) {

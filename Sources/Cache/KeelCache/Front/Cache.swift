@@ -1,28 +1,26 @@
 internal import KeelCore
 internal import Synchronization
 
-/// A cache of values of one type by key, in memory and optionally in a tier below.
+/// A cache that maps keys to values of one type, in memory and optionally in a tier below.
 ///
 /// ```swift
 /// let menus = Cache<Int, Menu>(CacheConfiguration(limits: .count(500), expiry: .minutes(10)))
 /// let menu = try await menus.value(for: 7) { try await api.menu(7) }
 /// ```
 ///
-/// A cache in memory takes any `Sendable` value. A tier stores bytes, encoded by a ``CacheCoding``.
-/// A ``CacheStore`` lets several caches of different types share one budget and one tier.
+/// In memory, a cache holds any `Sendable` value. A tier stores bytes, encoded by a ``CacheCoding``. A ``CacheStore``
+/// lets several caches of different types share one budget and one tier.
 ///
-/// - A value is returned only until it expires, whichever tier it comes from; reading or moving it
-///   does not extend its lifetime.
-/// - The limits hold at every moment, not after the next sweep.
-/// - Concurrent loads, removals and sets of one key never leave a value older than the last change:
-///   a value whose load began before a change is returned to its waiters and not stored.
-/// - Failures of the tier never fail a read or ``set(_:for:expiry:staleness:cost:tags:)``: the
-///   value is in memory, and the failure appears in ``statistics`` and ``events(keeping:)``.
-///   ``setDurably(_:for:expiry:staleness:cost:tags:)`` and removals do throw, because the tier may
-///   then return other data than the caller asked for.
+/// - An expired value is never returned, whether it comes from memory or the tier. Reading or moving a value does not
+///   extend its lifetime.
+/// - The limits are enforced with each change, not by a later sweep.
+/// - Concurrent loads, sets and removals of a key never leave a value older than the last change: a value whose load
+///   began before a change is returned to its waiters but not stored.
+/// - A failing tier does not fail reads or ``set(_:for:expiry:staleness:cost:tags:)``: the value is in memory, and
+///   ``statistics`` and ``events(keeping:)`` report the failure. ``setDurably(_:for:expiry:staleness:cost:tags:)`` and
+///   removals throw, because the tier could otherwise return outdated data later.
 ///
-/// Hits are answered without suspending, without an actor and without allocating. The `==` of the
-/// keys runs under a short lock and must not call the cache.
+/// Hits neither suspend nor allocate. The `==` of the keys runs under a lock and must not call the cache.
 public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The defaults of the cache.
     public let configuration: CacheConfiguration
@@ -65,7 +63,7 @@ public final class Cache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - tier: The tier that keeps values below memory.
-    ///   - name: The name that separates the cache's entries in the tier from those of others.
+    ///   - name: The name that separates the cache's entries in the tier from those of other caches.
     ///   - coding: Converts keys and values to bytes and back.
     ///   - configuration: The limits, times and loading policy.
     ///   - clock: The source of time; the tier should use the same.

@@ -2,19 +2,19 @@ internal import KeelCore
 internal import Synchronization
 
 extension Cache {
-    /// Returns the value for a key, loading it if the policy asks for it.
+    /// Returns the value for a key, loading it if the policy requires it.
     ///
-    /// Concurrent callers for one key share one load. A canceled caller leaves at once with
-    /// `CancellationError`; the load continues for the others, and is canceled with the last. If
-    /// the key or one of the tags is set or removed during the load, the loaded value is returned
-    /// to the waiting callers and not stored; a call after the change starts its own load.
+    /// Concurrent callers for a key share one load. A canceled caller throws `CancellationError` at once; the load
+    /// continues for the others and is canceled with the last one. If the key is set or removed, or one of the tags is
+    /// removed, during the load, the loaded value is returned to the waiting callers but not stored; a call after the
+    /// change starts a new load.
     ///
     /// - Parameters:
     ///   - key: The key of the value.
-    ///   - policy: Where the value comes from; nil for the configured policy.
+    ///   - policy: The source of the value; nil for the configured policy.
     ///   - expiry: How long a loaded value is fresh; nil for the configured expiry.
     ///   - tags: Tags by which a loaded value can be removed together with others.
-    ///   - load: Loads the value, in its own task.
+    ///   - load: Loads the value; runs in its own task.
     /// - Returns: The value.
     /// - Throws: The error of `load`, `CancellationError`, ``CacheError`` (`timeout`, `notCached`).
     @inlinable
@@ -38,14 +38,14 @@ extension Cache {
         return value
     }
 
-    /// Returns the value for a key, or nil if it has none, loading it if the policy asks for it.
+    /// Returns the value for a key, or nil if it has none, loading it if the policy requires it.
     ///
     /// Absence is cached for ``CacheConfiguration/absenceExpiry`` or for the expiry of the loaded
     /// value. Otherwise works like ``value(for:policy:expiry:tags:load:)``.
     ///
     /// - Parameters:
     ///   - key: The key of the value.
-    ///   - policy: Where the value comes from; nil for the configured policy.
+    ///   - policy: The source of the value; nil for the configured policy.
     ///   - load: Loads the value, and says how to cache it.
     /// - Returns: The value; also nil if the policy forbids loading it.
     /// - Throws: The error of `load`, `CancellationError`, or ``CacheError`` with `timeout`.

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A store of an app's files.
+/// A file store.
 ///
 /// ```swift
 /// let files = FileStore(try LocalFileStoreAdapter(folder: "/var/lib/app/files"))
@@ -12,11 +12,11 @@ public import Foundation
 /// let photo = try await files.read("photos/\(id).jpg")
 /// ```
 ///
-/// Writes are atomic: a concurrent reader sees the old file or the new one, and so does a reader after a crash. Reading
-/// a missing file throws `fileNotFound`; deleting it succeeds. Folders are not created: they are common prefixes of
+/// Writes are atomic: concurrent readers, and readers after a crash, see either the old or the new file. Reading a
+/// missing file throws `fileNotFound`; deleting it succeeds. Folders need not be created: they are common prefixes of
 /// paths.
 public struct FileStore: Sendable {
-    /// The default limit of bytes that a call reads into memory: 64 MiB.
+    /// The default maximum number of bytes that a call reads into memory: 64 MiB.
     public static let defaultLimit = 64 << 20
 
     let adapter: any FileStoreAdapter

@@ -15,8 +15,8 @@ extension NetworkClient {
         /// with ``NetworkError/Code/invalidURL``.
         public var baseURL: URL
 
-        /// The header fields of every request to the base URL's origin. An endpoint's fields replace those of the same
-        /// name.
+        /// The header fields of every request to the base URL's origin; an endpoint's field of the same name replaces
+        /// them.
         ///
         /// A redirect to another origin omits these fields, except `User-Agent`, names that begin with `Accept`, and
         /// fields that describe a body.

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The device's position: once, continuously, and by regions.
+/// A service for the device's position: once, continuously or by region.
 ///
 /// ```swift
 /// let location = LocationService.platformDefault()
@@ -13,18 +13,18 @@ public import Foundation
 /// for try await fix in location.fixes(minimumDistance: 10) { map.move(to: fix.coordinate) }
 /// ```
 ///
-/// The source is monitored only while there are listeners, or after ``startMonitoring()``. Copies
-/// of a service share one monitoring. Only ``requestPermission(_:)`` asks the user for permission.
+/// The source is monitored only while there are listeners, or after ``startMonitoring()``. Copies of a service share
+/// the monitoring. Only ``requestPermission(_:)`` asks the user for permission.
 public struct LocationService: Sendable {
-    /// Limits, and the clocks for them.
+    /// The settings of a service.
     public struct Configuration: Sendable {
-        /// The sufficient accuracy in meters; nil requests the best.
+        /// The required accuracy in meters; nil requests the best.
         public var desiredAccuracy: Double?
         /// The age at which the last fix becomes stale.
         public var staleAfter: Duration
-        /// The age at which the position counts as lost; at least ``staleAfter``.
+        /// The age at which the position is considered lost; at least ``staleAfter``.
         public var lostAfter: Duration
-        /// The clock for ages and time limits.
+        /// The clock for ages and timeouts.
         public var clock: any Clock<Duration>
         /// Returns the time of day, for ``LocationState/lost(since:because:)``.
         public var now: @Sendable () -> Date
@@ -47,7 +47,7 @@ public struct LocationService: Sendable {
 
     let hub: LocationHub
 
-    /// Creates a service, without monitoring yet.
+    /// Creates a service; monitoring does not start yet.
     ///
     /// - Parameters:
     ///   - adapter: The source of positions.
@@ -62,7 +62,7 @@ public struct LocationService: Sendable {
         hub = LocationHub(adapter, configuration)
     }
 
-    /// Creates a service whose calls all fail, as a placeholder.
+    /// Creates a service whose calls all throw the given error, as a placeholder.
     ///
     /// - Parameter error: The error of each call.
     public init(unavailable error: LocationError) {
@@ -81,7 +81,7 @@ public struct LocationService: Sendable {
     /// Returns the current permission, without asking the user.
     public func permission() async -> LocationPermission { await hub.adapter.permission() }
 
-    /// Asks the user for permission and waits for the answer, however long that takes.
+    /// Asks the user for permission and waits for the answer, without a timeout.
     ///
     /// Returns immediately if the platform needs no permission or the user has already decided.
     ///
@@ -134,14 +134,14 @@ public struct LocationService: Sendable {
 
     /// A sequence of the current state and each change.
     ///
-    /// A slow reader receives the newest state and misses those in between. The sequence never
-    /// fails: a failure is ``LocationState/lost(since:because:)``. It ends with the reading task.
+    /// A slow reader skips to the newest state. The sequence never throws: a failure is the state
+    /// ``LocationState/lost(since:because:)``. It ends with the reading task.
     public var states: LocationStates { LocationStates(hub: hub) }
 
     /// Returns a sequence of fixes, starting with the current one if there is one.
     ///
-    /// It waits during transient failures, throws other failures, and ends with the reading task.
-    /// For a slow reader the newest 64 fixes are kept.
+    /// The sequence waits during transient failures, throws other failures, and ends with the reading task. The newest
+    /// 64 fixes are buffered for a slow reader.
     ///
     /// - Parameter minimumDistance: The minimum distance in meters from the previously returned
     ///   fix; 0 returns all.
@@ -150,11 +150,10 @@ public struct LocationService: Sendable {
         LocationFixes(hub: hub, minimumDistance: minimumDistance)
     }
 
-    /// Returns a sequence of entering and leaving regions, which starts with the first fix.
+    /// Returns a sequence of region events, entering and leaving, which starts with the first fix.
     ///
-    /// Each reader has its own state. It receives entering and leaving of a region alternately,
-    /// even if it is slow: fixes may be skipped, events never. The sequence throws non-transient
-    /// failures, and ends with the reading task.
+    /// Each reader has its own state. For each region, it receives entering and leaving events alternately; a slow
+    /// reader may skip fixes, but no events. The sequence throws non-transient failures and ends with the reading task.
     ///
     /// - Parameter regions: The regions, with unique ids.
     /// - Returns: The sequence.

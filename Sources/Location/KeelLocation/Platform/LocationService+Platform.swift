@@ -1,8 +1,8 @@
 extension LocationService {
     /// Returns a service over Core Location on Apple platforms, and over the local gpsd elsewhere.
     ///
-    /// Nothing is monitored and the user is not asked before the first call. On tvOS, which has no
-    /// continuous positions, each call fails with `unsupported`.
+    /// Monitoring and permission requests start with the first call that needs them. On tvOS, which has no continuous
+    /// positions, each call fails with `unsupported`.
     ///
     /// - Parameter configuration: Limits and clocks.
     /// - Returns: The service.

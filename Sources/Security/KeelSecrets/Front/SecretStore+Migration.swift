@@ -21,8 +21,8 @@ public struct SecretMigration: Hashable, Sendable {
 extension SecretStore {
     /// Moves every secret of this service to another store: copies, verifies, then deletes.
     ///
-    /// A secret is deleted here only after it was read back from the destination, and only if it has not changed
-    /// meanwhile. After a failure or crash the migration can be repeated; secrets that were already copied count as
+    /// A secret is deleted from the source only after it was read back from the destination, and only if it has not
+    /// changed meanwhile. After a failure or crash, repeat the migration; secrets that were already copied count as
     /// present. Existing secrets of the destination are never replaced. Moving to the same store is refused, even
     /// through another adapter.
     ///
@@ -31,7 +31,7 @@ extension SecretStore {
     ///
     /// - Parameter destination: The other store, which may have another service.
     /// - Returns: The result for each key.
-    /// - Throws: ``SecretError``; secrets that were not moved are still here.
+    /// - Throws: ``SecretError``; secrets that were not moved are still in the source.
     public func migrate(to destination: SecretStore) async throws(SecretError) -> SecretMigration {
         try await migrate(to: destination, now: Date())
     }

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The secrets of one service, such as tokens, passwords and keys, in a secret store of the platform.
+/// A store for the secrets of one service, such as tokens, passwords and keys.
 ///
 /// ```swift
 /// let secrets = try await SecretStore.platformDefault(service: "com.example.notes", fallback: file)
@@ -12,8 +12,8 @@ public import Foundation
 /// let token = try await secrets.loadString(forKey: "api-token")
 /// ```
 ///
-/// Saving replaces an existing secret, deleting a missing one succeeds, and loading a missing one throws `keyNotFound`.
-/// Services do not see each other's keys. Keys are compared by their bytes.
+/// Saving replaces an existing secret. Loading a missing secret throws `keyNotFound`; deleting it succeeds. Services do
+/// not see each other's keys. Keys are compared by their bytes.
 public struct SecretStore: Sendable {
     /// The maximum size of a secret in bytes; store larger data in a file.
     public static let maximumByteCount = 64 << 10
@@ -38,7 +38,7 @@ public struct SecretStore: Sendable {
         self.service = service
     }
 
-    /// Creates a store whose calls all throw the given error, for code that expects a store where none is available.
+    /// Creates a store whose calls all throw the given error, as a placeholder where no store is available.
     public init(unavailable error: SecretError) {
         self.init(UnavailableSecretStoreAdapter(error), of: "unavailable")
     }
@@ -92,7 +92,7 @@ public struct SecretStore: Sendable {
             .map(\.account)
     }
 
-    /// Replaces or removes a secret atomically if the current one is as expected.
+    /// Atomically replaces or removes a secret if it has the expected value.
     ///
     /// The operation is atomic for all tasks of the process, and across processes if the capabilities contain
     /// `comparesAcrossProcesses`.
@@ -101,7 +101,7 @@ public struct SecretStore: Sendable {
     ///   - key: The key.
     ///   - expected: The expected current secret; nil expects none.
     ///   - new: The new secret; nil removes the current one.
-    /// - Returns: Whether the current secret was as expected; otherwise nothing changed.
+    /// - Returns: Whether the current secret had the expected value; if not, nothing has changed.
     /// - Throws: ``SecretError``.
     public func compareAndSet(
         forKey key: String,

@@ -2,10 +2,10 @@ extension SecretStore {
     #if Crypto
     /// Returns the secrets of a service in the default store of the platform.
     ///
-    /// An explicit choice is used as is. Otherwise the store is the first that has secrets of the service, or else the
-    /// first usable one: the Secret Service if it is running and unlocked, then the encrypted file if one is passed and
-    /// its key is available. It is never memory. A locked or unresponsive store is an error rather than a reason to use
-    /// another one, because it may hold the secrets.
+    /// If `choice` is nil, the store is the first one that has secrets of the service, or else the first usable one:
+    /// the Secret Service if it is running and unlocked, then the encrypted file if one is passed and its key is
+    /// available. Secrets are never kept only in memory. A locked or unresponsive store is an error, because it may
+    /// hold the secrets.
     ///
     /// With an encrypted file, the choice is made once and recorded in `secrets.choice` in its folder; from then on it
     /// is also an error if the chosen store is unusable. To choose again, move the secrets with ``migrate(to:)`` and
@@ -32,8 +32,8 @@ extension SecretStore {
     #else
     /// Returns the secrets of a service in the default store of the platform.
     ///
-    /// An explicit choice is used as is. Otherwise the store is the Secret Service if it is running and unlocked. It is
-    /// never memory. With the trait `Crypto` it can be an encrypted file as well.
+    /// If `choice` is nil, the store is the Secret Service, which must be running and unlocked. Secrets are never kept
+    /// only in memory. With the trait `Crypto`, the store can also be an encrypted file.
     ///
     /// - Parameters:
     ///   - service: The service, usually the app's identifier.

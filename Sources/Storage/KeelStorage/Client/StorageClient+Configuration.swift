@@ -14,8 +14,8 @@ extension StorageClient {
         /// tests and development to find missing indexes.
         public var isStrict = false
 
-        /// Called after a query that scanned a collection. The plan's `QueryPlan/suggestion` is the index that would
-        /// serve the query.
+        /// Called after a query that scanned a collection; the plan's `QueryPlan/suggestion` is the index that would
+        /// serve it.
         public var onFullScan: (@Sendable (DocumentQuery, QueryPlan) -> Void)?
 
         /// The retry policy of transactions after a conflict.

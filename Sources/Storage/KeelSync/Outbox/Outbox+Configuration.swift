@@ -2,12 +2,12 @@ public import KeelCore
 public import KeelStorage
 
 extension Outbox {
-    /// The treatment of later writes of a key after a write is rejected or cannot be read.
+    /// The policy for later writes of a key after a write is rejected or cannot be read.
     public enum Rejection: Sendable, Hashable {
-        /// Later writes are sent. Suitable for writes that each state the complete result, such as `PUT`.
+        /// Later writes are sent. Use this for writes that contain the complete state, such as `PUT`.
         case continuesKey
-        /// Later writes wait until the rejected write is sent again or dropped, or the damaged entry is readable or
-        /// dropped. A damaged entry whose key cannot be read holds every key, because it may have any key.
+        /// Later writes wait until the rejected write is sent again or dropped, or the damaged entry becomes readable
+        /// or is dropped. A damaged entry whose key cannot be read blocks all keys.
         case holdsKey
     }
 
@@ -23,9 +23,9 @@ extension Outbox {
             maximumDelay: .seconds(300)
         )
 
-        /// The maximum delay that a server can ask for, as with `Retry-After`; a longer one is shortened to it.
+        /// The maximum delay that a server can request, for example with `Retry-After`; longer delays are shortened.
         ///
-        /// A write and the later ones of its key would otherwise wait for a day or a year because of one response.
+        /// Without a limit, one response could block a key for days.
         public var maximumRequestedDelay = Duration.seconds(3_600)
 
         /// The maximum number of writes sent at the same time.
@@ -34,26 +34,25 @@ extension Outbox {
         /// The time after which an attempt is canceled and counts as failed.
         public var sendTimeout = Duration.seconds(60)
 
-        /// The time by which a lease outlasts an attempt.
+        /// The margin by which a lease outlasts an attempt.
         ///
         /// No other runner sends a write during its lease. If the process is killed during an attempt, the write is
-        /// sent again after the lease expires. The margin must cover the time that the store takes to record a lease (a
-        /// write is not sent if this takes longer) and the clock differences between devices that share a store.
+        /// sent again after the lease expires. The margin must exceed the time that the store takes to record a lease
+        /// (otherwise the write is not sent) and the clock differences between devices that share a store.
         public var leaseMargin = Duration.seconds(15)
 
         /// The interval at which a runner looks for writes that other processes enqueued or abandoned.
         public var pollInterval = Duration.seconds(30)
 
-        /// The treatment of later writes of a key after a write is rejected or cannot be read.
+        /// The policy for later writes of a key after a write is rejected or cannot be read.
         public var rejection = Rejection.continuesKey
 
-        /// The clock that measures delays.
+        /// The clock for delays.
         public var clock: any Clock<Duration> = ContinuousClock()
 
         /// The time of day.
         ///
-        /// Delays that survive a restart of the process, and leases that survive a restart of the machine, depend on
-        /// it.
+        /// It determines delays after a restart of the process, and leases after a restart of the machine.
         public var now: @Sendable () -> Timestamp = Timestamp.now
 
         /// The time since the machine started, for leases that survive a restart of the process.
@@ -61,7 +60,7 @@ extension Outbox {
         /// If nil, the system's value applies when ``clock`` is a `ContinuousClock`.
         package var uptime: Uptime?
 
-        /// Returns a random factor from 0 to 1 for the length of a delay.
+        /// Returns a random factor from 0 to 1 for a delay.
         public var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
 
         /// Returns a unique name for a runner.

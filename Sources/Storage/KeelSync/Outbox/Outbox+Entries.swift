@@ -30,7 +30,7 @@ extension Outbox {
 
     /// Returns the entries that cannot be read, sorted by id.
     ///
-    /// Reads all entries to find them.
+    /// The call reads all entries.
     ///
     /// These entries are not sent, and ``pending()``, ``rejected()`` and ``updates()`` omit them. An entry that becomes
     /// readable is sent in order; ``discard(_:)`` drops an entry that stays unreadable.
@@ -43,8 +43,8 @@ extension Outbox {
 
     /// Returns the keys of all pending and rejected writes, and of the damaged entries whose key can be read.
     ///
-    /// Data from the server does not include these writes yet. Do not let it replace their local changes. Reads all
-    /// entries.
+    /// Data from the server does not include these writes yet and must not replace their local changes. The call reads
+    /// all entries.
     ///
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
@@ -63,7 +63,7 @@ extension Outbox {
         }
     }
 
-    /// Returns whether a key is one of the ``protectedKeys()``, without reading the entries of others.
+    /// Returns whether a key is one of the ``protectedKeys()``, reading only the entries of this key.
     package func protects(_ key: String) async throws(OutboxError) -> Bool {
         let isPending = configuration.rejection != .holdsKey
         return try await asking { () async throws(StorageError) in
@@ -93,8 +93,8 @@ extension Outbox {
 
     /// Sends a rejected write again, after the other writes of its key.
     ///
-    /// A write that the server itself refused gets a new idempotency key: see ``OutboxEntry/idempotencyKey``. A pending
-    /// write that waits for a retry delay is sent immediately.
+    /// A write that the server refused gets a new idempotency key: see ``OutboxEntry/idempotencyKey``. A pending write
+    /// that waits for a retry delay is sent immediately.
     ///
     /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``, ``OutboxError/Code/damaged``.
     @concurrent

@@ -1,6 +1,6 @@
 public import KeelStorage
 
-/// A persistent queue of writes for a server, which a runner sends when the server is reachable.
+/// A persistent queue of writes that are sent to a server when it is reachable.
 ///
 /// ```swift
 /// let outbox = Outbox(storage)
@@ -10,16 +10,17 @@ public import KeelStorage
 /// try await outbox.run(sending: sender, whileOnline: network.onlineStates)
 /// ```
 ///
-/// - A write is on disk when ``enqueue(_:)`` returns, and survives the end of the process. The outbox shares the store
-///   of the app's documents, so ``enqueue(_:with:)`` commits a local change and its write together.
-/// - A server that honors idempotency keys applies a write once: the key is the same for all attempts and restarts.
-/// - Writes of one key are sent in order; different keys do not wait for each other.
-/// - Runners that share a store, in one process or several, do not send a write at the same time.
+/// - A write is on disk when ``enqueue(_:)`` returns, and survives the end of the process. The outbox uses the store of
+///   the app's documents, so ``enqueue(_:with:)`` commits a local change and its write together.
+/// - A server that honors idempotency keys applies each write once: the key is the same for all attempts, across
+///   restarts.
+/// - Writes with the same key are sent in order; writes with different keys do not wait for each other.
+/// - Runners that share a store, in one process or several, never send the same write at the same time.
 /// - Rejected writes stay in ``rejected()`` until they are sent again or dropped.
 /// - Entries that cannot be read are skipped; ``damaged()`` returns them.
 ///
-/// Without a runner, writes are stored and wait. Copies of an outbox share their state: create one for each store and
-/// name, and pass it on.
+/// Until a runner is started, writes are stored and wait. Copies of an outbox share their state: create one outbox per
+/// store and name, and pass it on.
 public struct Outbox: Sendable {
     let core: OutboxCore
 
@@ -44,12 +45,12 @@ public struct Outbox: Sendable {
 
     /// Adds a write to the outbox.
     ///
-    /// A write with the id of one that is in the outbox, or that the server has accepted in the last seven days, adds
-    /// nothing: the receipt is that of the earlier one.
+    /// If the outbox already contains a write with the same id, or the server has accepted one in the last seven days,
+    /// nothing is added, and the receipt is that of the earlier write.
     ///
     /// - Returns: The receipt, once the write is on disk.
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``. After the latter, the write
-    ///   may be in the outbox; call again with the same value to be sure.
+    ///   may be in the outbox; it is safe to call again with the same value.
     @discardableResult
     @concurrent
     public func enqueue(_ write: OutboxWrite) async throws(OutboxError) -> OutboxReceipt {
@@ -68,7 +69,7 @@ public struct Outbox: Sendable {
         return receipt
     }
 
-    /// Adds a write to the outbox and changes the app's documents in one batch.
+    /// Adds a write to the outbox and changes the app's documents atomically.
     ///
     /// ```swift
     /// let receipt = try await outbox.enqueue(write) { batch in
@@ -107,9 +108,9 @@ public struct Outbox: Sendable {
 
     /// Adds a write to a batch or a transaction of the outbox's store.
     ///
-    /// The write is in the outbox once the batch is committed. A batch fails if a write with the same id is in the
-    /// outbox. Unlike the other methods, this one does not prevent a write that the server has accepted from being sent
-    /// again: give a batch that may be repeated a condition of its own.
+    /// The write is in the outbox once the batch is committed. The batch fails if a write with the same id is in the
+    /// outbox. Unlike the other methods, this one does not detect a write that the server has already accepted: if you
+    /// may repeat the batch, add your own condition to it.
     ///
     /// - Parameters:
     ///   - write: The write.
@@ -126,7 +127,7 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// Returns the receipt of a current or past write of the outbox, for example from an earlier launch.
+    /// Returns the receipt of a current or past write, for example from an earlier launch.
     public func receipt(for id: OutboxWrite.ID) -> OutboxReceipt {
         core.receipts.receipt(for: id, core)
     }
@@ -141,7 +142,8 @@ public struct Outbox: Sendable {
         try await OutboxRunner(core, sender).run(connectivity: nil)
     }
 
-    /// Sends like ``run(sending:)``, and starts no attempt while the last element of `connectivity` is false.
+    /// Sends all writes like ``run(sending:)``, but starts no attempt while the last element of `connectivity` is
+    /// false.
     ///
     /// When the element becomes true, writes whose last attempt did not reach the server are sent immediately.
     ///
@@ -157,16 +159,16 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// Sends the writes whose last attempt did not reach the server immediately, for example after a sign-in.
+    /// Immediately retries the writes whose last attempt did not reach the server, for example after a sign-in.
     ///
-    /// It ends their retry delays for the runners of this process, as a connection that is back does; a
-    /// ``flush(sending:)`` that begins later is not affected.
+    /// This ends their retry delays for the runners of this process, as a restored connection does. A later
+    /// ``flush(sending:)`` is not affected.
     public func retryNow() { core.retryNow() }
 
     /// Sends all writes that can be sent now, and returns.
     ///
-    /// For background tasks and command-line tools. Writes that wait for a retry delay, are leased to another runner,
-    /// or cannot be read are skipped.
+    /// Use it in background tasks and command-line tools. Writes that wait for a retry delay, are leased to another
+    /// runner, or cannot be read are skipped.
     ///
     /// - Returns: Whether the outbox has no pending writes left. Rejected writes and damaged entries do not count.
     /// - Throws: ``OutboxError/Code/storage`` if the store fails permanently.

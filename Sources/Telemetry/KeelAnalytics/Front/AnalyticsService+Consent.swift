@@ -2,12 +2,12 @@ internal import KeelCore
 internal import KeelJournal
 
 extension AnalyticsService {
-    /// Returns the consent in force for a purpose, decided or by default.
+    /// Returns the current consent for a purpose: the user's decision or the default.
     public func consent(for purpose: ConsentPurpose) -> AnalyticsConsent {
         tracker.consent(for: purpose)
     }
 
-    /// Grants consent to a purpose, so that its held and future events are sent.
+    /// Grants consent for a purpose, so that its held and future events are sent.
     ///
     /// The decision is on disk before anything is sent.
     ///
@@ -18,12 +18,12 @@ extension AnalyticsService {
         reconsider()
     }
 
-    /// Denies consent to a purpose.
+    /// Denies consent for a purpose.
     ///
-    /// The purpose's pending events are removed for every destination before the call returns, and
-    /// future ones are refused. A request in flight is not canceled, and its outcome counts;
-    /// destinations of this package start no further requests. The records are overwritten on disk,
-    /// including delivered ones and those of destinations that are not in the configuration.
+    /// The purpose's pending events are removed for every destination before the call returns, and future events are
+    /// refused. A request in flight is not canceled, and its outcome counts; destinations of this package start no
+    /// further requests. The records are overwritten on disk, including delivered ones and those of destinations that
+    /// are no longer configured.
     ///
     /// If no purpose is granted anymore, the user is forgotten as by ``reset()``.
     ///
@@ -44,9 +44,9 @@ extension AnalyticsService {
         if let failure { throw failure }
     }
 
-    /// Withdraws consent to a purpose, and keeps or drops the undelivered events.
+    /// Withdraws consent for a purpose, and keeps or drops the undelivered events.
     ///
-    /// It throws as ``denyConsent(for:)`` does.
+    /// It throws the errors of ``denyConsent(for:)``.
     public func revokeConsent(
         for purpose: ConsentPurpose,
         events: RevocationPolicy = .purge

@@ -13,10 +13,10 @@ extension AnalyticsService {
     /// }
     /// ```
     ///
-    /// Events are collected for the configured interval. After failures the delays grow, per
-    /// destination. Canceling at any point loses nothing. While another service delivers the events
-    /// of the folder, the call waits for its end. If it cannot take over then, it tries again from
-    /// time to time, and ``AnalyticsStatus/deliveryProblem`` says why.
+    /// Events are collected for the configured interval. After failures, the delays of the affected destination grow.
+    /// Cancellation loses no events. While another service delivers the events of the folder, the call waits until that
+    /// service ends. If it cannot take over then, it retries periodically, and ``AnalyticsStatus/deliveryProblem`` has
+    /// the reason.
     @concurrent
     public func run() async {
         let (interval, clock) = (
@@ -66,9 +66,9 @@ extension AnalyticsService {
         return true
     }
 
-    /// Delivers what may be sent now, for example before the app moves to the background.
+    /// Delivers all events that may be sent now, for example before the app moves to the background.
     ///
-    /// Ignores the delays after failures, except those that a destination asked for. Does not need
+    /// The call ignores the delays after failures, except those that a destination requested. It does not need
     /// ``run()``.
     ///
     /// - Parameter limit: The time limit.
@@ -104,7 +104,7 @@ extension AnalyticsService {
 
     /// Returns the destinations that have events in the journal but are no longer configured.
     ///
-    /// Their events fill the journal up to its bounds: see ``removeDestination(_:)``.
+    /// Their events stay in the journal, up to its limits, until you call ``removeDestination(_:)``.
     ///
     /// - Returns: The names, in order.
     /// - Throws: ``AnalyticsError``.

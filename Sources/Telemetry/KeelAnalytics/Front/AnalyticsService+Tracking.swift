@@ -5,8 +5,8 @@ extension AnalyticsService {
 
     /// Tracks an event and returns its id; nil if it was refused.
     ///
-    /// Failures are only counted in ``AnalyticsStatus/refused``. Use
-    /// ``record(_:)-(AnalyticsEvent)`` to learn the reason.
+    /// Refused events are counted in ``AnalyticsStatus/refused``. To get the error, use
+    /// ``record(_:)-(AnalyticsEvent)``.
     @discardableResult
     public func trackEvent(_ event: AnalyticsEvent) -> AnalyticsRecord.ID? {
         try? tracker.track(TrackedDraft(event)).text
@@ -92,16 +92,15 @@ extension AnalyticsService {
         return try? tracker.track(draft).text
     }
 
-    /// Sets the user's id, from the next event on and across launches.
+    /// Sets the user's id for later events, across launches.
     ///
-    /// The change is tracked once, with the previous anonymous id, so that destinations can link
-    /// both. Setting the current id again has no effect.
+    /// The change is tracked once, together with the previous anonymous id, so that destinations can link both. Setting
+    /// the current id again has no effect.
     ///
-    /// The id is sent unchanged, because it identifies the user.
-    /// ``AnalyticsStatus/hasPersonalUserID`` says whether it looks like personal data, such as an
-    /// e-mail address or a telephone number.
+    /// The id is sent unchanged. ``AnalyticsStatus/hasPersonalUserID`` reports whether it looks like personal data,
+    /// such as an e-mail address or a telephone number.
     ///
-    /// - Parameter userID: An id in the app's own terms, not an address or a name.
+    /// - Parameter userID: The app's own id of the user, not an address or a name.
     public func setUserID(_ userID: String) {
         // If the change cannot be stored, it still applies, and the status reports the failure.
         _ = try? tracker.change(tracking: TrackedDraft(.identify)) { settings, _ in
@@ -119,8 +118,8 @@ extension AnalyticsService {
 
     /// Forgets the user, for example after a logout.
     ///
-    /// Later events have a new anonymous id and session, no user and no super properties; timings
-    /// started with ``beginTiming(_:)`` are discarded. Pending events and consent do not change.
+    /// Later events have a new anonymous id and session, no user id and no super properties. Timings started with
+    /// ``beginTiming(_:)`` are discarded. Pending events and consent do not change.
     public func reset() { try? forgetUser() }
 
     /// Forgets the user as ``reset()`` does.
@@ -158,7 +157,7 @@ extension AnalyticsService {
 
     /// Starts measuring a duration.
     ///
-    /// The next event with the name gets the property `duration`, in seconds, unless it sets one.
+    /// The next event with this name gets the property `duration` in seconds, unless it sets its own.
     ///
     /// - Parameter name: The name of the event that ends the measurement.
     public func beginTiming(_ name: String) { tracker.beginTiming(name) }

@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Tracks events in an app and delivers them to every destination, once.
+/// A service that tracks events and delivers each once to every destination.
 ///
 /// ```swift
 /// let analytics = try AnalyticsService(at: folder, configuration: configuration)
@@ -16,21 +16,20 @@ public import Foundation
 /// analytics.trackEvent("order_placed", parameters: ["items": 2, "total": 31.5])
 /// ```
 ///
-/// - A tracking call returns when the event is in a journal on disk, where it survives any end of
-///   the process. It waits for no network and no other actor.
-/// - Each destination reads the journal at its own pace. One with a week-long outage does not
-///   affect the others; it receives everything later, within the journal's bounds.
+/// - A tracking call returns when the event is in a journal on disk, where it survives any end of the process. It never
+///   waits for the network or an actor.
+/// - Each destination reads the journal at its own pace. A destination that is down for a week does not affect the
+///   others; it receives all events later, within the journal's limits.
 /// - Nothing is sent before the user consents to its purpose; see ``grantConsent(for:)``.
-/// - Each event has one id, by which destinations deduplicate.
+/// - Each event has an id, by which destinations recognize duplicates.
 /// - Every event is accounted for: see ``ledgers()`` and ``status``.
 ///
-/// Events are delivered by ``run()``, which runs for the lifetime of the app, or by ``flush(upTo:)``.
+/// Deliver events with ``run()``, for the lifetime of the app, or with ``flush(upTo:)``.
 ///
-/// One service at a time delivers the events of a folder. Another one, such as that of an extension
-/// of the app, tracks into the same folder, for the same user and under the same decisions, and
-/// delivers once the first has ended; see ``isDelivering``.
+/// One service at a time delivers the events of a folder. Other services, such as that of an app extension, track into
+/// the same folder, with the same user and consent, and take over when the first has ended; see ``isDelivering``.
 ///
-/// Tests use a service as the app does, with `ScriptedAnalyticsDestination` of KeelTestKit.
+/// In tests, use a service with `ScriptedAnalyticsDestination` of KeelTestKit.
 public struct AnalyticsService: Sendable {
     let tracker: Tracker
     let right: DeliveryRight
@@ -40,10 +39,10 @@ public struct AnalyticsService: Sendable {
 
     /// Opens a service, creating its folder if needed.
     ///
-    /// Reads a few small files; scans the pending records only if a denial was interrupted.
+    /// The initializer reads a few small files. It scans the pending records only if a denial was interrupted.
     ///
     /// - Parameters:
-    ///   - folder: A folder used by the service only.
+    ///   - folder: A folder that is used only for analytics.
     ///   - configuration: The destinations and behavior.
     /// - Throws: ``AnalyticsError``.
     public init(
@@ -60,7 +59,7 @@ public struct AnalyticsService: Sendable {
     /// Returns a service that stores everything in memory, for tests, previews and programs that
     /// must not write to disk.
     ///
-    /// Undelivered records are lost with the service. Otherwise it behaves as with a folder.
+    /// Undelivered records are lost with the service. Otherwise, it behaves like a service with a folder.
     ///
     /// - Parameter configuration: The destinations and behavior.
     /// - Returns: The service.
@@ -163,10 +162,10 @@ public struct AnalyticsService: Sendable {
 
     /// Whether this service delivers the events of the folder.
     ///
-    /// It is false while another service does, usually of another process. Then ``setUserID(_:)``,
-    /// ``reset()`` and the super properties have no effect, and decisions about consent throw
-    /// ``AnalyticsError/Code/inUse``; a denial applies in this process nevertheless. ``run()`` and
-    /// ``flush(upTo:)`` take over once the other service has ended.
+    /// False while another service, usually of another process, delivers. Then ``setUserID(_:)``, ``reset()`` and
+    /// changes of super properties have no effect, and consent decisions throw ``AnalyticsError/Code/inUse``, although
+    /// a denial still applies in this process. ``run()`` and ``flush(upTo:)`` take over once the other service has
+    /// ended.
     public var isDelivering: Bool { right.isHeld }
 
     // MARK: Status
@@ -177,18 +176,18 @@ public struct AnalyticsService: Sendable {
         return tracker.board.value
     }
 
-    /// Returns an endless stream of the current status and each change by a delivery or a decision.
+    /// Returns an endless stream of the current status and each change of it.
     ///
     /// A slow reader receives only the latest status.
     ///
     /// - Returns: A stream for one reader.
     public func statusUpdates() -> AsyncStream<AnalyticsStatus> { tracker.board.watch() }
 
-    /// Returns the fate of every event, per destination, counted on disk.
+    /// Returns the counts of delivered, pending and dropped events for each destination.
     ///
-    /// Scans all pending records. ``AnalyticsLedger/isBalanced`` says whether the records on disk
-    /// agree with the counters. There are none while another service delivers. In a folder that
-    /// several services track into, the accepted events are the sum of the others.
+    /// The call scans all pending records. ``AnalyticsLedger/isBalanced`` says whether the records on disk agree with
+    /// the counters. The result is empty while another service delivers. In a folder that several services track into,
+    /// the count of accepted events is the sum of the others.
     ///
     /// - Returns: The ledgers by destination name.
     /// - Throws: ``AnalyticsError``.
