@@ -29,7 +29,6 @@ public enum CacheExpiry: Hashable, Sendable {
 
     /// Returns the moment at which an entry expires, or nil if it never does.
     ///
-    /// - Parameter created: When the entry was set.
     /// - Returns: The first moment at which the entry is no longer fresh.
     public func instant(from created: CacheInstant) -> CacheInstant? {
         switch self {

@@ -15,7 +15,6 @@ extension S3FileStoreAdapter {
     /// These are the uploads in progress and those that a failure has left. Their parts occupy storage and are billed.
     ///
     /// - Returns: The uploads, sorted by key.
-    /// - Throws: `FileStoreError`.
     public func incompleteUploads() async throws(FileStoreError) -> [IncompleteUpload] {
         do throws(S3Failure) {
             var uploads: [IncompleteUpload] = []
@@ -59,7 +58,6 @@ extension S3FileStoreAdapter {
     ///
     /// Choose an age that no upload in progress has, because that upload would fail.
     ///
-    /// - Parameter age: The minimum age.
     /// - Returns: The number of aborted uploads.
     /// - Throws: `FileStoreError`; some uploads may have been aborted.
     @discardableResult

@@ -42,9 +42,6 @@ public struct S3FileStoreAdapter: FileStoreAdapter {
 
     /// Creates an adapter without sending a request.
     ///
-    /// - Parameters:
-    ///   - configuration: The bucket, and how it is used.
-    ///   - transport: The HTTP transport.
     /// - Throws: `FileStoreError` with the code `invalidArgument` for an invalid configuration.
     public init(
         _ configuration: Configuration,

@@ -16,11 +16,6 @@ internal import Foundation
 extension SecretStore {
     /// Returns the private key of a signing key pair, creating the pair if it is missing.
     ///
-    /// - Parameters:
-    ///   - algorithm: The signature algorithm.
-    ///   - key: The key of the secret.
-    ///   - createsIfMissing: Whether a missing pair is created.
-    /// - Returns: The private key.
     /// - Throws: `SecretError`, with the code `keyNotFound` if the pair is missing and not created, or `invalidData` if
     ///   the secret is not such a key.
     public func privateKey(
@@ -51,10 +46,6 @@ extension SecretStore {
     ///
     /// Creating a pair takes about a second.
     ///
-    /// - Parameters:
-    ///   - key: The key of the secret.
-    ///   - createsIfMissing: Whether a missing pair is created.
-    /// - Returns: The private key.
     /// - Throws: `SecretError`, with the code `keyNotFound` if the pair is missing and not created, or `invalidData` if
     ///   the secret is not such a key.
     @concurrent

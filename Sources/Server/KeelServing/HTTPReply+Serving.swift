@@ -21,11 +21,6 @@ extension HTTPReply {
     }
 
     /// Creates a plain text reply.
-    ///
-    /// - Parameters:
-    ///   - status: The status.
-    ///   - text: The text of the body.
-    /// - Returns: The reply.
     public static func text(_ status: HTTPResponse.Status, _ text: String) -> HTTPReply {
         .bytes(status, type: "text/plain; charset=utf-8", Array(text.utf8))
     }

@@ -126,9 +126,6 @@ extension FirestoreStorageAdapter.Configuration {
     /// Returns the configuration for an emulator of Google's Firestore, with an owner token that bypasses security
     /// rules.
     ///
-    /// - Parameters:
-    ///   - host: The host and port of the emulator.
-    ///   - project: The name of the project.
     /// - Returns: The configuration; replace its ``authentication`` to act as a user.
     public static func emulator(host: String = "127.0.0.1:8080", project: String) -> Self {
         Self(
@@ -145,9 +142,6 @@ extension FirestoreStorageAdapter.Configuration {
     /// Returns the configuration for the emulator named by the environment variable `FIRESTORE_EMULATOR_HOST`, as host
     /// and port.
     ///
-    /// - Parameters:
-    ///   - project: The name of the project.
-    ///   - environment: The environment variables.
     /// - Returns: The configuration; nil if the variable is not set.
     public static func emulatorFromEnvironment(
         project: String,

@@ -26,7 +26,6 @@ public struct OTLPLogReader: Sendable {
 
     /// Creates a reader for the journal in a folder.
     ///
-    /// - Parameter folder: The folder of the journal.
     /// - Throws: `JournalError`, with the code `notFound` if there is no journal.
     public init(at folder: URL) throws(JournalError) {
         try self.init(JournalInspection(of: folder))

@@ -56,8 +56,6 @@ extension KeelConfiguration {
     /// program at a time delivers the events of a folder; others, such as an app extension, only track, with the same
     /// user and consent.
     ///
-    /// - Parameter configuration: The destinations and behavior.
-    /// - Returns: The service.
     /// - Throws: `AnalyticsError` if the folder cannot be opened.
     public func makeAnalytics(
         _ configuration: AnalyticsConfiguration = AnalyticsConfiguration()
@@ -99,7 +97,6 @@ extension KeelConfiguration {
 extension KeelConfiguration.FileLocation {
     /// Returns the folder on disk; nil in memory.
     ///
-    /// - Parameter name: The subfolder of the app's folder.
     /// - Returns: The folder; nil in memory.
     func folder(_ name: String) -> URL? {
         switch self {

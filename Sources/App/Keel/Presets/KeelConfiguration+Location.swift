@@ -15,7 +15,6 @@ extension KeelConfiguration {
     ///
     /// Monitoring and permission requests start with the first call that needs them.
     ///
-    /// - Parameter configuration: Limits and clocks.
     /// - Returns: The device's position.
     public func makeLocation(
         _ configuration: LocationService.Configuration = LocationService.Configuration()

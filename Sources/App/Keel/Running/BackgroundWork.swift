@@ -30,8 +30,6 @@ public struct BackgroundWork: Sendable {
     private let clock: any Clock<Duration>
 
     /// Creates work without parts.
-    ///
-    /// - Parameter clock: The clock for time limits.
     public init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
 
     /// The names of the parts, in the order in which they were added.

@@ -80,7 +80,6 @@ extension RepositoryError {
     /// Runs an operation of a data source, converting its error.
     ///
     /// - Returns: The operation's result.
-    /// - Throws: ``RepositoryError``.
     public static func mapping<Value, Cause: Error>(
         _ operation: () async throws(Cause) -> Value
     ) async throws(RepositoryError) -> Value {

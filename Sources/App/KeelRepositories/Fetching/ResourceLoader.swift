@@ -140,7 +140,6 @@ public struct ResourceLoader: Sendable {
     /// the body fails.
     ///
     /// - Returns: The body's result.
-    /// - Throws: ``RepositoryError``.
     public func write<Value, Failure: Error>(
         invalidating tags: Set<String>,
         _ body: () async throws(Failure) -> Value

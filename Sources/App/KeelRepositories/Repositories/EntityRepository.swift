@@ -171,7 +171,6 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
 
     /// Deletes an entity on the device, and at the service when it is reachable.
     ///
-    /// - Returns: The receipt.
     /// - Throws: ``RepositoryError``, with the code `unsupported` without ``OfflineWrites``.
     @discardableResult
     public func deleteOffline(_ id: String) async throws(RepositoryError) -> OutboxReceipt {

@@ -38,7 +38,6 @@ extension Cache {
     /// The call takes constant time: matching entries are dropped at their next access or evicted like any other entry.
     /// In a ``CacheStore``, a tag applies to the entries of all caches.
     ///
-    /// - Parameter tag: The tag.
     /// - Throws: ``CacheError`` if the tier failed.
     public func removeAll(tagged tag: String) async throws(CacheError) {
         var id: UInt64?

@@ -167,7 +167,6 @@ public final class CacheStore: Sendable {
 
     /// Removes all values with a tag from all caches, in memory and the tier, in constant time.
     ///
-    /// - Parameter tag: The tag.
     /// - Throws: ``CacheError`` if the tier failed.
     public func removeAll(tagged tag: String) async throws(CacheError) {
         var id: UInt64?

@@ -43,7 +43,6 @@ public enum FileRange: Hashable, Sendable {
 
     /// Returns the range of bytes in a file of a given size.
     ///
-    /// - Parameter size: The size of the file.
     /// - Returns: The bytes; for an empty file, an empty range.
     /// - Throws: ``FileStoreError`` with the code `rangeNotSatisfiable` if the range begins beyond the end, or
     ///   `invalidArgument` for negative numbers.

@@ -51,9 +51,6 @@ public protocol FileStoreAdapter: Sendable {
 
     /// Removes a file if it meets a condition.
     ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - condition: The condition on the file.
     /// - Returns: Whether the file existed.
     /// - Throws: ``FileStoreError``: `conditionFailed`.
     func delete(
@@ -65,7 +62,6 @@ public protocol FileStoreAdapter: Sendable {
     ///
     /// Implement this method if the store can remove many files with one request; the default removes them one by one.
     ///
-    /// - Parameter paths: The paths of the files.
     /// - Returns: One result per path, in order: whether the file existed, or why it still exists. A store that does
     ///   not know whether a file existed reports that it did. After an error the results may end early; the remaining
     ///   paths were not tried.
@@ -76,8 +72,6 @@ public protocol FileStoreAdapter: Sendable {
 
     /// Observes changes of files in a folder and its subfolders, from now on.
     ///
-    /// - Parameter folder: The folder.
-    /// - Returns: The changes.
     /// - Throws: ``FileStoreError`` with the code `unsupported` if the store cannot observe changes.
     func changes(in folder: FileStoreFolder) async throws(FileStoreError) -> FileChanges
 }

@@ -3,8 +3,6 @@ extension FileContent {
     ///
     /// The bytes are read piece by piece, so a content of any size needs little memory.
     ///
-    /// - Parameter algorithm: The algorithm.
-    /// - Returns: The checksum.
     /// - Throws: ``FileStoreError``: the error of reading, or `unsupported` if the algorithm is not available.
     public func checksum(
         by algorithm: FileChecksum.Algorithm = .crc32c

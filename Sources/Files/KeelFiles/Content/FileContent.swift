@@ -92,8 +92,6 @@ extension FileContent: AsyncSequence {
 
     /// Returns all bytes in memory.
     ///
-    /// - Parameter limit: The maximum number of bytes.
-    /// - Returns: The bytes.
     /// - Throws: ``FileStoreError``, with the code `tooLarge` if there are more.
     public func collect(upTo limit: Int) async throws(FileStoreError) -> [UInt8] {
         if let length, length > limit { throw Self.tooLarge(limit) }
@@ -138,7 +136,6 @@ public struct FileReader: Sendable {
 
     /// Returns the next piece, which is never empty, or nil at the end.
     ///
-    /// - Returns: The piece.
     /// - Throws: ``FileStoreError``; no piece follows an error.
     public func next() async throws(FileStoreError) -> [UInt8]? { try await read() }
 }

@@ -42,7 +42,6 @@ extension FileStore {
     /// Files are removed page by page, with one request per thousand files if the store supports that. After an error,
     /// some files are gone. A file that is written meanwhile may remain.
     ///
-    /// - Parameter folder: The folder.
     /// - Returns: The number of files removed.
     /// - Throws: The first ``FileStoreError``, after the other files of its page have been tried.
     @discardableResult @concurrent

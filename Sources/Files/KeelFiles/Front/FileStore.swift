@@ -201,9 +201,6 @@ public struct FileStore: Sendable {
 
     /// Removes a file, if it exists.
     ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - condition: The condition on the file.
     /// - Returns: Whether the file existed.
     /// - Throws: ``FileStoreError``, with the code `conditionFailed` if the condition does not hold.
     @discardableResult @concurrent
@@ -218,7 +215,6 @@ public struct FileStore: Sendable {
 
     /// Observes changes of files in a folder and its subfolders, from now on.
     ///
-    /// - Parameter folder: The folder.
     /// - Returns: The changes, which end when the task that reads them is canceled.
     /// - Throws: ``FileStoreError`` with the code `unsupported` if the store's capabilities lack `watching`.
     @concurrent

@@ -57,9 +57,6 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
 
     /// Opens a folder, creating it if it does not exist.
     ///
-    /// - Parameters:
-    ///   - path: The path of the folder on disk.
-    ///   - configuration: The configuration.
     /// - Throws: ``FileStoreError``: `permissionDenied`, `diskFull` or `writeFailed`.
     public convenience init(
         folder path: String,

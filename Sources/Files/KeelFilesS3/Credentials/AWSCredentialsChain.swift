@@ -66,10 +66,6 @@ public final class AWSCredentialsChain: AWSCredentialsProvider {
     private let flight = SingleFlight<Int, AWSCredentials>()
 
     /// Creates a chain, without reading anything.
-    ///
-    /// - Parameters:
-    ///   - configuration: The settings.
-    ///   - transport: The transport of requests for temporary credentials.
     public convenience init(
         _ configuration: Configuration = Configuration(),
         transport: any HTTPTransport
@@ -96,7 +92,6 @@ public final class AWSCredentialsChain: AWSCredentialsProvider {
 
     /// Returns the credentials of the first source that is configured.
     ///
-    /// - Returns: The credentials.
     /// - Throws: `FileStoreError` with the code `credentialsMissing`, whose message says which sources were asked and
     ///   why each had nothing, `unavailable` if a service could not be reached, or `CancellationError`.
     public func credentials() async throws -> AWSCredentials {
@@ -114,8 +109,6 @@ public final class AWSCredentialsChain: AWSCredentialsProvider {
 
     /// Returns new credentials if the refused ones are the current ones.
     ///
-    /// - Parameter refused: The credentials that the server refused.
-    /// - Returns: The credentials.
     /// - Throws: The errors of ``credentials()``.
     public func credentials(after refused: AWSCredentials) async throws -> AWSCredentials {
         kept.withLock { if $0?.credentials == refused { $0 = nil } }

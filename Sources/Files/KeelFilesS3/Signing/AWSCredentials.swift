@@ -29,13 +29,11 @@ extension AWSCredentials: CustomStringConvertible, CustomReflectable {
 public protocol AWSCredentialsProvider: Sendable {
     /// Returns the credentials to sign with.
     ///
-    /// - Returns: The credentials.
     /// - Throws: The reason why there are none; a `KeelError` says whether it is transient.
     func credentials() async throws -> AWSCredentials
 
     /// Returns the credentials to sign with after the server has reported that others have expired.
     ///
-    /// - Parameter refused: The credentials that the server refused.
     /// - Returns: Other credentials, or the same if there are none, in which case the call fails.
     /// - Throws: The reason that there are none.
     func credentials(after refused: AWSCredentials) async throws -> AWSCredentials

@@ -101,9 +101,6 @@ public final class HTTPCache: Sendable {
     ///
     /// Follows no redirects and does not retry.
     ///
-    /// - Parameters:
-    ///   - call: The request.
-    ///   - transport: The transport to the origin.
     /// - Returns: The reply; its body is stored while it is read.
     /// - Throws: `TransportError` of the transport, unless a stored response may be served instead.
     public func send(

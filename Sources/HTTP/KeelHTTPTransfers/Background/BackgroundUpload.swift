@@ -157,7 +157,6 @@ extension ResumableUpload {
 
     /// Cancels the upload in the system, and then discards it as ``discard()`` does.
     ///
-    /// - Parameter session: The background session.
     /// - Throws: ``TransferError``, with `inUse` while the upload runs.
     @concurrent
     public func discard(in session: BackgroundTransferSession) async throws(TransferError) {

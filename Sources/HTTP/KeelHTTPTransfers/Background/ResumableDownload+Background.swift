@@ -20,9 +20,6 @@ extension ResumableDownload {
     /// data of one that was paused or has failed. While the file is fetched, the observer receives
     /// ``TransferEvent/provisionalProgress(_:)``.
     ///
-    /// - Parameters:
-    ///   - session: The background session.
-    ///   - observer: An observer of the run.
     /// - Returns: A summary of the run.
     /// - Throws: ``TransferError``; after `connection` and `cancelled`, the same call may continue.
     @discardableResult @concurrent
@@ -61,7 +58,6 @@ extension ResumableDownload {
 
     /// Cancels the download in the system, and removes the bytes that were fetched.
     ///
-    /// - Parameter session: The background session.
     /// - Throws: ``TransferError``, with `inUse` while the download runs.
     @concurrent
     public func discard(in session: BackgroundTransferSession) async throws(TransferError) {

@@ -149,7 +149,6 @@ public struct ResumableDownload: Sendable {
 
     /// Fetches the missing bytes and puts the file in its place.
     ///
-    /// - Parameter observer: An observer of the run.
     /// - Returns: A summary of the run.
     /// - Throws: ``TransferError``; fetched bytes remain, except after `digestMismatch`.
     @discardableResult @concurrent
@@ -167,7 +166,6 @@ public struct ResumableDownload: Sendable {
     /// Returns the progress of the download on disk, or nil if there is none.
     ///
     /// - Returns: The number of durable bytes, and the total.
-    /// - Throws: ``TransferError``.
     @concurrent
     public func progress() async throws(TransferError) -> TransferProgress? {
         let part = try part()

@@ -166,7 +166,6 @@ public struct ResumableUpload: Sendable {
 
     /// Sends the missing bytes.
     ///
-    /// - Parameter observer: An observer of the run.
     /// - Returns: A summary of the run.
     /// - Throws: ``TransferError``; the server keeps the bytes that were sent.
     @discardableResult @concurrent

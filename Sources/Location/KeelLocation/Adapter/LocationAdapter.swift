@@ -56,7 +56,6 @@ public enum LocationEvent: Sendable {
 
     /// Returns an event for a current position.
     ///
-    /// - Parameter fix: The position.
     /// - Returns: The event, with age zero.
     public static func fix(_ fix: LocationFix) -> LocationEvent { .fix(fix, age: .zero) }
 }

@@ -68,8 +68,6 @@ public final class ScriptedLocationAdapter: LocationAdapter {
     }
 
     /// Changes the permission, as the user can at any time; a denial is reported.
-    ///
-    /// - Parameter permission: The new permission.
     public func setPermission(_ permission: LocationPermission) {
         change { $0.permission = permission }
     }

@@ -38,7 +38,6 @@ public struct LocationCoordinate: Hashable, Sendable {
     ///
     /// Assumes a sphere of the Earth's mean radius, with an error below 0.6 % to the ellipsoid.
     ///
-    /// - Parameter other: The other place.
     /// - Returns: The shortest distance in meters.
     public func distance(to other: LocationCoordinate) -> Double {
         GreatCircle.distance(from: self, to: other)
@@ -53,7 +52,6 @@ extension LocationCoordinate: Codable {
 
     /// Decodes a coordinate, with the same validation.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError`, or ``LocationError`` with the code `invalidArgument`.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)

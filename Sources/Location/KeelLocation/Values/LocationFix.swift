@@ -90,7 +90,6 @@ extension LocationFix: Codable {
 
     /// Decodes a fix, with the same validation.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError`, or ``LocationError`` with the code `invalidArgument`.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)

@@ -111,7 +111,6 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
     /// have to be recreated, and throw `wrongKey` until then. Anyone with the old key and a copy of the old file has
     /// the secrets in it: after a leak, change those as well.
     ///
-    /// - Parameter next: The new key.
     /// - Throws: ``SecretError``. The file is then unchanged, or under the new key if only synchronizing its folder
     ///   failed; this adapter continues with the key that applies.
     public func rekey(to next: SecretFileKey) async throws(SecretError) {

@@ -41,7 +41,6 @@ struct SecretFileHeader: Hashable, Sendable {
 
     /// Reads a header.
     ///
-    /// - Parameter file: The whole file.
     /// - Returns: The header and its size.
     /// - Throws: ``SecretError`` with the code `damaged` or `unsupportedFormat`.
     static func read(_ file: [UInt8]) throws(SecretError) -> (header: Self, byteCount: Int) {

@@ -12,8 +12,6 @@ extension SecretStore {
 
     /// Returns the string under a key.
     ///
-    /// - Parameter key: The key.
-    /// - Returns: The secret.
     /// - Throws: ``SecretError``, with the code `keyNotFound` if there is none, or `invalidData` if it is not UTF-8.
     public func loadString(forKey key: String) async throws(SecretError) -> String {
         let data = try await load(forKey: key)
@@ -25,9 +23,6 @@ extension SecretStore {
 
     /// Saves a value under a key, as JSON.
     ///
-    /// - Parameters:
-    ///   - value: The secret.
-    ///   - key: The key.
     /// - Throws: ``SecretError``, with the code `encodingFailed` if the value cannot be encoded as JSON.
     @concurrent
     public func save(
@@ -48,10 +43,6 @@ extension SecretStore {
 
     /// Returns the value under a key.
     ///
-    /// - Parameters:
-    ///   - type: The type of the saved value.
-    ///   - key: The key.
-    /// - Returns: The secret.
     /// - Throws: ``SecretError``, with the code `keyNotFound` if there is none, or `invalidData` if it cannot be
     ///   decoded as the type.
     @concurrent

@@ -18,9 +18,6 @@ enum PrivateFile {
     /// Links are followed, because deployments put secrets behind them; the checks apply to the target. Pipes and
     /// devices are refused.
     ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - limit: The maximum number of bytes to read.
     /// - Returns: The bytes, or nil if the file does not exist.
     /// - Throws: ``SecretError`` with the code `permissionDenied` for a file that belongs to other users or that they
     ///   may access, or `missingKey` for one that cannot be read.

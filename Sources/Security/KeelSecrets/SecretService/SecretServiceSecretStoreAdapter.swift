@@ -15,10 +15,6 @@ public struct SecretServiceSecretStoreAdapter: SecretStoreAdapter {
     private let timer: DeadlineTimer
 
     /// Creates an adapter; the first call shows whether the service is usable.
-    ///
-    /// - Parameters:
-    ///   - deadline: The time limit of each call.
-    ///   - clock: The clock that measures the limit.
     public init(
         deadline: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock()

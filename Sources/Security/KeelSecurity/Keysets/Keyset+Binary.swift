@@ -11,7 +11,6 @@ public import Foundation
 extension Keyset {
     /// Reads an unencrypted keyset in Tink's binary format.
     ///
-    /// - Parameter cleartextBinary: The bytes.
     /// - Throws: `invalidKey` if they are damaged, or `unsupportedKey` for keys of unknown types.
     public init(cleartextBinary: Data) throws(SecurityError) {
         var bytes = [UInt8](cleartextBinary)

@@ -48,9 +48,6 @@ extension Keyset {
 
     /// Makes another key the primary key, which encrypts.
     ///
-    /// - Parameters:
-    ///   - id: The id of the key.
-    ///   - now: The current time.
     /// - Throws: `keyNotFound` for an unknown id, or `invalidArgument` if the key is not enabled.
     public mutating func setPrimary(_ id: UInt32, at now: Date = .now) throws(SecurityError) {
         guard keys[try index(of: id)].status == .enabled else {
@@ -66,7 +63,6 @@ extension Keyset {
 
     /// Allows a key to decrypt again.
     ///
-    /// - Parameter id: The id of the key.
     /// - Throws: `keyNotFound` for an unknown id, or `invalidArgument` if the key is destroyed.
     public mutating func enable(_ id: UInt32) throws(SecurityError) {
         try change(id) { $0.status = .enabled }
@@ -74,7 +70,6 @@ extension Keyset {
 
     /// Prevents a key from decrypting until it is enabled again.
     ///
-    /// - Parameter id: The id of the key.
     /// - Throws: `keyNotFound` for an unknown id, or `invalidArgument` for the primary key and for a destroyed key.
     public mutating func disable(_ id: UInt32) throws(SecurityError) {
         try refusePrimary(id)
@@ -83,7 +78,6 @@ extension Keyset {
 
     /// Destroys the bytes of a key: data that it encrypted can no longer be decrypted.
     ///
-    /// - Parameter id: The id of the key.
     /// - Throws: `keyNotFound` for an unknown id, or `invalidArgument` for the primary key and for a destroyed key.
     public mutating func destroy(_ id: UInt32) throws(SecurityError) {
         try refusePrimary(id)
@@ -99,9 +93,6 @@ extension Keyset {
 
     /// Changes the dates of a key.
     ///
-    /// - Parameters:
-    ///   - dates: The new dates.
-    ///   - id: The id of the key.
     /// - Throws: `keyNotFound` for an unknown id, or `invalidArgument` if the key is destroyed.
     public mutating func setDates(_ dates: KeyDates, of id: UInt32) throws(SecurityError) {
         try change(id) { $0.dates = dates }
@@ -112,7 +103,6 @@ extension Keyset {
     /// A later key whose `notBefore` has passed becomes the primary key. Otherwise, if the primary key may no longer
     /// encrypt, the newest key that may replaces it. No key is destroyed: ``destroyKeys(dueAt:)`` does that.
     ///
-    /// - Parameter now: The current time.
     /// - Returns: Whether another key is the primary key, so that the keyset needs to be saved.
     @discardableResult
     public mutating func advance(to now: Date = .now) -> Bool {

@@ -76,7 +76,6 @@ public struct KeysetFile: Sendable {
 
     /// Reads the keyset.
     ///
-    /// - Returns: The keyset.
     /// - Throws: `keyNotFound` if the file does not exist, `keyStoreFailed` if the file or the source cannot be read,
     ///   `decryptionFailed`, `invalidKey`, `unsupportedKey` or `cancelled`.
     public func load() async throws(SecurityError) -> Keyset {
@@ -87,7 +86,6 @@ public struct KeysetFile: Sendable {
 
     /// Writes the first keyset.
     ///
-    /// - Parameter keyset: The keyset.
     /// - Throws: `invalidArgument` if the file already exists, which is then unchanged; `keyStoreFailed`,
     ///   `encryptionFailed` or `cancelled`.
     public func create(_ keyset: Keyset) async throws(SecurityError) {
@@ -127,7 +125,6 @@ public struct KeysetFile: Sendable {
     ///
     /// The old key still decrypts copies of the old file: after a leak, rotate the keys as well.
     ///
-    /// - Parameter next: The source of the new key.
     /// - Throws: The errors of ``load()``; the file is then unchanged.
     public func rewrap(under next: any KeyEncryptionKeySource) async throws(SecurityError) {
         let ciphers = try await ciphers()

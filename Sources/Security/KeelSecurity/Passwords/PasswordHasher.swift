@@ -36,7 +36,6 @@ public struct PasswordHasher: Sendable {
 
     /// Returns the hash of a password, with a new random salt.
     ///
-    /// - Parameter password: The password.
     /// - Returns: A PHC string of ASCII characters.
     /// - Throws: `invalidArgument` if the cost exceeds 1 GiB, 1024 passes or 64 lanes, or gives a lane less than 8 KiB;
     ///   `randomGenerationFailed`.

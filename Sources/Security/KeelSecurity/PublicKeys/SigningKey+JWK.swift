@@ -10,7 +10,6 @@ internal import Foundation
 extension SigningKey {
     /// Reads a private key from a JSON Web Key of the curve Ed25519 or P-256.
     ///
-    /// - Parameter jwkRepresentation: The JSON text.
     /// - Throws: `invalidKey` if the text is not such a key, or its halves do not belong together.
     public init(jwkRepresentation: String) throws(SecurityError) {
         let key = JSONWebKey(jwkRepresentation)

@@ -65,7 +65,6 @@ public struct SigningKey: Sendable {
     /// An Ed25519 key has the form of RFC 8410, section 7, that OpenSSL writes: the private key alone, without its
     /// public half and attributes.
     ///
-    /// - Parameter pemRepresentation: The PEM text.
     /// - Throws: `invalidKey` if the text is not a private key of one of the algorithms.
     public init(pemRepresentation: String) throws(SecurityError) {
         if let bytes = CurvePEM.ed25519.privateKey(in: pemRepresentation),
@@ -105,7 +104,6 @@ public struct SigningKey: Sendable {
 
     /// Signs data.
     ///
-    /// - Parameter data: The data to sign.
     /// - Returns: 64 bytes with Ed25519, or about 71 bytes of DER with P-256.
     /// - Throws: `encryptionFailed` if the library fails to sign.
     public func signature(for data: Data) throws(SecurityError) -> Data {

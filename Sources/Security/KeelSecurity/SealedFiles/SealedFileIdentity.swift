@@ -20,7 +20,6 @@ public struct SealedFileRecipient: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates a recipient from the 32 bytes of an X25519 key.
     ///
-    /// - Parameter rawRepresentation: The bytes.
     /// - Throws: `invalidKey` if the bytes are not such a key.
     public init(rawRepresentation: Data) throws(SecurityError) {
         guard rawRepresentation.count == 32 else {

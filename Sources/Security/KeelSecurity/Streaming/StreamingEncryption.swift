@@ -68,7 +68,6 @@ public struct StreamingEncryption: Sendable {
 
     /// Begins to decrypt a stream that was encrypted with any enabled key.
     ///
-    /// - Parameter associatedData: The associated data of its encryption.
     /// - Returns: A decryptor for the pieces of the stream.
     public func decryptor(associatedData: Data = Data()) -> StreamDecryptor {
         StreamDecryptor(keys, associatedData: associatedData)

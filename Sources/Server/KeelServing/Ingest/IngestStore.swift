@@ -22,7 +22,6 @@ struct IngestStore {
     ///
     /// Records are encoded and committed in groups, so memory use does not grow with the request.
     ///
-    /// - Parameter records: Ids and fields.
     /// - Returns: The outcome of each record, in order.
     /// - Throws: Errors of the store that do not concern a single record. Some records may then have been stored; a
     ///   repetition reports them as duplicates.

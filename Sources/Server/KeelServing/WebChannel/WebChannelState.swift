@@ -161,9 +161,6 @@ struct WebChannelState {
 
     /// Takes messages of the client.
     ///
-    /// - Parameters:
-    ///   - messages: The messages.
-    ///   - first: The number of the first one.
     /// - Returns: The messages that follow those received before, without gaps and repetitions, which wait for the
     ///   stream from now on; nil if too many messages are missing, or wait.
     mutating func receive(_ messages: [Request], from first: Int) -> [Request]? {

@@ -136,7 +136,6 @@ final class FeedScope {
 
     /// Returns the wanted documents of some collections, in the order of the collections' numbers.
     ///
-    /// - Parameter first: The lowest number.
     /// - Returns: The documents, and the lowest number of the following collections; nil if there are none.
     /// - Throws: Errors of the store.
     func parts(from first: Int64) throws -> (parts: [Part], next: Int64?) {

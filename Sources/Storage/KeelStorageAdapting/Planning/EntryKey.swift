@@ -58,9 +58,6 @@ extension IndexDefinition {
 
     /// Returns the concatenated component keys of a document, one for each entry; empty if a field is missing.
     ///
-    /// - Parameters:
-    ///   - body: The fields of the document.
-    ///   - paths: The compiled fields of the index's components.
     /// - Returns: The distinct keys, without the key of the path.
     package func componentKeys(
         of body: DocumentBody,

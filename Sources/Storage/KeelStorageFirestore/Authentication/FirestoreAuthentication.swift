@@ -34,17 +34,12 @@ public struct FirestoreAuthentication: Sendable {
 #if Crypto
 extension FirestoreAuthentication {
     /// Returns an authentication with access tokens of a Google service account.
-    ///
-    /// - Parameter key: The account's key.
-    /// - Returns: The authentication.
     public static func serviceAccount(_ key: ServiceAccountKey) -> Self {
         Self { transport in ServiceAccountTokens(key, transport: transport) }
     }
 
     /// Returns an authentication with access tokens of a Google service account.
     ///
-    /// - Parameter json: The contents of the key file.
-    /// - Returns: The authentication.
     /// - Throws: `StorageError/Code/invalidArgument` if the contents are not the key of a service account.
     public static func serviceAccount(
         json: some Collection<UInt8>

@@ -25,7 +25,6 @@ public struct ServiceAccountKey: Sendable {
 
     /// Creates a key from the contents of its file.
     ///
-    /// - Parameter json: The contents of the file.
     /// - Throws: `StorageError/Code/invalidArgument` if the contents are not the key of a service account.
     public init(json: some Collection<UInt8>) throws(StorageError) {
         guard let json = try? FirestoreJSON(parsing: json) else {

@@ -32,11 +32,6 @@ public final class ServiceAccountTokens: TokenSource {
     private let flight = SingleFlight<String, AccessToken>()
 
     /// Creates a source of tokens.
-    ///
-    /// - Parameters:
-    ///   - key: The account's key.
-    ///   - scopes: The OAuth scopes of the tokens.
-    ///   - transport: The transport of the token requests.
     public convenience init(
         _ key: ServiceAccountKey,
         scopes: [String] = [firestoreScope],

@@ -70,9 +70,6 @@ package final class WebChannel: Sendable {
 
     /// Opens the channel, and keeps it open until it ends or the task is canceled.
     ///
-    /// - Parameters:
-    ///   - headers: The header fields of the call.
-    ///   - messages: The first messages.
     /// - Returns: Why the channel ended.
     func run(
         headers: [(name: String, value: String)],

@@ -262,9 +262,6 @@ enum StoreTables {
     ///
     /// While other programs have the tables locked, it tries again and again, and lets commits through in between.
     ///
-    /// - Parameters:
-    ///   - connection: The connection to the database.
-    ///   - patience: How long it tries.
     /// - Returns: The version that the tables had.
     /// - Throws: `StorageError/Code/busy` if the tables stay locked, and errors of the database.
     @discardableResult

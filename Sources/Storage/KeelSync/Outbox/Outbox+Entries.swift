@@ -111,9 +111,6 @@ extension Outbox {
     /// The write gets a new idempotency key. If it was sent before, the server may have applied the earlier version,
     /// unless the server itself refused it.
     ///
-    /// - Parameters:
-    ///   - id: The id of the write.
-    ///   - body: Changes the write, except for its key.
     /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``, ``OutboxError/Code/damaged``.
     @concurrent
     public func edit(

@@ -18,9 +18,7 @@ public protocol AnalyticsDestination: Sendable {
     ///
     /// Called before a batch is built, so that an invalid record does not spoil the batch.
     ///
-    /// - Parameter record: A record.
     /// - Returns: The size of its encoding in the request body, separators included.
-    /// - Throws: ``AnalyticsRejection``.
     func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int
 
     /// Delivers a batch, within ``limits`` and of records that ``size(of:)`` accepted.

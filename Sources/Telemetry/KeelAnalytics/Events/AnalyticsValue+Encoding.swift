@@ -9,7 +9,6 @@ extension AnalyticsValue {
     ///
     /// Integers beyond `Int64` become doubles, and data becomes Base64 text.
     ///
-    /// - Parameter value: The value.
     /// - Throws: Any error that the value throws when encoded.
     public init(encoding value: some Encodable) throws {
         let slot = AnalyticsValueSlot()

@@ -11,7 +11,6 @@ extension AnalyticsService {
     ///
     /// The decision is on disk before anything is sent.
     ///
-    /// - Parameter purpose: The purpose.
     /// - Throws: ``AnalyticsError`` if the decision could not be stored; then nothing is sent.
     public func grantConsent(for purpose: ConsentPurpose) throws(AnalyticsError) {
         try tracker.decide(.granted, for: purpose)
@@ -27,7 +26,6 @@ extension AnalyticsService {
     ///
     /// If no purpose is granted anymore, the user is forgotten as by ``reset()``.
     ///
-    /// - Parameter purpose: The purpose.
     /// - Throws: ``AnalyticsError`` if the decision or the removal could not be stored. The
     ///   decision still applies until the process ends: call again.
     public func denyConsent(for purpose: ConsentPurpose) throws(AnalyticsError) {

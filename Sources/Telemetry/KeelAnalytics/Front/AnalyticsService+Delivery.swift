@@ -71,7 +71,6 @@ extension AnalyticsService {
     /// The call ignores the delays after failures, except those that a destination requested. It does not need
     /// ``run()``.
     ///
-    /// - Parameter limit: The time limit.
     /// - Returns: Whether no deliverable events are left; false while another service delivers them.
     @concurrent
     @discardableResult
@@ -107,7 +106,6 @@ extension AnalyticsService {
     /// Their events stay in the journal, up to its limits, until you call ``removeDestination(_:)``.
     ///
     /// - Returns: The names, in order.
-    /// - Throws: ``AnalyticsError``.
     public func unconfiguredDestinations() throws(AnalyticsError) -> [String] {
         let known = Set(tracker.configuration.destinations.map { $0.destination.name })
         return try AnalyticsError.mapped("Looking for destinations") { () throws(JournalError) in

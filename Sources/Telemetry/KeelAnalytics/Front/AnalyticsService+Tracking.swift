@@ -81,7 +81,6 @@ extension AnalyticsService {
 
     /// Tracks the values of user properties.
     ///
-    /// - Parameter properties: The values by name.
     /// - Returns: The record's id; nil if it was refused.
     @discardableResult
     public func trackUserProperties(
@@ -144,8 +143,6 @@ extension AnalyticsService {
     }
 
     /// Removes a super property.
-    ///
-    /// - Parameter name: The property's name.
     public func removeSuperProperty(_ name: String) {
         _ = try? tracker.change { settings, _ in
             settings.superProperties.removeValue(forKey: name) != nil

@@ -61,8 +61,6 @@ public struct AnalyticsService: Sendable {
     ///
     /// Undelivered records are lost with the service. Otherwise, it behaves like a service with a folder.
     ///
-    /// - Parameter configuration: The destinations and behavior.
-    /// - Returns: The service.
     /// - Throws: ``AnalyticsError`` for an invalid configuration.
     public static func inMemory(
         _ configuration: AnalyticsConfiguration = AnalyticsConfiguration()
@@ -190,7 +188,6 @@ public struct AnalyticsService: Sendable {
     /// the count of accepted events is the sum of the others.
     ///
     /// - Returns: The ledgers by destination name.
-    /// - Throws: ``AnalyticsError``.
     public func ledgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {
         try AnalyticsError.mapped("Counting the events") { () throws(JournalError) in
             try countPending()

@@ -42,9 +42,6 @@ public func withAnalytics<Result, Failure: Error>(
 
 /// Tracks an event with the current task's service; see ``AnalyticsService/current``.
 ///
-/// - Parameters:
-///   - name: The event's name.
-///   - parameters: Details of the event.
 /// - Returns: The event's id; nil if it was refused or the task has no service.
 @discardableResult
 public func trackEvent(
@@ -56,7 +53,6 @@ public func trackEvent(
 
 /// Tracks a typed event with the current task's service; see ``AnalyticsService/current``.
 ///
-/// - Parameter event: The event.
 /// - Returns: The event's id; nil if it was refused or the task has no service.
 @discardableResult
 public func trackEvent(_ event: some TypedAnalyticsEvent) -> AnalyticsRecord.ID? {
@@ -65,9 +61,6 @@ public func trackEvent(_ event: some TypedAnalyticsEvent) -> AnalyticsRecord.ID?
 
 /// Tracks a view of a screen with the current task's service; see ``AnalyticsService/current``.
 ///
-/// - Parameters:
-///   - name: The screen's name.
-///   - parameters: Details of the view.
 /// - Returns: The record's id; nil if it was refused or the task has no service.
 @discardableResult
 public func trackScreen(

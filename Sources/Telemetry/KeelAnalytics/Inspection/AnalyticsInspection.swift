@@ -61,7 +61,6 @@ public struct AnalyticsInspection: Sendable {
     /// counts accepted events. Interrupted deliveries count as pending.
     ///
     /// - Returns: The ledgers by destination name.
-    /// - Throws: ``AnalyticsError``.
     public func ledgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {
         try AnalyticsError.mapped("Counting the events") { () throws(JournalError) in
             var ledgers: [String: AnalyticsLedger] = [:]

@@ -56,9 +56,6 @@ struct AmplitudeAnswer: Decodable {
     /// Returns the throttled events of users and devices over their daily quota.
     ///
     /// The quota lasts until the next day; other throttled events are accepted after 30 seconds.
-    ///
-    /// - Parameter events: The events that were sent.
-    /// - Returns: Their indices.
     func overDailyQuota(_ events: [AmplitudeEvent]) -> [Int] {
         (throttledEvents ?? []).filter { index in
             guard events.indices.contains(index) else { return false }

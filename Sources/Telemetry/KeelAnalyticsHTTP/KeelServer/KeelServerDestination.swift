@@ -105,7 +105,6 @@ public struct KeelServerDestination: AnalyticsDestination {
 
     /// Returns a record as a JSON object in the ingest format, for exports.
     ///
-    /// - Parameter record: The record.
     /// - Returns: The object, without a line break.
     /// - Throws: `AnalyticsRejection` for a record that the format does not allow.
     public static func json(of record: AnalyticsRecord) throws(AnalyticsRejection) -> [UInt8] {

@@ -73,7 +73,6 @@ extension JournalConsumer {
     /// Acknowledges all records, unread.
     ///
     /// - Returns: The number of records.
-    /// - Throws: ``JournalError``.
     public func discardAll() throws(JournalError) -> Int {
         var count = 0
         rewind()

@@ -32,7 +32,6 @@ extension JournalConsumer {
     /// Counts the records that the consumer will never receive, without scanning the pending ones.
     ///
     /// - Returns: The same as ``counts()``, with ``ConsumerCounts/pending`` as zero.
-    /// - Throws: ``JournalError``.
     public func losses() throws(JournalError) -> ConsumerCounts {
         try JournalError.mapped("Counting lost records") { () throws(FileSystemError) in
             try state.withLock { state throws(FileSystemError) in

@@ -74,7 +74,6 @@ public struct JournalInspection: Sendable {
     /// Returns the consumers in the order of their names, by scanning their pending records.
     ///
     /// - Returns: An atomic snapshot of the consumers.
-    /// - Throws: ``JournalError``.
     public func consumers() throws(JournalError) -> [Consumer] {
         try JournalError.mapped("Inspecting the consumers") { () throws(FileSystemError) in
             try journal.folder.locked { () throws(FileSystemError) in
@@ -97,7 +96,6 @@ public struct JournalInspection: Sendable {
     /// Returns the amount of data on disk.
     ///
     /// - Returns: An atomic snapshot of the counts.
-    /// - Throws: ``JournalError``.
     public func contents() throws(JournalError) -> Contents {
         try JournalError.mapped("Inspecting the journal") { () throws(FileSystemError) in
             try journal.folder.locked { () throws(FileSystemError) in

@@ -81,9 +81,7 @@ public final class LogFileReader {
 
     /// Returns the next records.
     ///
-    /// - Parameter count: The maximum number of records.
     /// - Returns: The records; empty if there are no new ones yet.
-    /// - Throws: ``LoggingError``.
     public func read(upTo count: Int) throws(LoggingError) -> [LogRecord] {
         var records: [LogRecord] = []
         do throws(FileSystemError) {

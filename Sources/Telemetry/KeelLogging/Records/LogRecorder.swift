@@ -92,7 +92,6 @@ public final class LogRecorder: Sendable {
 
     /// Makes redacted fields of a logger's metadata.
     ///
-    /// - Parameter metadata: The metadata.
     /// - Returns: The fields, in ascending order of their names.
     public func fields(of metadata: Logger.Metadata) -> [LogField] {
         var fields = LogFields([], room: metadata.count)
