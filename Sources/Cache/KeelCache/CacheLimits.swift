@@ -27,11 +27,10 @@ public struct CacheLimits: Hashable, Sendable {
 
     /// Limits the total size of the values, in bytes.
     ///
-    /// The size of a value is that of its encoding by the ``CacheCoding`` of a cache over a tier.
-    /// In a cache without a tier, bytes and strings count as they are, `Encodable` values by their
-    /// JSON, and any other value 1,024 bytes: give such a cache a cost function that returns a
-    /// value's size. A cost given for an entry or by a cost function replaces the measurement,
-    /// which encodes each value when it is set.
+    /// The size of a value is that of its encoding by the ``CacheCoding`` of a cache over a tier. In a cache without a
+    /// tier, bytes and strings count as they are, `Encodable` values by their JSON, and any other value 1,024 bytes:
+    /// give such a cache a cost function that returns a value's size. A cost given for an entry or by a cost function
+    /// replaces the measurement, which encodes each value when it is set.
     ///
     /// Keys and the overhead of about 100 bytes per entry are not counted.
     public static func bytes(_ bytes: Int) -> CacheLimits {
@@ -45,9 +44,8 @@ public struct CacheLimits: Hashable, Sendable {
 
     /// The maximum cost of a single entry, or nil for no limit.
     ///
-    /// A large cache is divided into shards, each with its own lock and share of the limits, and an
-    /// entry must fit into one shard. A cache is not divided if its cost limit is below 16 Mi
-    /// (16,777,216) or its count limit below 2,048.
+    /// A large cache is divided into shards, each with its own lock and share of the limits, and an entry must fit into
+    /// one shard. A cache is not divided if its cost limit is below 16 Mi (16,777,216) or its count limit below 2,048.
     public var largestCost: Int? { cost.map { $0 / shardCount } }
 
     /// The number of shards of a table with these limits: a power of two.

@@ -24,14 +24,12 @@ import Synchronization
 /// unknown host until the connect timeout. Also off are its redirects, its decompression and its
 /// spans, which `HTTPTracing` of KeelHTTPObservability creates instead.
 ///
-/// Bytes after the end of an HTTP/1.1 response are dropped, and the connection is not reused (RFC
-/// 9112 section 6.3). If they arrive only after the next request was sent, that request fails as on
-/// a stale connection, and a client repeats it. Bytes that look like a whole response cannot be
-/// distinguished from the response to that request.
+/// Bytes after the end of an HTTP/1.1 response are dropped, and the connection is not reused (RFC 9112 section 6.3). If
+/// they arrive only after the next request was sent, that request fails as on a stale connection, and a client repeats
+/// it. Bytes that look like a whole response cannot be distinguished from the response to that request.
 ///
-/// The calls to one origin share an event loop, and origins are distributed over the loops. With at
-/// least sixteen ``Configuration/connectionsPerHost`` and four processors, many concurrent calls to
-/// one origin use several loops.
+/// The calls to one origin share an event loop, and origins are distributed over the loops. With at least sixteen
+/// ``Configuration/connectionsPerHost`` and four processors, many concurrent calls to one origin use several loops.
 ///
 /// A deallocated transport closes its connections; call ``shutdown()`` to wait for that.
 public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, DeadlineEnforcing {

@@ -4,10 +4,9 @@ import Synchronization
 
 /// Limits how long a call waits for a free connection.
 ///
-/// AsyncHTTPClient uses one limit for that wait and for opening a connection. Here a call counts as
-/// waiting for a free connection if, at its timeout, as many exchanges with its host are in
-/// progress as there may be connections. Otherwise its connection is being opened, which has its
-/// own limit.
+/// AsyncHTTPClient uses one limit for that wait and for opening a connection. Here a call counts as waiting for a free
+/// connection if, at its timeout, as many exchanges with its host are in progress as there may be connections.
+/// Otherwise its connection is being opened, which has its own limit.
 final class ConnectionQueue: Sendable {
     private let limit: Int
     private let timeout: Duration?

@@ -8,9 +8,8 @@ import NIOSSL
 
 /// Adds an ``ExchangeHandler`` to every pipeline that AsyncHTTPClient creates.
 ///
-/// The client calls these functions after the handshake and before the first request, on the
-/// channel's event loop. Despite their names, they are the only way to its channels
-/// (swift-server/async-http-client#868).
+/// The client calls these functions after the handshake and before the first request, on the channel's event loop.
+/// Despite their names, they are the only way to its channels (swift-server/async-http-client#868).
 struct ConnectionWatch: Sendable {
     let waiting: WaitingExchanges
     let writeTimeout: TimeAmount

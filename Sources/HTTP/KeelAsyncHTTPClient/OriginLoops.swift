@@ -4,10 +4,9 @@ import Synchronization
 
 /// The event loops of one origin, with the number of exchanges on each.
 ///
-/// While there are few exchanges, all use one loop, on which the connections are opened, so that no
-/// response changes threads. Every few more use another loop, as long as there may be connections
-/// for them: an exchange that only waits for a connection gains nothing from one, nor does one over
-/// HTTP/2, where all share a connection.
+/// While there are few exchanges, all use one loop, on which the connections are opened, so that no response changes
+/// threads. Every few more use another loop, as long as there may be connections for them: an exchange that only waits
+/// for a connection gains nothing from one, nor does one over HTTP/2, where all share a connection.
 ///
 /// Half of the loops are left out, because the tasks that handle the responses need processors as
 /// well. With two processors, an origin therefore has one loop.
@@ -17,8 +16,7 @@ final class OriginLoops: Sendable {
         fileprivate let index: Int
         fileprivate let loops: OriginLoops
 
-        /// Records the end of the exchange, and whether its connection, if any, has several
-        /// exchanges.
+        /// Records the end of the exchange, and whether its connection, if any, has several exchanges.
         func leave(isMultiplexed: Bool?) { loops.leave(index, isMultiplexed: isMultiplexed) }
     }
 

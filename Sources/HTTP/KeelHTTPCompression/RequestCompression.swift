@@ -8,9 +8,8 @@ internal import Synchronization
 /// HTTP cannot ask a server beforehand whether it accepts compressed requests: use this for servers
 /// that are known to. A replayable body remains replayable.
 ///
-/// Requests that count or digest the bytes of their body pass unchanged: those with `Content-Range`,
-/// the `Upload-Offset` of a resumable upload, `Content-Digest`, `Repr-Digest`, `Digest` or
-/// `Content-MD5`.
+/// Requests that count or digest the bytes of their body pass unchanged: those with `Content-Range`, the
+/// `Upload-Offset` of a resumable upload, `Content-Digest`, `Repr-Digest`, `Digest` or `Content-MD5`.
 public struct RequestCompression: HTTPMiddleware, DeadlineEnforcing {
     /// The fields that refer to the bytes of the body as it was given.
     private static let exactFields = [

@@ -21,9 +21,8 @@ public import KeelHTTP
 /// If the transport does not pass bodies on as sent (`HTTPTransportFeatures.rawContentCoding`), the
 /// system decodes already and the middleware does nothing.
 ///
-/// A cache belongs above it: it stores the decoded body under the entity tag of the compressed one,
-/// validates it by that tag, and cuts ranges from the decoded body. A `Vary` that names
-/// `Accept-Encoding` makes no difference to it.
+/// A cache belongs above it: it stores the decoded body under the entity tag of the compressed one, validates it by
+/// that tag, and cuts ranges from the decoded body. A `Vary` that names `Accept-Encoding` makes no difference to it.
 ///
 /// Bodies fail with `decompressionFailed` if they are malformed or end early, and with
 /// `decompressionLimit` if they exceed the limits.
@@ -100,8 +99,7 @@ public struct DecompressionLimits: Sendable, Hashable {
 }
 
 extension HTTPBody {
-    /// Returns the body without its content codings, decoded while it is read; nil for an unknown
-    /// coding.
+    /// Returns the body without its content codings, decoded while it is read; nil for an unknown coding.
     package func decompressed(
         from encoding: String,
         limits: DecompressionLimits = DecompressionLimits()

@@ -16,9 +16,8 @@ extension NetworkClient {
     /// the origin of the base URL, and its `Configuration.pins` replace those of the ``WebSocketConfiguration``.
     /// Messages do not pass the layers.
     ///
-    /// Redirects are not followed and nothing is retried. `Configuration.middleware` and
-    /// `Configuration.hopMiddleware` are skipped because they share and store responses. The time limits are those of
-    /// the ``WebSocketConfiguration``.
+    /// Redirects are not followed and nothing is retried. `Configuration.middleware` and `Configuration.hopMiddleware`
+    /// are skipped because they share and store responses. The time limits are those of the ``WebSocketConfiguration``.
     ///
     /// If the client has pins and `transport` does not declare `HTTPTransportFeatures.pinning`, opening fails with
     /// ``WebSocketError/Code/transport``, caused by `TransportError.Code.invalidConfiguration`.

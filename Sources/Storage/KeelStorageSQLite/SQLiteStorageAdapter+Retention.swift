@@ -6,8 +6,7 @@ public import KeelStorageAdapting
 internal import Synchronization
 
 extension SQLiteStorageAdapter {
-    /// Retains the change log for a reader that is not always connected, such as a synchronization or another
-    /// process.
+    /// Retains the change log for a reader that is not always connected, such as a synchronization or another process.
     ///
     /// Call it again as the reader advances. A reader that has not called for its lifetime is removed, and no reader
     /// retains changes older than the retention's horizon and its lifetime together. Readers that name themselves in

@@ -76,8 +76,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     ///
     /// - Throws: `StorageError/Code/corrupted` for a file that is damaged or not a Keel store,
     ///   `StorageError/Code/schemaTooNew` for a file of a later version, `StorageError/Code/permissionDenied` for a
-    ///   missing or wrong key, `StorageError/Code/readOnly`, `StorageError/Code/diskFull` or
-    ///   `StorageError/Code/busy`.
+    ///   missing or wrong key, `StorageError/Code/readOnly`, `StorageError/Code/diskFull` or `StorageError/Code/busy`.
     public init(
         at location: SQLiteStorageLocation,
         configuration: Configuration = Configuration()
@@ -135,9 +134,8 @@ public final class SQLiteStorageAdapter: StorageAdapter {
             // other programs may prevent it, which is harmless.
             try? databasePool.writeWithoutTransaction { database in
                 _ = try database.checkpoint(.truncate)
-                // Leave one page in the log: if it is empty, GRDB's next opening creates and drops a table, which
-                // waits for the disk. The version is read in the transaction, because another process may be changing
-                // it.
+                // Leave one page in the log: if it is empty, GRDB's next opening creates and drops a table, which waits
+                // for the disk. The version is read in the transaction, because another process may be changing it.
                 try database.inTransaction(.immediate) {
                     let version = try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0
                     try database.execute(sql: "PRAGMA user_version = \(version)")

@@ -167,10 +167,9 @@ final class OTLPCollector: DeliveryReceiver {
                     detail: "status \(status)",
                     isTooLarge: status == 413
                 )
-            // The OTLP specification, "OTLP/HTTP Response", retries only 429, 502, 503 and 504.
-            // Here no status from 500 up costs a record: it says that the collector failed, and
-            // nothing about the records. Any other one holds them back as well: the URL, format or
-            // credentials are wrong.
+            // The OTLP specification, "OTLP/HTTP Response", retries only 429, 502, 503 and 504. Here no status from 500
+            // up costs a record: it says that the collector failed, and nothing about the records. Any other one holds
+            // them back as well: the URL, format or credentials are wrong.
             case 408, 421, 425, 429, 500...:
                 let failure = DeliveryFailure("status \(status)", status: status)
                 return .postponed(failure, notBefore: reply.head.retryAfter)

@@ -16,10 +16,9 @@ internal import Synchronization
 /// - 408, 421, 425, 429 and every status from 500 up are retried after the delay in `Retry-After`,
 ///   or after a random delay with exponential backoff: a failing collector costs no records.
 ///   Records refused in a partial success are not retried.
-/// - A request that is refused (400, 422) or too large (413) is halved, so that a bad record costs
-///   only itself. A record is given up if it is refused alone while others are accepted; a
-///   collector that refuses everything holds records back. It receives at most 30 refused requests
-///   per minute.
+/// - A request that is refused (400, 422) or too large (413) is halved, so that a bad record costs only itself. A
+///   record is given up if it is refused alone while others are accepted; a collector that refuses everything holds
+///   records back. It receives at most 30 refused requests per minute.
 /// - Any other status indicates a wrong URL, format or credentials, which hold records back.
 ///
 /// ``run()`` ships until its task is canceled; ``flush()`` ships the current records, for example

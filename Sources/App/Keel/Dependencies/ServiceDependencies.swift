@@ -200,9 +200,8 @@ extension DependencyValues {
 
 /// The dependency key of the device's position.
 ///
-/// The live value is the platform's source: Core Location on Apple platforms, the local gpsd
-/// elsewhere. It does not monitor or ask the user by itself. In previews it stays in place; tests
-/// set a track:
+/// The live value is the platform's source: Core Location on Apple platforms, the local gpsd elsewhere. It does not
+/// monitor or ask the user by itself. In previews it stays in place; tests set a track:
 ///
 /// ```swift
 /// let location = LocationService(ScriptedLocationAdapter(.fixes([harbour, island])))

@@ -10,8 +10,7 @@ extension KeelConfiguration {
     /// LoggingSystem.bootstrap(try keel.makeLogging())
     /// ```
     ///
-    /// In tests and previews records are discarded; a test of logging uses swift-log's
-    /// `InMemoryLogHandler`.
+    /// In tests and previews records are discarded; a test of logging uses swift-log's `InMemoryLogHandler`.
     ///
     /// - Parameter output: A further output for the records, such as `OTLPLogOutput` of
     ///   KeelLoggingOTLP; not used in tests and previews.

@@ -82,8 +82,7 @@ public struct KeelConfiguration: Sendable {
         case none
         /// The console, from level `debug`.
         case console
-        /// A rotating file in the user's application data folder, under the app's name, from level
-        /// `info`.
+        /// A rotating file in the user's application data folder, under the app's name, from level `info`.
         case applicationSupport(String)
         /// A rotating file.
         case file(URL)

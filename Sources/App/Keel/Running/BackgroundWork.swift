@@ -69,8 +69,7 @@ public struct BackgroundWork: Sendable {
 
     /// Runs all parts while an operation runs.
     ///
-    /// - Parameter operation: The app; when it returns or throws, the parts end. It is canceled if
-    ///   a part fails.
+    /// - Parameter operation: The app; when it returns or throws, the parts end. It is canceled if a part fails.
     /// - Returns: The operation's result.
     /// - Throws: The operation's error, or that of a failed part.
     public func run<Value: Sendable>(

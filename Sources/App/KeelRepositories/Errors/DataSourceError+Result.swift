@@ -31,8 +31,7 @@ extension Result where Success == NetworkResponse, Failure == TransportError {
 }
 
 extension Result where Success: DomainConvertible, Failure == DataSourceError {
-    /// Maps a DTO to its domain value; one that does not fit is
-    /// ``DataSourceError/Code/unmappable``.
+    /// Maps a DTO to its domain value; one that does not fit is ``DataSourceError/Code/unmappable``.
     public func toDomain() -> Result<Success.Domain, DataSourceError> {
         mapped { dto throws(MappingError) in try dto.toDomain() }
     }
@@ -40,8 +39,7 @@ extension Result where Success: DomainConvertible, Failure == DataSourceError {
 
 extension Result
 where Success: Sequence, Success.Element: DomainConvertible, Failure == DataSourceError {
-    /// Maps DTOs to their domain values; if one does not fit, the result is
-    /// ``DataSourceError/Code/unmappable``.
+    /// Maps DTOs to their domain values; if one does not fit, the result is ``DataSourceError/Code/unmappable``.
     public func toDomain() -> Result<[Success.Element.Domain], DataSourceError> {
         mapped { list throws(MappingError) in try list.toDomain() }
     }

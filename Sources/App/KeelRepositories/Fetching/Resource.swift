@@ -13,9 +13,8 @@ public import KeelStorage
 /// let fetched = try await loader.load(menu, .cacheFirst(maxAge: .seconds(3600)))
 /// ```
 ///
-/// A loader with a ``ResourceMemory`` caches the result of `read`. Later changes must then go
-/// through ``ResourceLoader/write(invalidating:_:)``, or to a collection set with
-/// ``following(_:)``.
+/// A loader with a ``ResourceMemory`` caches the result of `read`. Later changes must then go through
+/// ``ResourceLoader/write(invalidating:_:)``, or to a collection set with ``following(_:)``.
 public struct Resource<Value: Sendable>: Sendable {
     /// A key that is unique within the loader, including parameters.
     public let key: String

@@ -28,12 +28,11 @@ public import Foundation
 /// session.onSignOut("memory") { _ in await memory.removeAll() }
 /// ```
 ///
-/// Memory, current fetches and fetch times then belong to one user each. The sources of an
-/// ``EntityRepository`` hold one user's values at a time: those of another user are removed before
-/// anything is read or written, and a call that began for one user neither keeps nor returns
-/// anything after another has signed in. The copies of a custom ``Resource`` are returned only to
-/// the user for whom they were fetched. Use a persistent ledger: a new one in memory does not know
-/// the owner of the values, and has them removed.
+/// Memory, current fetches and fetch times then belong to one user each. The sources of an ``EntityRepository`` hold
+/// one user's values at a time: those of another user are removed before anything is read or written, and a call that
+/// began for one user neither keeps nor returns anything after another has signed in. The copies of a custom
+/// ``Resource`` are returned only to the user for whom they were fetched. Use a persistent ledger: a new one in memory
+/// does not know the owner of the values, and has them removed.
 public struct ResourceLoader: Sendable {
     let core: ResourceCore
     private let refreshes: Refreshes
@@ -43,12 +42,11 @@ public struct ResourceLoader: Sendable {
     /// - Parameters:
     ///   - ledger: Stores fetch times.
     ///   - memory: A cache of copies; nil reads the store each time.
-    ///   - identity: Returns a name for the signed-in user, which is different for each user and for
-    ///     no user; nil if unknown, in which case calls fail. It has to be the identity by which the
-    ///     client signs calls, that of its `AuthSession`: what a repository sends and what it puts
-    ///     into an outbox is sent only for this name. Sign in with `AuthSession.signIn(as:_:)`, so
-    ///     that the name is the same after the next sign-in. Omit it if the data is the same for all
-    ///     users.
+    ///   - identity: Returns a name for the signed-in user, which is different for each user and for no user; nil if
+    ///     unknown, in which case calls fail. It has to be the identity by which the client signs calls, that of its
+    ///     `AuthSession`: what a repository sends and what it puts into an outbox is sent only for this name. Sign in
+    ///     with `AuthSession.signIn(as:_:)`, so that the name is the same after the next sign-in. Omit it if the data
+    ///     is the same for all users.
     ///   - clock: The clock for the delays of observers, which wait while the user is unknown.
     ///   - observer: Called with each step of a load, in its task; it must return immediately.
     ///   - now: Returns the time of day, for ages across launches.
@@ -136,8 +134,7 @@ public struct ResourceLoader: Sendable {
 
     /// Changes copies on the device, and invalidates resources that depend on them.
     ///
-    /// No fetched value is kept while the body runs, nor are earlier fetches kept afterwards, also if
-    /// the body fails.
+    /// No fetched value is kept while the body runs, nor are earlier fetches kept afterwards, also if the body fails.
     ///
     /// - Returns: The body's result.
     public func write<Value, Failure: Error>(

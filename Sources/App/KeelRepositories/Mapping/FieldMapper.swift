@@ -86,8 +86,7 @@ public struct FieldMapper: Sendable, Hashable {
     ///   - expectation: The expected form, for the message.
     ///   - make: Makes the value; nil means malformed, an error becomes the cause.
     /// - Returns: The value.
-    /// - Throws: ``MappingError/Code/missing``, ``MappingError/Code/malformed``,
-    ///   ``MappingError/Code/refused``.
+    /// - Throws: ``MappingError/Code/missing``, ``MappingError/Code/malformed``, ``MappingError/Code/refused``.
     public func value<Value, Result>(
         _ value: Value?,
         _ field: String,

@@ -24,9 +24,8 @@ public import KeelSync
 /// | a broken connection, or a timeout | failed |
 /// | any other status, or an invalid request | rejected |
 ///
-/// A write with an owner is sent only in the owner's name, which the client's authentication checks
-/// for each attempt: see `HTTPCallOptions.owner`. Call `Outbox.retryNow()` when a user has signed
-/// in.
+/// A write with an owner is sent only in the owner's name, which the client's authentication checks for each attempt:
+/// see `HTTPCallOptions.owner`. Call `Outbox.retryNow()` when a user has signed in.
 public struct HTTPOutboxSender: OutboxSender {
     private let client: NetworkClient
     private let options: HTTPCallOptions

@@ -18,10 +18,8 @@ public import KeelSync
 ///
 /// - Reads follow a ``FetchPolicy``. A list from the service replaces the kept entities, except
 ///   those with unsent changes.
-/// - A loader with a ``ResourceMemory`` reads from memory first, then the device's copy, then the
-///   service.
-/// - ``search(_:_:)`` searches the service; ``query(where:_:)`` evaluates a predicate on this
-///   device.
+/// - A loader with a ``ResourceMemory`` reads from memory first, then the device's copy, then the service.
+/// - ``search(_:_:)`` searches the service; ``query(where:_:)`` evaluates a predicate on this device.
 /// - ``save(_:)`` and ``delete(_:)`` call the service first and then change the kept entities.
 /// - ``saveOffline(_:)`` and ``deleteOffline(_:)`` change the kept entities and add the request to
 ///   an outbox, in one batch if both are in one store.

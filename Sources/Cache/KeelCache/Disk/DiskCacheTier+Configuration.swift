@@ -16,9 +16,8 @@ extension DiskCacheTier {
         public var largeValueByteCount = 64 << 10
         /// Encrypts the contents of the folder.
         ///
-        /// Keys, values and tags are sealed, and an entry is found by a keyed hash of its key.
-        /// Times, lengths and the number of entries remain readable. Opening a folder written with
-        /// another sealing, or none, empties it.
+        /// Keys, values and tags are sealed, and an entry is found by a keyed hash of its key. Times, lengths and the
+        /// number of entries remain readable. Opening a folder written with another sealing, or none, empties it.
         public var sealing: (any ByteSealing)?
         /// Compresses values before they are sealed and written.
         public var compression: CacheCompression?

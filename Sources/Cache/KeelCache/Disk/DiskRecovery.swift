@@ -2,9 +2,8 @@ internal import KeelCore
 
 /// The opening of a folder: reads its log and cleans up the rest.
 ///
-/// The log is read from the snapshot's position, or from its beginning. Records are numbered
-/// consecutively, so that missing ones are noticed. The treatment of damage follows from the
-/// promise that a removal is never undone:
+/// The log is read from the snapshot's position, or from its beginning. Records are numbered consecutively, so that
+/// missing ones are noticed. The treatment of damage follows from the promise that a removal is never undone:
 ///
 /// - an incomplete record at the very end comes from a crash and is cut off;
 /// - a damaged value is skipped, and its key is forgotten;
@@ -97,8 +96,7 @@ struct DiskRecovery {
             try? files.remove(names.snapshot)
             return nil
         }
-        // A snapshot ahead of the log, or of another log, is useless: new records would go where it
-        // expects others.
+        // A snapshot ahead of the log, or of another log, is useless: new records would go where it expects others.
         let place = snapshot.position
         guard let size = sizes[place.segment], size >= place.offset,
             let header = header(of: place.segment), header.id == place.id

@@ -113,8 +113,7 @@ extension Cache {
 
     /// Loads a value in the background, once per key.
     ///
-    /// Marks `detail`, that of the entry to refresh, so that the entry's readers do not try to
-    /// load.
+    /// Marks `detail`, that of the entry to refresh, so that the entry's readers do not try to load.
     func loadBehind(_ call: LoadCall<Key, Value>, _ detail: MemoryDetail?) {
         var hasher = Hasher()
         hasher.combine(call.key)

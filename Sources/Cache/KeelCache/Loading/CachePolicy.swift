@@ -55,9 +55,8 @@ public struct CachePolicy: Hashable, Sendable {
 
     /// Throws `timeout` if loading takes longer.
     ///
-    /// The load continues for other callers that wait for the same value. A load in the background
-    /// ends at the limit, which begins anew after a soft timeout; the next read of a stale value
-    /// then starts another.
+    /// The load continues for other callers that wait for the same value. A load in the background ends at the limit,
+    /// which begins anew after a soft timeout; the next read of a stale value then starts another.
     public func hardTimeout(_ limit: Duration) -> CachePolicy {
         var policy = self
         policy.hardTimeout = limit

@@ -38,8 +38,7 @@ extension MemoryTable {
 
     /// Marks that a value for a key is being made; balance it with ``end(_:)``.
     ///
-    /// - Returns: The generation to pass to
-    ///   `MemoryParts.store(_:cost:generation:onlyIfMissing:admission:)`.
+    /// - Returns: The generation to pass to `MemoryParts.store(_:cost:generation:onlyIfMissing:admission:)`.
     func begin(_ hash: UInt64) -> UInt64 {
         shard(hash).pointee.state.withLock { $0.begin(hash) }
     }

@@ -2,9 +2,8 @@ internal import Synchronization
 
 /// The entries of a cache in memory, in separately locked shards.
 ///
-/// The key is hashed once, outside any lock, and the high bits of the hash choose the shard. The
-/// only caller's code that runs under a lock is the keys' `==`; removed values are returned and
-/// released outside. A hit allocates nothing.
+/// The key is hashed once, outside any lock, and the high bits of the hash choose the shard. The only caller's code
+/// that runs under a lock is the keys' `==`; removed values are returned and released outside. A hit allocates nothing.
 ///
 /// The limits of all shards add up to those of the table; a small table has one shard.
 @usableFromInline

@@ -1,14 +1,12 @@
 /// The eviction policy of a cache: W-TinyLFU with a window that adapts its size.
 ///
-/// New entries enter a window ordered by last use. An entry that leaves the window competes with
-/// the entry that the main part would give up, and the more frequently requested one stays. The
-/// best size of the window depends on the load: recency favors a large one, frequency a small one.
-/// Small caches of keys alone, each with another window, try sizes out beside the real cache (see
-/// ``ShadowCaches``).
+/// New entries enter a window ordered by last use. An entry that leaves the window competes with the entry that the
+/// main part would give up, and the more frequently requested one stays. The best size of the window depends on the
+/// load: recency favors a large one, frequency a small one. Small caches of keys alone, each with another window, try
+/// sizes out beside the real cache (see ``ShadowCaches``).
 ///
-/// - With a count limit alone, every entry weighs 1. With a cost limit entries weigh their cost,
-///   and the aim is the number of hits, not of bytes: a large entry must be requested more often
-///   than the small ones it displaces.
+/// - With a count limit alone, every entry weighs 1. With a cost limit entries weigh their cost, and the aim is the
+///   number of hits, not of bytes: a large entry must be requested more often than the small ones it displaces.
 /// - With both limits, both hold. The parts are measured in cost: in the total cost of the entries
 ///   if the count limit is the one reached.
 /// - With no limit, the policy only keeps count and cost.
@@ -84,8 +82,7 @@ package struct EvictionPolicy: Sendable {
         setTargets()
     }
 
-    /// Assigns a slot to a new entry, which enters the window: a freed one, or the lowest unused
-    /// number.
+    /// Assigns a slot to a new entry, which enters the window: a freed one, or the lowest unused number.
     ///
     /// Then call ``nextVictim()`` until it returns nil: the limits may be exceeded.
     @usableFromInline

@@ -20,8 +20,7 @@ package struct FrequencySketch: Sendable {
 
     /// Makes room for a number of entries.
     ///
-    /// The counters of a block are copied to the block with which it now shares its keys, so that
-    /// no count is lost.
+    /// The counters of a block are copied to the block with which it now shares its keys, so that no count is lost.
     package mutating func grow(toHold count: Int) {
         while words.count < count, words.count < 1 << 34 {
             words.append(contentsOf: words)

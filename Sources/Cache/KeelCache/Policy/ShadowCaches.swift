@@ -95,8 +95,7 @@ package struct ShadowCaches: Sendable {
 
     /// Notes that a key of the sample was requested; returns whether ``window`` changed.
     ///
-    /// `sketch` counts this request already, and `limit` changes if both cost and count are
-    /// limited.
+    /// `sketch` counts this request already, and `limit` changes if both cost and count are limited.
     package mutating func access(
         _ hash: UInt32,
         weight: Int,

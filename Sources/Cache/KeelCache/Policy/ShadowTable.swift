@@ -1,8 +1,7 @@
 /// The keys of all shadow caches, and the lists in which each of them keeps its keys.
 ///
-/// A key has one record, found by hash, and each shadow links the records it holds. A key used a
-/// short time ago is near the front already and is not moved again; most uses of a load with
-/// popular keys end there.
+/// A key has one record, found by hash, and each shadow links the records it holds. A key used a short time ago is near
+/// the front already and is not moved again; most uses of a load with popular keys end there.
 struct ShadowTable: Sendable {
     struct Record: Sendable {
         var hash: UInt32

@@ -3,9 +3,8 @@
 /// Apps use ``Cache`` and ``CacheStore``. Tiers implement only this protocol: typing, loading,
 /// freshness and single flight belong to the front. A tier promises that
 ///
-/// - ``read(_:)`` returns the last value written under the key, whole, or nothing: never other
-///   bytes, never a mixture, never an entry that expired or was removed, by key, by tag or with
-///   everything, before the read began;
+/// - ``read(_:)`` returns the last value written under the key, whole, or nothing: never other bytes, never a mixture,
+///   never an entry that expired or was removed, by key, by tag or with everything, before the read began;
 /// - reading does not change an entry's times;
 /// - ``write(_:)`` has accepted the records when it returns, and every later read sees them. Until
 ///   ``flush()`` returns they may be lost with the process, the newest first;

@@ -40,9 +40,8 @@ package enum InternetTime {
 
     /// Returns the time of a text in seconds since 1970, and its fraction in femtoseconds, truncated.
     ///
-    /// A second of 60 is the first second of the next minute.
-    /// Leniently, a comma may begin the fraction, and the offset may lack its colon or its minutes; years with a sign
-    /// are then refused.
+    /// A second of 60 is the first second of the next minute. Leniently, a comma may begin the fraction, and the offset
+    /// may lack its colon or its minutes; years with a sign are then refused.
     package static func read(
         _ text: String,
         isLenient: Bool

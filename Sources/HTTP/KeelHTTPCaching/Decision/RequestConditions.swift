@@ -20,8 +20,7 @@ struct RequestConditions: Hashable, Sendable {
     /// Whether the client has a copy that the cache can confirm.
     var isPresent: Bool { unlike != nil || changedSince != nil }
 
-    /// Returns whether a stored response equals the client's copy, so that the answer is 304 (RFC
-    /// 9111 section 4.3.2).
+    /// Returns whether a stored response equals the client's copy, so that the answer is 304 (RFC 9111 section 4.3.2).
     func areMet(by response: StoredResponse, now: CacheInstant) -> Bool {
         guard isPresent, response.status.code == 200, response.part == nil else { return false }
         let validators = Validators(response.fields)

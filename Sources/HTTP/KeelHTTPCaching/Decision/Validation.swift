@@ -90,8 +90,7 @@ enum Validation {
 }
 
 extension StoredResponse {
-    /// Returns the response with a `Date`, by default the time of its receipt (RFC 9110 section
-    /// 6.6.1).
+    /// Returns the response with a `Date`, by default the time of its receipt (RFC 9110 section 6.6.1).
     func dated() -> StoredResponse {
         guard fields[.date] == nil else { return self }
         var dated = self

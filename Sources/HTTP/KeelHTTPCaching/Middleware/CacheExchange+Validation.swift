@@ -148,8 +148,7 @@ extension CacheExchange {
         }
     }
 
-    /// Returns the outcome of a revalidation that several calls share, and whether another call had
-    /// started it.
+    /// Returns the outcome of a revalidation that several calls share, and whether another call had started it.
     private func shared(
         _ choice: CacheDecision.Choice,
         _ forward: CacheStatus.Forward,

@@ -82,8 +82,7 @@ struct CacheExchange: Sendable {
         }
     }
 
-    /// Returns the answer to `only-if-cached` if no usable response is stored (RFC 9111 section
-    /// 5.2.1.7).
+    /// Returns the answer to `only-if-cached` if no usable response is stored (RFC 9111 section 5.2.1.7).
     private func refusal() -> HTTPReply {
         var status = CacheStatus()
         status.detail = "not-stored"

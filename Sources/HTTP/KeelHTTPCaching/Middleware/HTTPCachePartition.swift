@@ -22,15 +22,13 @@ public struct HTTPCachePartition: Sendable {
     /// Separates users by the `Authorization` field, or by the user whose credentials a client's
     /// authorization or `CookieJar` adds in a lower layer; ignores the `Cookie` field of a call.
     ///
-    /// Calls with a token source that cannot name the user of its tokens bypass the cache. A
-    /// response to an `Authorization` field added by a lower layer other than `HTTPAuthorizing` is
-    /// not stored.
+    /// Calls with a token source that cannot name the user of its tokens bypass the cache. A response to an
+    /// `Authorization` field added by a lower layer other than `HTTPAuthorizing` is not stored.
     public static let byCredentials = HTTPCachePartition { call in await signedOwner(of: call) }
 
     /// Separates users by credentials, and by the given cookies if the call has a `Cookie` field.
     ///
-    /// A `CookieJar` adds its cookies below the cache, and names its user: use this for calls that
-    /// bring their own.
+    /// A `CookieJar` adds its cookies below the cache, and names its user: use this for calls that bring their own.
     ///
     /// - Parameter cookies: The names of the cookies that identify the user.
     /// - Returns: The partition.

@@ -12,9 +12,8 @@ public import KeelHTTP
 /// `CoalescingMiddleware` goes above it into `middleware`, or right below it. Layers that add
 /// credentials or cookies are further down; ``HTTPCachePartition`` still separates users.
 ///
-/// A response that varies (`Vary`) by a field that a lower layer adds or changes is not stored,
-/// because the cache cannot match later calls with it. Put a layer that adds an account or a
-/// language above the cache, into `middleware`.
+/// A response that varies (`Vary`) by a field that a lower layer adds or changes is not stored, because the cache
+/// cannot match later calls with it. Put a layer that adds an account or a language above the cache, into `middleware`.
 ///
 /// - A body reaches the caller while it is stored; an incomplete or oversized body is not kept.
 /// - Concurrent calls for one stale response share its revalidation if they collect the body.

@@ -3,10 +3,9 @@ import Synchronization
 
 /// The files of a download: the growing part, its record, and the lock.
 ///
-/// The record is at the start of its file and is replaced as a whole. Two slots follow, written in
-/// turn, each with a count of durable bytes and a checksum: if a crash tears one slot, the other
-/// remains. A slot is written after the bytes it counts were synchronized, so any slot that
-/// survives a power failure is true.
+/// The record is at the start of its file and is replaced as a whole. Two slots follow, written in turn, each with a
+/// count of durable bytes and a checksum: if a crash tears one slot, the other remains. A slot is written after the
+/// bytes it counts were synchronized, so any slot that survives a power failure is true.
 ///
 /// Calls block; the transfer makes them serially on its queue.
 final class DownloadFile: Sendable {

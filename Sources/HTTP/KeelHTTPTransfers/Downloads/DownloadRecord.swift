@@ -18,9 +18,8 @@ enum StrongValidator: Codable, Hashable, Sendable {
 
     /// Reads the validator of a response for `If-Range` (RFC 9110 sections 8.8.2.2 and 13.1.5).
     ///
-    /// A date counts only without any entity tag, and only if the response was made at least a
-    /// minute later: a file may change twice within the second that a date resolves, and the clocks
-    /// of file and server may differ.
+    /// A date counts only without any entity tag, and only if the response was made at least a minute later: a file may
+    /// change twice within the second that a date resolves, and the clocks of file and server may differ.
     init?(_ fields: HTTPFields) {
         if let tag = fields[.eTag] {
             guard Self.isStrong(tag) else { return nil }

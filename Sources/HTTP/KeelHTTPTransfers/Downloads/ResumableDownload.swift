@@ -15,10 +15,9 @@ public import Foundation
 /// let receipt = try await download.run()
 /// ```
 ///
-/// To pause it, cancel the task that runs it. To resume it, run it again with the same file and
-/// address, in this process or, after a crash, in another. A different address with the same
-/// contents needs an ``Configuration/expectedDigest`` or a suitable
-/// ``Configuration/changedAddress``. To abandon it, call ``discard()``.
+/// To pause it, cancel the task that runs it. To resume it, run it again with the same file and address, in this
+/// process or, after a crash, in another. A different address with the same contents needs an
+/// ``Configuration/expectedDigest`` or a suitable ``Configuration/changedAddress``. To abandon it, call ``discard()``.
 ///
 /// It promises that
 ///
@@ -26,9 +25,8 @@ public import Foundation
 /// - bytes of two versions of a file are never mixed: a part is continued only by `Range` and
 ///   `If-Range` with a strong validator (RFC 9110 section 13.1.5), and restarted otherwise;
 /// - reported progress survives a crash, even of the machine;
-/// - a part belongs to the user for whom the client signs the requests: another one starts from the
-///   beginning, unless an ``Configuration/expectedDigest`` shows that their files are the same. Cookies
-///   alone name no user here;
+/// - a part belongs to the user for whom the client signs the requests: another one starts from the beginning, unless
+///   an ``Configuration/expectedDigest`` shows that their files are the same. Cookies alone name no user here;
 /// - two downloads to one file, in one process or two, refuse each other.
 ///
 /// Until completion the bytes are in the same folder, in a file whose name begins with `.keel-`,

@@ -3,9 +3,8 @@ import KeelHTTP
 
 /// Resumable uploads of the IETF, interoperability version 6.
 ///
-/// The upload is created by a separate request without bytes ("careful upload creation"). Its
-/// address is then on disk before the first byte is sent, without the informational response 104,
-/// which few transports pass on.
+/// The upload is created by a separate request without bytes ("careful upload creation"). Its address is then on disk
+/// before the first byte is sent, without the informational response 104, which few transports pass on.
 struct IETFUploads: UploadDialect {
     static let interopVersion = "6"
 

@@ -31,9 +31,8 @@ public import Foundation
 ///   upload of their own, and the first one's is continued only for the first one. Cookies alone
 ///   name no user here: the server decides whose an upload is.
 ///
-/// The record is beside the file, in a file whose name begins with `.keel-`, or in
-/// ``Configuration/recordFolder``. It contains the address of the upload, which often suffices to add to
-/// it, so only the user may read it.
+/// The record is beside the file, in a file whose name begins with `.keel-`, or in ``Configuration/recordFolder``. It
+/// contains the address of the upload, which often suffices to add to it, so only the user may read it.
 public struct ResumableUpload: Sendable {
     let file: URL
     let address: URL

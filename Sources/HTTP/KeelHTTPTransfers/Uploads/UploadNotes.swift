@@ -14,8 +14,7 @@ final class UploadNotes: Sendable {
     let piecePath: String
     private let lock = Mutex<(any FileLock)?>(nil)
 
-    /// `folder` is that of the record, nil for the file's own; `purpose` distinguishes uploads of
-    /// one file.
+    /// `folder` is that of the record, nil for the file's own; `purpose` distinguishes uploads of one file.
     init(
         _ names: TransferNames,
         folder: String?,

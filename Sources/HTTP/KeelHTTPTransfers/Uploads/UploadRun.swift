@@ -234,8 +234,7 @@ struct UploadRun {
         return head.hasSameOrigin(as: self.head) ? own(head) : head
     }
 
-    /// Returns the absolute address of an upload from the server's `Location` (RFC 9110 section
-    /// 10.2.2).
+    /// Returns the absolute address of an upload from the server's `Location` (RFC 9110 section 10.2.2).
     private func absolute(_ location: String) throws(TransportError) -> String {
         var target = head
         try target.move(to: location, from: head)

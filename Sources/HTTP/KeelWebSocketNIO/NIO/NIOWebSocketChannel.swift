@@ -126,8 +126,7 @@ final class NIOWebSocketChannel: WebSocketChannel {
         let hungUp = OneShotResult<Void>()
         channel.closeFuture.whenComplete { _ in hungUp.give(.success(())) }
         onLoop { $0.close(close) }
-        // The server closes the socket first, so that its side is in TIME_WAIT (RFC 6455 section
-        // 7.1.1).
+        // The server closes the socket first, so that its side is in TIME_WAIT (RFC 6455 section 7.1.1).
         _ = await hungUp.wait(
             upTo: configuration.closeTimeout,
             on: clock,

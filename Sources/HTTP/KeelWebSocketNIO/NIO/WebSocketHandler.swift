@@ -268,8 +268,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Flushes after the work that waits for the event loop now: the messages of that work take one
-    /// system call.
+    /// Flushes after the work that waits for the event loop now: the messages of that work take one system call.
     private func flushSoon(_ context: ChannelHandlerContext) {
         guard !isFlushDue else { return }
         isFlushDue = true

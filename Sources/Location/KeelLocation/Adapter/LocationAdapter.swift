@@ -5,8 +5,7 @@
 ///
 /// - reports come in order, each fix once, and never two concurrently;
 /// - the user is asked only by ``requestPermission(_:)``;
-/// - after reporting a transient failure it keeps trying, and reports ``LocationEvent/searching``
-///   or a fix on recovery;
+/// - after reporting a transient failure it keeps trying, and reports ``LocationEvent/searching`` or a fix on recovery;
 /// - it holds no thread, connection or receiver while it is not monitored;
 /// - several callers can monitor it concurrently, and each receives everything.
 ///

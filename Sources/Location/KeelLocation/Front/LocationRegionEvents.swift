@@ -40,9 +40,8 @@ extension LocationRegionEvents.Iterator: Sendable {}
 
 /// Tracks the regions around a series of fixes.
 ///
-/// A fix within the radius enters a region. To leave it, a fix must be outside by more than the
-/// hysteresis and by more than its own uncertainty: a fix with an accuracy of 200 m says nothing
-/// about 50 m. In between, nothing changes.
+/// A fix within the radius enters a region. To leave it, a fix must be outside by more than the hysteresis and by more
+/// than its own uncertainty: a fix with an accuracy of 200 m says nothing about 50 m. In between, nothing changes.
 struct RegionWatch: Sendable {
     private let regions: [LocationRegion]
     private(set) var inside: Set<LocationRegion.ID> = []

@@ -19,8 +19,7 @@ extension LocationService {
     /// The source is monitored while there are subscribers. It ends only with a non-transient
     /// failure, such as a revoked permission. The newest 64 fixes are buffered.
     ///
-    /// - Parameter minimumDistance: The minimum distance in meters from the previously published
-    ///   fix.
+    /// - Parameter minimumDistance: The minimum distance in meters from the previously published fix.
     /// - Returns: The publisher; each subscription is independent.
     public func fixPublisher(
         minimumDistance: Double = 0

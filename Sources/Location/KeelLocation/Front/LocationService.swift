@@ -143,8 +143,7 @@ public struct LocationService: Sendable {
     /// The sequence waits during transient failures, throws other failures, and ends with the reading task. The newest
     /// 64 fixes are buffered for a slow reader.
     ///
-    /// - Parameter minimumDistance: The minimum distance in meters from the previously returned
-    ///   fix; 0 returns all.
+    /// - Parameter minimumDistance: The minimum distance in meters from the previously returned fix; 0 returns all.
     /// - Returns: The sequence.
     public func fixes(minimumDistance: Double = 0) -> LocationFixes {
         LocationFixes(hub: hub, minimumDistance: minimumDistance)

@@ -49,8 +49,7 @@ extension GPSDLocationAdapter {
         public var lineCount = 0
         /// The number of lines that were not valid messages of gpsd.
         public var malformedLineCount = 0
-        /// The number of lines skipped because they exceed
-        /// ``GPSDLocationAdapter/maximumLineByteCount``.
+        /// The number of lines skipped because they exceed ``GPSDLocationAdapter/maximumLineByteCount``.
         public var oversizedLineCount = 0
     }
 }

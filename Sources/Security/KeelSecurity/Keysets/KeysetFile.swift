@@ -22,9 +22,8 @@ public import Foundation
 ///
 /// Any number of rings, in any number of processes, may share one file: see ``ring(creating:configuration:)``.
 ///
-/// To change the key-encryption key, first make both keys known to every program
-/// (`KeysetFile(at: url, under: new, alternatives: [old])`), then call ``rewrap(under:)`` once, and remove the old key
-/// when no program needs it any more.
+/// To change the key-encryption key, first make both keys known to every program (`KeysetFile(at: url, under: new,
+/// alternatives: [old])`), then call ``rewrap(under:)`` once, and remove the old key when no program needs it any more.
 public struct KeysetFile: Sendable {
     /// The path of the file.
     public let path: String

@@ -18,8 +18,7 @@ extension StorageClient {
     /// `StorageError/Code/invalidArgument` for a time in the future. Writes and transactions throw
     /// `StorageError/Code/readOnly`. A listener gets exactly one snapshot.
     ///
-    /// - Throws: `StorageError/Code/unsupported` if the adapter does not offer
-    ///   `StorageCapabilities/pointInTimeReads`.
+    /// - Throws: `StorageError/Code/unsupported` if the adapter does not offer `StorageCapabilities/pointInTimeReads`.
     public func asOf(_ time: Timestamp) throws(StorageError) -> StorageClient {
         try require(.pointInTimeReads, for: "asOf")
         return StorageClient(
@@ -33,8 +32,7 @@ extension StorageClient {
     ///
     /// Pass the time to ``asOf(_:)`` to keep reading the current state despite later writes.
     ///
-    /// - Throws: `StorageError/Code/unsupported` if the adapter does not offer
-    ///   `StorageCapabilities/pointInTimeReads`.
+    /// - Throws: `StorageError/Code/unsupported` if the adapter does not offer `StorageCapabilities/pointInTimeReads`.
     @concurrent
     public func currentTime() async throws(StorageError) -> Timestamp {
         try require(.pointInTimeReads, for: "currentTime")

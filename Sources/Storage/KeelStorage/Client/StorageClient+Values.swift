@@ -55,8 +55,7 @@ extension StorageClient {
 
     /// Creates a document with a value.
     ///
-    /// - Throws: `StorageError/Code/alreadyExists` if there is one,
-    ///   `StorageError/Code/encodingFailed`.
+    /// - Throws: `StorageError/Code/alreadyExists` if there is one, `StorageError/Code/encodingFailed`.
     @discardableResult
     @_disfavoredOverload
     @concurrent

@@ -116,8 +116,7 @@ extension StorageTransaction {
     /// Stores a value in a collection under its own id when the body returns.
     ///
     /// - Returns: The path of the document.
-    /// - Throws: `StorageError/Code/invalidArgument` if the value has no id,
-    ///   `StorageError/Code/encodingFailed`.
+    /// - Throws: `StorageError/Code/invalidArgument` if the value has no id, `StorageError/Code/encodingFailed`.
     @discardableResult
     public func save<Element>(
         _ element: Element,

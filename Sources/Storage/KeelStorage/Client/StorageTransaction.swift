@@ -4,11 +4,10 @@ internal import Synchronization
 
 /// The reads and writes of one attempt of a transaction.
 ///
-/// If the adapter offers `StorageCapabilities/checkedReads` or `StorageCapabilities/pointInTimeReads`, all reads of
-/// an attempt see one moment. With the first, a read throws `StorageError/Code/conflict` once an earlier read has
-/// become outdated: let the body throw this error, so that the body runs again. With the second, later reads see the
-/// moment of the first. On an adapter with neither, reads may see different moments, and the commit detects the
-/// conflict.
+/// If the adapter offers `StorageCapabilities/checkedReads` or `StorageCapabilities/pointInTimeReads`, all reads of an
+/// attempt see one moment. With the first, a read throws `StorageError/Code/conflict` once an earlier read has become
+/// outdated: let the body throw this error, so that the body runs again. With the second, later reads see the moment of
+/// the first. On an adapter with neither, reads may see different moments, and the commit detects the conflict.
 ///
 /// The transaction is a reference, so that a body can pass it to functions. After the body has returned, its methods
 /// must not be used; writes then throw.

@@ -54,8 +54,7 @@ extension WriteBatchBuilder {
     /// Stores a value in a collection under its own id, replacing the document there.
     ///
     /// - Returns: The path of the document.
-    /// - Throws: `StorageError/Code/invalidArgument` if the value has no id,
-    ///   `StorageError/Code/encodingFailed`.
+    /// - Throws: `StorageError/Code/invalidArgument` if the value has no id, `StorageError/Code/encodingFailed`.
     @discardableResult
     public mutating func save<Element>(
         _ element: Element,

@@ -9,9 +9,8 @@ extension StorageClient {
     /// is deleted and created again. A slow consumer skips to the latest state. Listening ends with the iterating task.
     ///
     /// Transient failures, such as a lost connection, are retried; snapshots report the outage in
-    /// ``DocumentSnapshot/isFromCache``. If the document itself cannot be read, a snapshot
-    /// has a ``DocumentSnapshot/failure`` and listening continues. The sequence throws only errors that a retry
-    /// cannot fix.
+    /// ``DocumentSnapshot/isFromCache``. If the document itself cannot be read, a snapshot has a
+    /// ``DocumentSnapshot/failure`` and listening continues. The sequence throws only errors that a retry cannot fix.
     public func listenToDocument(_ path: DocumentPath) -> DocumentSnapshots {
         DocumentSnapshots(client: self, path: path)
     }

@@ -9,9 +9,8 @@ extension StorageClient {
     /// with the iterating task.
     ///
     /// Transient failures, such as a lost connection, are retried and never end listening; snapshots report the outage
-    /// in ``QuerySnapshot/isFromCache``. A document that cannot be
-    /// read is named in ``QuerySnapshot/failures`` and does not hide the others. The sequence throws only errors that
-    /// a retry cannot fix.
+    /// in ``QuerySnapshot/isFromCache``. A document that cannot be read is named in ``QuerySnapshot/failures`` and does
+    /// not hide the others. The sequence throws only errors that a retry cannot fix.
     ///
     /// On an adapter with neither a change log nor `StorageCapabilities/queryChanges`, the query is polled at
     /// ``Configuration/pollInterval``.

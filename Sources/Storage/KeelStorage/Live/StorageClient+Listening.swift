@@ -50,8 +50,7 @@ struct ListenerOutage: Sendable {
 }
 
 extension StorageClient {
-    /// Reads a listener's base state at a position that the hub covers; `id` is nil on an adapter without a change
-    /// log.
+    /// Reads a listener's base state at a position that the hub covers; `id` is nil on an adapter without a change log.
     ///
     /// Transient failures are retried and never end listening. A document that cannot be read is in
     /// `ReadResult/unreadable` and does not hide the others.

@@ -8,8 +8,7 @@ extension MigratingStorageAdapter {
     /// The run works in batches and stores its position until it is complete, so that an interrupted run continues
     /// where it stopped, even if the process was killed. In a store that refuses reserved names, such as Google's, it
     /// starts at the beginning. Other tasks and processes can read and write meanwhile. Each run reads all documents,
-    /// including those that an older app has written since the last run: start it after an update, not at every
-    /// launch.
+    /// including those that an older app has written since the last run: start it after an update, not at every launch.
     ///
     /// A document that cannot be migrated does not stop the run; the report names it. The report of a continued run
     /// covers only its own part.

@@ -96,8 +96,7 @@ extension FirestoreEncoding {
                 try appendValue(&reader, to: &bytes)
             }
             bytes += "]}}".utf8
-        // The remaining kinds are rare or small: null, doubles, bytes, times, references, geopoints,
-        // vectors.
+        // The remaining kinds are rare or small: null, doubles, bytes, times, references, geopoints, vectors.
         default: value(try reader.readValue()).append(to: &bytes)
         }
     }

@@ -4,8 +4,7 @@ internal import KeelStorageAdapting
 
 /// The statements of one write transaction that run for every document.
 ///
-/// GRDB's own cache finds a statement by its text; in a bulk load, that lookup costs as much as some of the
-/// statements.
+/// GRDB's own cache finds a statement by its text; in a bulk load, that lookup costs as much as some of the statements.
 final class WriteStatements {
     enum Kind: Int, CaseIterable {
         case insertDocument, updateDocument, deleteDocument, insertEntry, deleteEntry

@@ -83,8 +83,7 @@ public struct AnalyticsInspection: Sendable {
 
     /// Returns a reader for the records, oldest first.
     ///
-    /// - Parameter name: The destination whose pending records are read; nil reads all records on
-    ///   disk.
+    /// - Parameter name: The destination whose pending records are read; nil reads all records on disk.
     /// - Returns: The reader.
     /// - Throws: ``AnalyticsError``, with ``AnalyticsError/Code/notFound`` if it is unknown.
     public func reader(pendingFor name: String? = nil) throws(AnalyticsError) -> AnalyticsReader {

@@ -43,8 +43,7 @@ public struct AnalyticsStatus: Sendable, Hashable {
     public var consents: [ConsentPurpose: AnalyticsConsent] = [:]
     /// Whether the settings were corrupt at launch.
     ///
-    /// They were set aside, the anonymous id is new, and nothing is sent until the user decides
-    /// again.
+    /// They were set aside, the anonymous id is new, and nothing is sent until the user decides again.
     public var hasLostSettings = false
     /// Whether the user's id looks like personal data, such as a mail address.
     ///
@@ -53,8 +52,7 @@ public struct AnalyticsStatus: Sendable, Hashable {
     public var hasPersonalUserID = false
     /// Why the settings could not be stored; nil if the last attempt succeeded.
     public var settingsProblem: AnalyticsError.Code?
-    /// Why the service cannot deliver after another one has ended; nil if it delivers, or waits for
-    /// the other one.
+    /// Why the service cannot deliver after another one has ended; nil if it delivers, or waits for the other one.
     public var deliveryProblem: AnalyticsError.Code?
     /// Why events of a denied purpose could not be removed from disk; nil if none are left.
     ///

@@ -11,10 +11,9 @@ public import Foundation
 
 /// Sends events to Google Analytics 4 over its Measurement Protocol, for a web or an app stream.
 ///
-/// **At most once.** Google offers no field for deduplication and no response that says whether an
-/// event was accepted: a batch with a lost response is not sent again, and an invalid event would
-/// be dropped silently. All rules are therefore checked before sending, and an invalid record is
-/// refused with a reason.
+/// **At most once.** Google offers no field for deduplication and no response that says whether an event was accepted:
+/// a batch with a lost response is not sent again, and an invalid event would be dropped silently. All rules are
+/// therefore checked before sending, and an invalid record is refused with a reason.
 ///
 /// - Event names are kept: 1 to 40 letters, digits and underscores, starting with a letter, and not
 ///   reserved by Google. Screens become `screen_view`, identifications `identify` and changed user

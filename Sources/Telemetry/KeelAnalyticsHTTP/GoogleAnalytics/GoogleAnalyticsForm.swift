@@ -49,8 +49,7 @@ struct GoogleAnalyticsForm: Sendable {
             writer.value(record.time.milliseconds * 1000)
             writer.object("params") { writer in
                 for (name, value) in parameters { write(value, named: name, to: &writer) }
-                // Session ids must be digits; without engagement time, no user counts as
-                // active.
+                // Session ids must be digits; without engagement time, no user counts as active.
                 writer.member(
                     "session_id",
                     record.session.map { "\($0.start.milliseconds / 1000)" }

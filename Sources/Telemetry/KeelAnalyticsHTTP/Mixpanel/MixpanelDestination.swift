@@ -10,12 +10,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Sends events to Mixpanel's `/import`, which accepts old events, and user properties to
-/// `/engage`.
+/// Sends events to Mixpanel's `/import`, which accepts old events, and user properties to `/engage`.
 ///
-/// - Events keep their names; screens become “Screen Viewed” with `screen_name`. An identification
-///   becomes `$identify`, whose `$user_id` and `$device_id` are merged in projects with Simplified
-///   ID Merge (the default for new ones).
+/// - Events keep their names; screens become “Screen Viewed” with `screen_name`. An identification becomes `$identify`,
+///   whose `$user_id` and `$device_id` are merged in projects with Simplified ID Merge (the default for new ones).
 /// - A record's id is the `$insert_id`, by which Mixpanel deduplicates events with the same name,
 ///   time and user. Setting properties is idempotent. Both are therefore effectively once, and a
 ///   batch of which one half has arrived is repeated as a whole.

@@ -70,8 +70,7 @@ public final class JournalConsumer: Sendable {
     ///
     /// - Parameters:
     ///   - count: The maximum number of records.
-    ///   - bytes: The maximum total size of the records in bytes; a first record is returned at any
-    ///     size.
+    ///   - bytes: The maximum total size of the records in bytes; a first record is returned at any size.
     /// - Returns: The records; empty if there are no new ones.
     /// - Throws: ``JournalError``.
     public func read(

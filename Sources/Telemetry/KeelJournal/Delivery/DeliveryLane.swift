@@ -10,9 +10,8 @@ internal import Synchronization
 ///   an hour: one response with a year would hold the records until the journal's bounds remove them.
 /// - A batch that is refused is halved, so that a bad record costs only itself. A receiver that
 ///   refuses everything holds records back, and gets at most 30 refused requests per minute.
-/// - At most one request is in flight. That keeps records in order, lets each response speak for
-///   the receiver, and makes a limit for all lanes unnecessary, with which two hanging receivers
-///   could hold up the rest.
+/// - At most one request is in flight. That keeps records in order, lets each response speak for the receiver, and
+///   makes a limit for all lanes unnecessary, with which two hanging receivers could hold up the rest.
 /// - At most one batch is in memory, and the suspects of ``DeliveryQueue``.
 ///
 /// The lane's lock is held during file operations, never across a request.
@@ -96,8 +95,7 @@ package final class DeliveryLane<Receiver: DeliveryReceiver>: Sendable {
     /// - Parameters:
     ///   - interval: How long records are collected before they are sent.
     ///   - hurry: Ends the interval, and the delay after a failure.
-    ///   - patience: The longest delay before records of another process are noticed; nil if there
-    ///     are none.
+    ///   - patience: The longest delay before records of another process are noticed; nil if there are none.
     package func run(
         collectingFor interval: Duration,
         until hurry: Signal = Signal(),

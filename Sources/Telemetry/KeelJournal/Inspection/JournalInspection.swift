@@ -115,8 +115,7 @@ public struct JournalInspection: Sendable {
 
     /// Returns a reader that starts at the oldest record.
     ///
-    /// - Parameter name: The consumer whose acknowledged records are skipped; nil reads all records on
-    ///   disk.
+    /// - Parameter name: The consumer whose acknowledged records are skipped; nil reads all records on disk.
     /// - Returns: The reader.
     /// - Throws: ``JournalError``, with ``JournalError/Code/notFound`` if it does not exist.
     public func reader(unacknowledgedBy name: String? = nil) throws(JournalError) -> JournalReader {

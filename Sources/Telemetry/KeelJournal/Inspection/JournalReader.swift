@@ -16,8 +16,7 @@ public struct JournalReader: Sendable {
     ///
     /// - Parameters:
     ///   - count: The maximum number of records.
-    ///   - bytes: The maximum total size of the records in bytes; a first record is returned at any
-    ///     size.
+    ///   - bytes: The maximum total size of the records in bytes; a first record is returned at any size.
     /// - Returns: The records; empty if there are no new ones yet.
     /// - Throws: ``JournalError``. The next call then starts at the same record.
     public mutating func read(

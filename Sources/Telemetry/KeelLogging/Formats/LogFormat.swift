@@ -24,8 +24,7 @@ public struct LogFormat: Sendable {
     /// - Parameters:
     ///   - symbols: Whether each line begins with a symbol for its level.
     ///   - colors: Whether levels are colored with terminal escape sequences.
-    ///   - indentsLineBreaks: Whether line breaks in a text are kept and indented; otherwise they
-    ///     are shown as `\n`.
+    ///   - indentsLineBreaks: Whether line breaks in a text are kept and indented; otherwise they are shown as `\n`.
     /// - Returns: The format.
     public static func text(
         symbols: Bool = false,

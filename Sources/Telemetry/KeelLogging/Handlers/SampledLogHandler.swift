@@ -6,10 +6,9 @@ internal import Synchronization
 
 /// A handler that passes on only a sample of repeated records.
 ///
-/// For each statement, identified by file, line and level, the first ``LogSampling/first`` records
-/// of an interval pass, and then every ``LogSampling/thereafter``th. The first record to pass after
-/// others were suppressed has the metadata `log.sampled` with their number. Records from level
-/// ``LogSampling/unsampledLevel`` up always pass.
+/// For each statement, identified by file, line and level, the first ``LogSampling/first`` records of an interval pass,
+/// and then every ``LogSampling/thereafter``th. The first record to pass after others were suppressed has the metadata
+/// `log.sampled` with their number. Records from level ``LogSampling/unsampledLevel`` up always pass.
 ///
 /// Wrap it around the handler that makes the records: suppressed events then cost almost nothing.
 public struct SampledLogHandler<Upstream: LogHandler>: LogHandler {

@@ -13,8 +13,7 @@ internal import Synchronization
 /// - in all other texts, the message and the error's description included, known patterns are
 ///   replaced: mail addresses, card numbers, tokens, keys, IP addresses and bank accounts.
 ///
-/// Handlers that share a recorder share its cache of names. Texts are truncated at
-/// ``textByteLimit``.
+/// Handlers that share a recorder share its cache of names. Texts are truncated at ``textByteLimit``.
 public final class LogRecorder: Sendable {
     private struct Scratch: ~Copyable {
         /// A cache of whether names are sensitive.

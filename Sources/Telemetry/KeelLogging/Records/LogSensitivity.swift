@@ -11,9 +11,8 @@ public import Logging
 /// ])
 /// ```
 ///
-/// This is a metadata attribute in the sense of swift-log (SLG-0004): handlers that do not know it
-/// write the value as it is. Values without the attribute follow the names and patterns of the
-/// `Redactor`.
+/// This is a metadata attribute in the sense of swift-log (SLG-0004): handlers that do not know it write the value as
+/// it is. Values without the attribute follow the names and patterns of the `Redactor`.
 public enum LogSensitivity: Int64, Sendable, Logger.MetadataValueAttributes.Attribute {
     /// The value is always replaced.
     case sensitive = 1

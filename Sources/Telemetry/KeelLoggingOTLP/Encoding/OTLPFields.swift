@@ -2,9 +2,8 @@
 
 /// The OTLP field numbers that Keel writes and reads.
 ///
-/// From opentelemetry-proto, release 1.x, in which they are stable:
-/// `opentelemetry/proto/logs/v1/logs.proto`, `common/v1/common.proto`, `resource/v1/resource.proto`
-/// and `collector/logs/v1/logs_service.proto`.
+/// From opentelemetry-proto, release 1.x, in which they are stable: `opentelemetry/proto/logs/v1/logs.proto`,
+/// `common/v1/common.proto`, `resource/v1/resource.proto` and `collector/logs/v1/logs_service.proto`.
 enum OTLPFields {
     enum Request {
         static let resourceLogs = 1

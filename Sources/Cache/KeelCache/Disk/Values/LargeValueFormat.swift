@@ -2,9 +2,8 @@ internal import KeelCore
 
 /// The format of a file with a large value: a header, then chunks of 64 KiB, each in a frame.
 ///
-/// All frames but the last have the same length on disk, so that any piece is found without a
-/// table. A frame is bound to its file, its number and whether it is the last: truncated, repeated
-/// or moved frames are refused.
+/// All frames but the last have the same length on disk, so that any piece is found without a table. A frame is bound
+/// to its file, its number and whether it is the last: truncated, repeated or moved frames are refused.
 struct LargeValueFormat: Sendable {
     /// The number of the value's bytes in one frame.
     static let chunkByteCount = 65_536
