@@ -42,21 +42,18 @@ extension OutboxError.Code {
         summary: "The server did not accept the write.",
         advice: "Retry, edit or discard the rejected write."
     )
-
     /// The write was dropped before the server accepted it.
     public static let discarded = Self(
         name: "discarded",
         summary: "The write was dropped before it was sent.",
         advice: "If this was not intended, enqueue the write again."
     )
-
     /// The outbox has no such write.
     public static let notFound = Self(
         name: "notFound",
         summary: "The outbox has no such write.",
         advice: "It may have been sent or dropped in the meantime."
     )
-
     /// The write is being sent and cannot be changed.
     public static let sending = Self(
         name: "sending",
@@ -64,7 +61,6 @@ extension OutboxError.Code {
         summary: "The write is being sent.",
         advice: "Try again when the attempt has ended."
     )
-
     /// The entry of the write cannot be read; see the cause.
     public static let damaged = Self(
         name: "damaged",
@@ -72,14 +68,12 @@ extension OutboxError.Code {
         advice: "See the cause. The write is sent once it is readable; otherwise discard it and "
             + "enqueue it again."
     )
-
     /// The store of the outbox failed; see the cause.
     public static let storage = Self(
         name: "storage",
         summary: "The store of the outbox failed.",
         advice: "See the cause; earlier writes are still in the outbox."
     )
-
     /// The store is temporarily unavailable; see the cause.
     public static let storageUnavailable = Self(
         name: "storageUnavailable",
@@ -87,7 +81,6 @@ extension OutboxError.Code {
         summary: "The store of the outbox is temporarily unavailable.",
         advice: "Try again with the same write: its id keeps it from being sent twice."
     )
-
     /// The call was canceled; a write that is in the outbox stays in it.
     public static let cancelled = Self(
         name: "cancelled",
