@@ -8,12 +8,7 @@ public struct CacheError: KeelError {
     public let message: String
     public let cause: (any Error)?
 
-    /// Creates an error, for a custom tier.
-    ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - message: A description of the failure, in one sentence without keys or values.
-    ///   - cause: The underlying error.
+    /// Creates an error, for a custom tier; the message is one sentence, without keys or values.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

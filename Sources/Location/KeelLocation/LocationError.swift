@@ -8,12 +8,7 @@ public struct LocationError: KeelError {
     public let message: String
     public let cause: (any Error)?
 
-    /// Creates an error, for an adapter outside of Keel.
-    ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - message: One sentence on what happened; it may name a host, never a position.
-    ///   - cause: The underlying error.
+    /// Creates an error, for an adapter outside of Keel; the message may name a host, never a position.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

@@ -16,13 +16,7 @@ public enum NetworkDependency: DependencyKey, Sendable {
         unavailable("the app sets no network: use withDependencies { $0.network = … }")
     }
 
-    public static var testValue: NetworkClient {
-        unset(
-            standIn: unavailable(
-                "the test sets no network: use withDependencies { $0.network = … } or the trait"
-            )
-        )
-    }
+    public static var testValue: NetworkClient { unset(standIn: unavailable(notSet("network"))) }
 
     public static var previewValue: NetworkClient {
         unavailable("a preview has no network: use withDependencies { $0.network = … }")
@@ -66,10 +60,7 @@ public enum StorageDependency: DependencyKey, Sendable {
     }
 
     public static var testValue: StorageClient {
-        let error = StorageError(
-            .unavailable,
-            "the test sets no storage: use withDependencies { $0.storage = … } or the trait"
-        )
+        let error = StorageError(.unavailable, notSet("storage"))
         return unset(standIn: StorageClient(UnavailableStorageAdapter(error)))
     }
 
@@ -139,11 +130,7 @@ public enum FilesDependency: DependencyKey, Sendable {
     }
 
     public static var testValue: FileStore {
-        let error = FileStoreError(
-            .unavailable,
-            "the test sets no files: use withDependencies { $0.files = … } or the trait"
-        )
-        return unset(standIn: FileStore(unavailable: error))
+        unset(standIn: FileStore(unavailable: FileStoreError(.unavailable, notSet("files"))))
     }
 
     public static var previewValue: FileStore { FileStore(InMemoryFileStoreAdapter()) }
@@ -178,11 +165,7 @@ public enum SecretsDependency: DependencyKey, Sendable {
     }
 
     public static var testValue: SecretStore {
-        let error = SecretError(
-            .unavailable,
-            "the test sets no secrets: use withDependencies { $0.secrets = … } or the trait"
-        )
-        return unset(standIn: SecretStore(unavailable: error))
+        unset(standIn: SecretStore(unavailable: SecretError(.unavailable, notSet("secrets"))))
     }
 
     public static var previewValue: SecretStore {
@@ -212,10 +195,7 @@ public enum LocationDependency: DependencyKey, Sendable {
 
     public static var testValue: LocationService {
         // Not a transient error, which a call would wait for.
-        let error = LocationError(
-            .unsupported,
-            "the test sets no location: use withDependencies { $0.location = … } or the trait"
-        )
+        let error = LocationError(.unsupported, notSet("location"))
         return unset(standIn: LocationService(unavailable: error))
     }
 
@@ -264,4 +244,9 @@ extension DependencyValues {
         get { self[AnalyticsDependency.self] }
         set { self[AnalyticsDependency.self] = newValue }
     }
+}
+
+/// Returns the message of the stand-in for a dependency that a test does not set.
+private func notSet(_ name: String) -> String {
+    "the test sets no \(name): use withDependencies { $0.\(name) = … } or the trait"
 }

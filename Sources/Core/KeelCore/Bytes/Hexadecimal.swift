@@ -1,5 +1,5 @@
 package enum Hexadecimal {
-    private static let digits = Array("0123456789abcdef".utf8)
+    static let digits = Array("0123456789abcdef".utf8)
 
     /// Returns two lowercase digits per byte.
     package static func text(of bytes: some Sequence<UInt8>) -> String {

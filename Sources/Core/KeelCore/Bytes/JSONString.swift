@@ -27,13 +27,11 @@ package enum JSONString {
         case UInt8(ascii: "\t"): bytes += #"\t"#.utf8
         case 0..<0x20:
             bytes += #"\u00"#.utf8
-            bytes.append(hexDigits[Int(byte >> 4)])
-            bytes.append(hexDigits[Int(byte & 15)])
+            bytes.append(Hexadecimal.digits[Int(byte >> 4)])
+            bytes.append(Hexadecimal.digits[Int(byte & 15)])
         default:
             bytes.append(UInt8(ascii: "\\"))
             bytes.append(byte)
         }
     }
-
-    private static let hexDigits = Array("0123456789abcdef".utf8)
 }

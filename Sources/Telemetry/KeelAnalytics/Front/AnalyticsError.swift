@@ -9,12 +9,7 @@ public struct AnalyticsError: KeelError {
     public let message: String
     public let cause: (any Error)?
 
-    /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - message: One sentence on what happened, without values of properties.
-    ///   - cause: The underlying error.
+    /// Creates an error; the message is one sentence on what happened, without values of properties.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
