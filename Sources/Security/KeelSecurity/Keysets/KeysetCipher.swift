@@ -54,4 +54,52 @@ struct KeysetCipher: Sendable {
         }
     }
 }
+
+/// The key-encryption keys that a keyset may be encrypted under: one, or two during a change.
+struct KeysetCiphers: Sendable {
+    private let all: [KeysetCipher]
+    /// The error of a source that failed while another one succeeded.
+    private let problem: SecurityError?
+
+    /// Asks the sources for their keys; fails only if none has a key.
+    init(_ sources: [any KeyEncryptionKeySource]) async throws(SecurityError) {
+        var all: [KeysetCipher] = []
+        var problem: SecurityError?
+        for source in sources {
+            do throws(SecurityError) {
+                all.append(try await KeysetCipher(source))
+            } catch {
+                guard error.code != .cancelled else { throw error }
+                problem = problem ?? error
+            }
+        }
+        if let problem, all.isEmpty { throw problem }
+        self.all = all
+        self.problem = problem
+    }
+
+    /// Decrypts a keyset with the first key that fits, and returns both.
+    func open(
+        _ content: [UInt8],
+        _ associatedData: Data
+    ) throws(SecurityError) -> (keyset: Keyset, cipher: KeysetCipher) {
+        for cipher in all.dropLast() {
+            do throws(SecurityError) {
+                return (try Keyset(Data(content), cipher, associatedData), cipher)
+            } catch {
+                guard error.code == .decryptionFailed else { throw error }
+            }
+        }
+        do throws(SecurityError) {
+            guard let last = all.last else {
+                throw SecurityError(.keyStoreFailed, "there is no key-encryption key")
+            }
+            return (try Keyset(Data(content), last, associatedData), last)
+        } catch {
+            // The matching key may be the missing one.
+            if error.code == .decryptionFailed, let problem { throw problem }
+            throw error
+        }
+    }
+}
 #endif
