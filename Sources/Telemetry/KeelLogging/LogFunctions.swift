@@ -14,13 +14,7 @@ extension Logger {
         function: String = #function,
         line: UInt = #line
     ) {
-        debug(
-            Message(stringLiteral: message()),
-            metadata: metadata(),
-            file: file,
-            function: function,
-            line: line
-        )
+        record(.debug, message, nil, metadata, file, function, line)
     }
 
     /// Logs a message of general interest.
@@ -31,13 +25,7 @@ extension Logger {
         function: String = #function,
         line: UInt = #line
     ) {
-        info(
-            Message(stringLiteral: message()),
-            metadata: metadata(),
-            file: file,
-            function: function,
-            line: line
-        )
+        record(.info, message, nil, metadata, file, function, line)
     }
 
     /// Logs a condition that may lead to a failure.
@@ -48,13 +36,7 @@ extension Logger {
         function: String = #function,
         line: UInt = #line
     ) {
-        warning(
-            Message(stringLiteral: message()),
-            metadata: metadata(),
-            file: file,
-            function: function,
-            line: line
-        )
+        record(.warning, message, nil, metadata, file, function, line)
     }
 
     /// Logs a failure and its error.
@@ -66,14 +48,7 @@ extension Logger {
         function: String = #function,
         line: UInt = #line
     ) {
-        self.error(
-            Message(stringLiteral: message()),
-            error: error,
-            metadata: metadata(),
-            file: file,
-            function: function,
-            line: line
-        )
+        record(.error, message, error, metadata, file, function, line)
     }
 
     /// Logs a failure that the program cannot recover from, and its error.
@@ -88,7 +63,20 @@ extension Logger {
         function: String = #function,
         line: UInt = #line
     ) {
-        critical(
+        record(.critical, message, error, metadata, file, function, line)
+    }
+
+    fileprivate func record(
+        _ level: Level,
+        _ message: () -> String,
+        _ error: (any Error)?,
+        _ metadata: () -> Metadata?,
+        _ file: String,
+        _ function: String,
+        _ line: UInt
+    ) {
+        log(
+            level: level,
             Message(stringLiteral: message()),
             error: error,
             metadata: metadata(),
@@ -107,13 +95,7 @@ public func logDebug(
     function: String = #function,
     line: UInt = #line
 ) {
-    Logger.current.logDebug(
-        message(),
-        metadata: metadata(),
-        file: file,
-        function: function,
-        line: line
-    )
+    Logger.current.record(.debug, message, nil, metadata, file, function, line)
 }
 
 /// Logs a message of general interest to the current task's logger.
@@ -124,13 +106,7 @@ public func logInfo(
     function: String = #function,
     line: UInt = #line
 ) {
-    Logger.current.logInfo(
-        message(),
-        metadata: metadata(),
-        file: file,
-        function: function,
-        line: line
-    )
+    Logger.current.record(.info, message, nil, metadata, file, function, line)
 }
 
 /// Logs a condition that may lead to a failure to the current task's logger.
@@ -141,13 +117,7 @@ public func logWarning(
     function: String = #function,
     line: UInt = #line
 ) {
-    Logger.current.logWarning(
-        message(),
-        metadata: metadata(),
-        file: file,
-        function: function,
-        line: line
-    )
+    Logger.current.record(.warning, message, nil, metadata, file, function, line)
 }
 
 /// Logs a failure and its error to the current task's logger.
@@ -159,14 +129,7 @@ public func logError(
     function: String = #function,
     line: UInt = #line
 ) {
-    Logger.current.logError(
-        message(),
-        error: error,
-        metadata: metadata(),
-        file: file,
-        function: function,
-        line: line
-    )
+    Logger.current.record(.error, message, error, metadata, file, function, line)
 }
 
 /// Logs a failure that the program cannot recover from to the current task's logger.
@@ -180,14 +143,7 @@ public func logFatal(
     function: String = #function,
     line: UInt = #line
 ) {
-    Logger.current.logFatal(
-        message(),
-        error: error,
-        metadata: metadata(),
-        file: file,
-        function: function,
-        line: line
-    )
+    Logger.current.record(.critical, message, error, metadata, file, function, line)
 }
 
 #endif
