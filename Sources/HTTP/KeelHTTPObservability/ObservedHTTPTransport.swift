@@ -111,13 +111,8 @@ extension HTTPTransport {
 extension NetworkClient.Configuration {
     /// Logs, measures and traces all calls of a client.
     ///
-    /// Call it after adding all other layers: it adds observers, and spans around and below them.
-    ///
-    /// - Parameters:
-    ///   - logger: The logger; nil is a logger called `keel.http`.
-    ///   - metrics: The metrics factory; nil is swift-metrics' current factory.
-    ///   - tracer: The tracer; nil is the current tracer at each call.
-    ///   - redactor: Removes secrets.
+    /// Call it after adding all other layers: it adds observers, and spans around and below them. The parameters are
+    /// those of a transport's `observed`.
     public mutating func observe(
         logger: Logger? = nil,
         metrics: (any MetricsFactory)? = nil,

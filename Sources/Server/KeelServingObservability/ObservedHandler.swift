@@ -132,14 +132,7 @@ public struct ObservedHandler<Upstream: ServingHandler>: ServingHandler {
 }
 
 extension ServingHandler {
-    /// Returns a handler that logs, measures and traces requests; see ``ObservedHandler``.
-    ///
-    /// - Parameters:
-    ///   - logger: The logger; nil for a logger with the label `keel.serving`.
-    ///   - metrics: The metrics factory; nil for the current factory of swift-metrics.
-    ///   - tracer: The tracer; nil for the tracer that is current at each request.
-    ///   - clock: The clock that measures durations.
-    /// - Returns: The decorated handler.
+    /// Returns a handler that logs, measures and traces requests; see ``ObservedHandler`` and its initializer.
     public func observed(
         logger: Logger? = nil,
         metrics: (any MetricsFactory)? = nil,

@@ -4,19 +4,15 @@ public struct LocationRegion: Hashable, Sendable, Identifiable {
     public let id: String
     /// The center.
     public let center: LocationCoordinate
-    /// The radius in meters.
+    /// The radius in meters, more than 0 and at most 20,000,000.
     public let radius: Double
-    /// The distance beyond the radius, in meters, at which the region is left.
+    /// The distance beyond the radius, in meters, at which the region is left; at least 0.
+    ///
+    /// It prevents a receiver on the edge from entering and leaving with the noise of its fixes.
     public let hysteresis: Double
 
     /// Creates a region.
     ///
-    /// - Parameters:
-    ///   - id: The app's name for the region.
-    ///   - center: The center.
-    ///   - radius: The radius in meters, more than 0 and at most 20,000,000.
-    ///   - hysteresis: The distance beyond the radius, in meters, at which the region is left; at least 0. It prevents
-    ///     a receiver on the edge from entering and leaving with the noise of its fixes.
     /// - Throws: ``LocationError`` with the code `invalidArgument` for a number outside its range.
     public init(
         id: String,

@@ -20,16 +20,12 @@ public struct LocationTrack: Sendable {
         }
     }
 
-    /// The steps, in order.
+    /// The steps, in order; an empty track searches forever.
     public var steps: [Step]
     /// Whether the track repeats; ignored for a track without delays.
     public var repeats: Bool
 
     /// Creates a track.
-    ///
-    /// - Parameters:
-    ///   - steps: The steps, in order; an empty track searches forever.
-    ///   - repeats: Whether the track repeats.
     public init(_ steps: [Step] = [], repeats: Bool = false) {
         self.steps = steps
         self.repeats = repeats

@@ -19,9 +19,6 @@ public struct LocationCoordinate: Hashable, Sendable {
 
     /// Creates a coordinate.
     ///
-    /// - Parameters:
-    ///   - latitude: The latitude in degrees, from −90 to 90.
-    ///   - longitude: The longitude in degrees, from −180 to 180.
     /// - Throws: ``LocationError`` with the code `invalidArgument` for other values.
     public init(latitude: Double, longitude: Double) throws(LocationError) {
         guard (-90...90).contains(latitude), (-180...180).contains(longitude) else {

@@ -11,29 +11,21 @@ public import Foundation
 public struct LocationFix: Hashable, Sendable {
     /// The latitude and longitude.
     public let coordinate: LocationCoordinate
-    /// The uncertainty on the ground, in meters.
+    /// The uncertainty on the ground, in meters, at least 0.
     public let horizontalAccuracy: Double?
     /// The height above mean sea level, in meters.
     public let altitude: Double?
-    /// The uncertainty of the height, in meters.
+    /// The uncertainty of the height, in meters, at least 0.
     public let verticalAccuracy: Double?
-    /// The speed over ground, in meters per second.
+    /// The speed over ground, in meters per second, at least 0.
     public let speed: Double?
     /// The direction of movement, in degrees clockwise from true north, from 0 to less than 360.
     public let course: Double?
     /// The time of the fix, by the receiver's clock.
     public let time: Date
 
-    /// Creates a fix.
+    /// Creates a fix; a course of 360 degrees becomes 0.
     ///
-    /// - Parameters:
-    ///   - coordinate: The latitude and longitude.
-    ///   - horizontalAccuracy: The uncertainty on the ground in meters, at least 0.
-    ///   - altitude: The height above mean sea level in meters.
-    ///   - verticalAccuracy: The uncertainty of the height in meters, at least 0.
-    ///   - speed: The speed over ground in meters per second, at least 0.
-    ///   - course: The degrees clockwise from true north, from 0 to 360; 360 becomes 0.
-    ///   - time: The time of the fix.
     /// - Throws: ``LocationError`` with the code `invalidArgument` for a number outside its range.
     public init(
         _ coordinate: LocationCoordinate,

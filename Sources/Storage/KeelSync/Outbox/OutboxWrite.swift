@@ -9,7 +9,7 @@ internal import Foundation
 /// The ``OutboxSender`` defines the meaning of ``kind``, ``attributes`` and ``body``. They are stored unencrypted:
 /// exclude tokens, and let the sender sign its requests.
 public struct OutboxWrite: Sendable, Hashable, Identifiable {
-    /// The unique id of the write, and the prefix of its idempotency key.
+    /// The unique id of the write, and the prefix of its idempotency key; not empty, and without a slash.
     ///
     /// Enqueuing a write with the same id again changes nothing, for seven days after the server has accepted it, so a
     /// call that failed with an unknown effect can be repeated with the same value. A discarded write can be enqueued
@@ -28,7 +28,7 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     /// Additional data for the sender.
     public var attributes: [String: String]
 
-    /// The contents.
+    /// The contents; a write has to fit into one document of 1 MiB.
     public var body: [UInt8]
 
     /// The name of the user to whom the write belongs, such as the identity of an `AuthSession`; nil for none.
@@ -39,14 +39,6 @@ public struct OutboxWrite: Sendable, Hashable, Identifiable {
     public var owner: String?
 
     /// Creates a write.
-    ///
-    /// - Parameters:
-    ///   - key: The subject of the write; writes of one key keep their order.
-    ///   - kind: The kind of the write, as defined by the sender.
-    ///   - attributes: Additional data for the sender.
-    ///   - body: The contents; a write has to fit into one document of 1 MiB.
-    ///   - owner: The name of the user to whom the write belongs; nil for anyone's.
-    ///   - id: The unique id of the write; not empty, and without a slash.
     public init(
         key: String,
         kind: String,

@@ -102,16 +102,8 @@ public final class QueuedLogOutput<Upstream: LogOutput>: LogOutput {
 }
 
 extension LogOutput {
-    /// Puts a bounded queue in front of this output; see ``QueuedLogOutput``.
-    ///
-    /// - Parameters:
-    ///   - countLimit: The maximum number of queued records, at least 1.
-    ///   - byteLimit: Their approximate maximum size in memory in bytes, at least 1 KiB.
-    /// - Returns: The output with its queue.
-    public func queued(
-        countLimit: Int = 8192,
-        byteLimit: Int = 8 << 20
-    ) -> QueuedLogOutput<Self> {
+    /// Puts a bounded queue in front of this output; see ``QueuedLogOutput`` and its initializer.
+    public func queued(countLimit: Int = 8192, byteLimit: Int = 8 << 20) -> QueuedLogOutput<Self> {
         QueuedLogOutput(self, countLimit: countLimit, byteLimit: byteLimit)
     }
 }
