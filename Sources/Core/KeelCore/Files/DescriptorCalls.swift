@@ -39,15 +39,21 @@ package enum DescriptorCalls {
         return (bytes, failure)
     }
 
-    /// Writes all bytes at the descriptor's position.
-    package static func append(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int32 {
+    /// Writes all bytes at an offset; nil is the descriptor's position.
+    package static func writeAll(
+        _ descriptor: Int32,
+        _ bytes: UnsafeRawBufferPointer,
+        at offset: Int? = nil
+    ) -> Int32 {
         var done = 0
         while done < bytes.count {
-            let length = write(
-                descriptor,
-                bytes.baseAddress.map { $0 + done },
-                bytes.count - done
-            )
+            let (start, count) = (bytes.baseAddress.map { $0 + done }, bytes.count - done)
+            let length =
+                if let offset {
+                    pwrite(descriptor, start, count, off_t(offset + done))
+                } else {
+                    write(descriptor, start, count)
+                }
             if length >= 0 {
                 done += length
             } else if errno != EINTR {

@@ -50,28 +50,12 @@ final class DiskFile: OpenFile {
     }
 
     func write(_ bytes: [UInt8], at offset: Int) throws(FileSystemError) {
-        let number = bytes.withUnsafeBytes { buffer -> Int32 in
-            var done = 0
-            while done < buffer.count {
-                let length = pwrite(
-                    descriptor,
-                    buffer.baseAddress.map { $0 + done },
-                    buffer.count - done,
-                    off_t(offset + done)
-                )
-                if length >= 0 {
-                    done += length
-                } else if errno != EINTR {
-                    return errno
-                }
-            }
-            return 0
-        }
+        let number = bytes.withUnsafeBytes { DescriptorCalls.writeAll(descriptor, $0, at: offset) }
         guard number == 0 else { throw FileSystemError("pwrite", path, number: number) }
     }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) {
-        let number = DescriptorCalls.append(descriptor, bytes)
+        let number = DescriptorCalls.writeAll(descriptor, bytes)
         guard number == 0 else { throw FileSystemError("write", path, number: number) }
     }
 

@@ -115,7 +115,7 @@ final class Descriptor: Sendable {
 
     /// Appends all bytes to the file.
     func write(_ bytes: [UInt8]) -> Int32 {
-        let failure = bytes.withUnsafeBytes { DescriptorCalls.append(number, $0) }
+        let failure = bytes.withUnsafeBytes { DescriptorCalls.writeAll(number, $0) }
         if failure == 0, let trace, let status = status() {
             trace.note(.write(file: status.inode, bytes: bytes, modified: status.modified))
         }
