@@ -38,11 +38,8 @@ package final class InflateStream {
         isOpen = true
     }
 
-    /// Decompresses until the input is used up, the output is full, or the compressed data ends.
+    /// Decompresses until the input is used up, the output is full, or the compressed data ends; unused input remains.
     ///
-    /// - Parameters:
-    ///   - input: The bytes to read; unused bytes remain.
-    ///   - limit: The maximum number of bytes to return.
     /// - Returns: The output, and whether the compressed data has ended.
     /// - Throws: `corrupt`.
     package func inflate(

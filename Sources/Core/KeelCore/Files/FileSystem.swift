@@ -122,12 +122,8 @@ extension FileSystem {
         }
     }
 
-    /// Writes a temporary file and renames it over another one.
+    /// Writes a temporary file, in place of what a crash left of it, and renames it over another one.
     ///
-    /// - Parameters:
-    ///   - path: The file to replace.
-    ///   - newPath: The temporary file; remains of a crash are removed.
-    ///   - bytes: The bytes.
     /// - Throws: `FileSystemError`; the replaced file is then unchanged.
     package func replaceFile(
         _ path: String,
@@ -143,13 +139,10 @@ extension FileSystem {
 }
 
 extension FileSystem {
-    /// Acquires a lock, waiting for its holder.
+    /// Acquires a lock on a file, which is created if missing, and waits for its holder.
     ///
     /// This method blocks its thread, and is intended for locks that are held for a few file operations.
     ///
-    /// - Parameters:
-    ///   - path: The file to lock, which is created if missing.
-    ///   - milliseconds: The maximum wait.
     /// - Returns: The lock.
     /// - Throws: ``FileSystemError`` of the kind `busy` when the time is over.
     package func lock(

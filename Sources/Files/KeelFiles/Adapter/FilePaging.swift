@@ -29,12 +29,7 @@ extension FilePage {
         self.init(first: request.limit, of: behind)
     }
 
-    /// Creates the page of the first items.
-    ///
-    /// - Parameters:
-    ///   - limit: The maximum number of items of the page.
-    ///   - items: The items, in any order.
-    ///   - isCutOff: Whether the store has more items behind them.
+    /// Creates the page of the first of `items`, in any order; `isCutOff` if the store has more behind them.
     package init(first limit: Int, of items: [Item], isCutOff: Bool = false) {
         let page = items.sorted { FilePaging.precedes($0.key, $1.key) }.prefix(limit)
         self.init(

@@ -77,11 +77,8 @@ struct LocalFolder: Sendable {
         return .folder(folder)
     }
 
-    /// Opens the folder of a file, creating missing folders.
+    /// Opens the folder of a file, creating missing folders, which with `syncs` survive a power failure.
     ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - syncs: Whether new folders must survive a power failure.
     /// - Returns: The folder.
     /// - Throws: ``FileStoreError``: `pathTaken` if a file has the name of a folder.
     func makeWay(to path: FileStorePath, syncs: Bool) throws(FileStoreError) -> Descriptor {

@@ -24,13 +24,7 @@ final class S3ParallelReading: Sendable {
     private let limit: Int
     private let state: Mutex<State>
 
-    /// Creates a reading; it requests nothing before the first call of ``next()``.
-    ///
-    /// - Parameters:
-    ///   - first: The reader of the first part.
-    ///   - rest: The other parts.
-    ///   - limit: The maximum number of concurrent requests.
-    ///   - hash: The hash of all bytes, if they have to be checked.
+    /// Creates a reading; it requests nothing before the first call of ``next()``, and then `limit` parts at once.
     init(_ first: FileReader, rest: [S3Download], limit: Int, hash: FileHash?) {
         self.first = first
         self.limit = limit

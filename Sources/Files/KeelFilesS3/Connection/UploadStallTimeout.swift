@@ -20,11 +20,7 @@ final class UploadStallTimeout: Sendable {
     private let limit: Duration
     private let moments = Mutex(0)
 
-    /// Creates a stall timeout.
-    ///
-    /// - Parameters:
-    ///   - bytes: The body.
-    ///   - limit: The time to wait for a reply after the body was sent.
+    /// Creates a stall timeout; `limit` is the time to wait for a reply after the body was sent.
     init(_ bytes: [UInt8], limit: Duration) {
         self.bytes = bytes
         self.limit = limit + .seconds(bytes.count / Self.slowestRate)

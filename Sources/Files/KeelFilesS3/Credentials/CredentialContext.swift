@@ -50,13 +50,8 @@ struct CredentialContext: Sendable {
         return token
     }
 
-    /// Sends a request.
+    /// Sends a request; `limit` is the time until the reply is complete, and `service` a name for messages.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - body: The body; nil for none.
-    ///   - limit: The time until the reply is complete.
-    ///   - service: The name of the service in messages.
     /// - Returns: The status and the body, whatever the status is.
     /// - Throws: `unavailable` if the service does not reply.
     func send(

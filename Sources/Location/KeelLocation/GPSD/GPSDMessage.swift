@@ -23,11 +23,8 @@ enum GPSDMessage: Sendable {
     /// Any other message, such as satellites, times, or a receiver connecting or disconnecting.
     case other
 
-    /// Parses a line.
+    /// Parses a line, without its end; `now` is the time of fixes that have none of their own.
     ///
-    /// - Parameters:
-    ///   - line: The line, without its end.
-    ///   - now: The time of fixes that have none of their own.
     /// - Returns: The message; nil if it is not one or has impossible values.
     static func read(_ line: [UInt8], now: @autoclosure () -> Date) -> GPSDMessage? {
         let decoder = JSONDecoder()

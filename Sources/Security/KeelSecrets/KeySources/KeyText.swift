@@ -9,11 +9,8 @@ internal import Foundation
 
 /// A reader of keys in the forms that people and deployment tools write.
 enum KeyText {
-    /// Reads a key: 32 raw bytes, 64 hexadecimal digits, or base64.
+    /// Reads a key from a named place: 32 raw bytes, 64 hexadecimal digits, or base64; newlines after text are ignored.
     ///
-    /// - Parameters:
-    ///   - bytes: The content of a source; newlines after digits or base64 are ignored.
-    ///   - place: Where the bytes were found, for the error message.
     /// - Returns: The key.
     /// - Throws: ``SecretError`` with the code `missingKey`, which does not quote the bytes.
     static func key(_ bytes: [UInt8], from place: String) throws(SecretError) -> KeyEncryptionKey {

@@ -82,11 +82,7 @@ struct NameWalk {
     private let time: Timestamp?
     private var isOver = false
 
-    /// Creates a walk.
-    ///
-    /// - Parameters:
-    ///   - query: A query that is ordered only by document ids, without a limit, and with references as bounds.
-    ///   - time: The time of the state to read; nil for the present.
+    /// Creates a walk over a query that is ordered only by ids, without a limit, and with references as bounds.
     init(_ query: DocumentQuery, asOf time: Timestamp?) {
         self.query = query
         self.time = time

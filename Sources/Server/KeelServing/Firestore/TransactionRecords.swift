@@ -8,11 +8,8 @@ protocol TransactionRecords: Sendable {
     /// Adds a transaction.
     func insert(_ transaction: OpenTransaction, as id: String) async throws(StorageError)
 
-    /// Changes a transaction in one step.
+    /// Changes a transaction in one step; the change may be repeated if another one came first.
     ///
-    /// - Parameters:
-    ///   - id: The id of the transaction.
-    ///   - body: The change, which may be repeated if another one came first.
     /// - Returns: The result of the change.
     /// - Throws: ``TransactionTable/ended`` if the transaction is unknown or expired; the error of the change, which
     ///   then has no effect.

@@ -3,12 +3,7 @@ internal import KeelStorageAdapting
 
 /// The messages that a session sends to its client.
 extension ListenSession {
-    /// Sends the steps of some targets, one message for each document.
-    ///
-    /// - Parameters:
-    ///   - steps: The steps of each target.
-    ///   - time: The time of the state that they lead to; nil if it is not consistent.
-    ///   - effects: Receives the messages.
+    /// Sends the steps of targets, one message for each document; `time` is nil if their state is not consistent.
     mutating func send(
         _ steps: [Int32: [TargetView.Step]],
         at time: Timestamp?,

@@ -150,9 +150,8 @@ final class OpenStreams: Sendable {
 
     init(maximum: Int) { self.maximum = maximum }
 
-    /// Adds a stream.
+    /// Adds a stream; `end` is called when the server drains or shuts down, at once if it already has.
     ///
-    /// - Parameter end: Ends the stream; called when the server drains or shuts down, at once if it already has.
     /// - Returns: The stream's number; nil if there are too many streams.
     func open(onShutDown end: @escaping @Sendable () -> Void) -> ID? {
         let (id, isShutDown) = state.withLock { state -> (ID?, Bool) in

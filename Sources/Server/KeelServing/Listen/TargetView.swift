@@ -117,11 +117,8 @@ struct TargetView {
         (paths, isKnown) = (arrived.union(names), true)
     }
 
-    /// Loads a complete read.
+    /// Loads a complete read; `unreadable` are documents that exist.
     ///
-    /// - Parameters:
-    ///   - found: The documents.
-    ///   - unreadable: The documents that exist, and cannot be read.
     /// - Returns: The steps from the documents that the client has; after a reset, it has none.
     mutating func load(_ found: [Document], unreadable: [DocumentPath] = []) -> [Step] {
         guard window != nil || query == nil else {

@@ -240,11 +240,7 @@ final class ByteCount: Sendable {
     private let whole: ByteCount?
     private let dropped: Signal?
 
-    /// Creates a number of bytes, zero at first.
-    ///
-    /// - Parameters:
-    ///   - whole: A number of which this one is a part.
-    ///   - dropped: A signal to raise when bytes are dropped.
+    /// Creates a number of bytes, zero at first, as a part of `whole`; `dropped` is raised when bytes are dropped.
     init(in whole: ByteCount? = nil, dropped: Signal? = nil) {
         self.whole = whole
         self.dropped = dropped

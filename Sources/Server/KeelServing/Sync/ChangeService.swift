@@ -36,9 +36,6 @@ package final class ChangeService: Sendable {
 
     /// Answers `GET /sync/{scope}/events`.
     ///
-    /// - Parameters:
-    ///   - call: The request; its query and its header fields are used.
-    ///   - scope: The scope in the target.
     /// - Returns: The events, or an error as JSON.
     package func events(_ call: HTTPCall, scope: String) async -> HTTPReply {
         do throws(ChangeFailure) {
@@ -92,9 +89,6 @@ package final class ChangeService: Sendable {
 
     /// Answers `GET /sync/{scope}/changes`.
     ///
-    /// - Parameters:
-    ///   - call: The request; its query is used.
-    ///   - scope: The scope in the target.
     /// - Returns: The page, or an error, as JSON.
     package func changes(_ call: HTTPCall, scope: String) async -> HTTPReply {
         do throws(ChangeFailure) {

@@ -76,13 +76,7 @@ final class WebChannelSession: Sendable {
 
     // MARK: The stream
 
-    /// Serves the stream until it ends, or the client is gone.
-    ///
-    /// - Parameters:
-    ///   - call: The stream.
-    ///   - database: The name of its database.
-    ///   - server: The server of the database.
-    ///   - channels: The sessions among which this one is, those of all databases.
+    /// Serves the stream until it ends, or the client is gone; `channels` are the sessions of all databases.
     func run(
         _ call: FirestoreRoute.Call,
         in database: String,

@@ -9,9 +9,7 @@ package struct AnswerSize: Sendable {
     /// The approximate size so far, in bytes; 0 without a limit.
     package private(set) var bytes = 0
 
-    /// Creates the size of an empty answer.
-    ///
-    /// - Parameter most: The size in bytes at which the answer is full, at least 1; nil for no limit.
+    /// Creates the size of an empty answer, which is full at `most` bytes, at least 1; nil for no limit.
     package init(most: Int?) {
         // An answer has a document, however low its limit.
         self.most = most.map { max(1, $0) }

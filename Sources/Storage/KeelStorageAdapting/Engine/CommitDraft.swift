@@ -51,12 +51,7 @@ package struct CommitDraft {
     private let first: Int64
     private let floor: Int64
 
-    /// Creates an empty draft.
-    ///
-    /// - Parameters:
-    ///   - commit: The times of the commit.
-    ///   - first: The sequence number of the batch's first change.
-    ///   - floor: The revision that new revisions of missing documents must exceed.
+    /// Creates an empty draft, whose changes count from `first`; new revisions of missing documents exceed `floor`.
     package init(at commit: StorageEvaluator.Commit, from first: Int64, floor: Int64) {
         self.commit = commit
         self.first = first

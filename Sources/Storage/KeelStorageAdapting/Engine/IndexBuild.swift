@@ -107,11 +107,8 @@ package struct IndexBuildStep {
         return true
     }
 
-    /// Returns the progress of the indexes after the step.
+    /// Returns the progress of the indexes after the step; `isAtEnd` if the range had no further documents.
     ///
-    /// - Parameters:
-    ///   - isAtEnd: Whether the range had no further documents.
-    ///   - build: The build.
     /// - Returns: Each index with the number of the last row it covers; nil for a complete index.
     package func progress(
         isAtEnd: Bool,

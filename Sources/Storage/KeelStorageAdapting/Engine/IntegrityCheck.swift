@@ -72,11 +72,8 @@ public struct IntegrityReport: Sendable, Hashable {
         self.documentCount = documentCount
     }
 
-    /// Checks the tables of a store.
+    /// Checks the tables of a store; `onProgress` receives the number of checked documents, every thousand.
     ///
-    /// - Parameters:
-    ///   - tables: The tables.
-    ///   - onProgress: Receives the number of documents that have been checked, every thousand documents.
     /// - Throws: An error of the tables.
     package init(
         of tables: some CheckedTables,

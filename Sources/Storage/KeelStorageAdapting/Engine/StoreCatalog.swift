@@ -32,9 +32,7 @@ package final class StoreCatalog: Sendable {
     private let state = Mutex(State())
     private let most: Int
 
-    /// Creates an empty catalog.
-    ///
-    /// - Parameter most: About half of the maximum number of cached collections.
+    /// Creates an empty catalog; `most` is about half of the maximum number of cached collections.
     package init(most: Int = 10_000) { self.most = max(1, most) }
 
     package var count: Int { state.withLock { $0.recent.numbers.count + $0.former.numbers.count } }

@@ -182,9 +182,7 @@ package struct CancellationCheck: Sendable {
     private let isOn: Bool
     private var count: UInt32 = 0
 
-    /// Creates a check.
-    ///
-    /// - Parameter isOn: Whether to react to cancellation; pass false for work shared by several tasks.
+    /// Creates a check; pass false for work shared by several tasks.
     package init(isOn: Bool = true) { self.isOn = isOn }
 
     /// Counts a step.

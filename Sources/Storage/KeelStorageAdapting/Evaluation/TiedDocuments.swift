@@ -25,11 +25,7 @@ package struct TiedDocuments: Sendable {
     /// The number of those documents that the offset skips, whose size does not count.
     private var skipped = 0
 
-    /// Creates an empty buffer for an index scan.
-    ///
-    /// - Parameters:
-    ///   - scan: The scan.
-    ///   - maximumBytes: The approximate maximum size of the result's documents in bytes; nil for no limit.
+    /// Creates an empty buffer for an index scan; `maximumBytes` is approximate, and nil for no limit.
     package init(_ scan: QueryPlanner.Scan, maximumBytes: Int?) {
         parts = scan.orders.map { order in
             guard order.field.isDocumentID else { return .field(CompiledFieldPath(order.field)) }

@@ -36,12 +36,8 @@ final class ServerLineage: Sendable {
         store.withLock { $0 }?.nameStatement
     }
 
-    /// Returns the catalog for a new connection to a server.
+    /// Returns the catalog for a new connection to a server; `tables` is nil if they are not known yet.
     ///
-    /// - Parameters:
-    ///   - timeline: The timeline of the server.
-    ///   - system: The identifier of its cluster.
-    ///   - tables: The tables of the store; nil if they are not known yet.
     /// - Returns: The catalog that the connections to the cluster share.
     /// - Throws: ``DatabaseFailure`` if another server of the cluster has a later timeline.
     func catalog(

@@ -18,12 +18,7 @@ final class ReadConnections: Sendable {
     private let settings: GRDB.Configuration
     private let state: Mutex<State>
 
-    /// Creates a set of connections.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - settings: The settings of the connections, which are read-only whatever these say.
-    ///   - first: A connection that is open already.
+    /// Creates a set of connections, which are read-only whatever `settings` says; `first` is open already.
     init(path: String, settings: GRDB.Configuration, first: DatabaseQueue? = nil) {
         self.path = path
         self.settings = settings

@@ -20,13 +20,8 @@ enum Resealing: CaseIterable {
 
     private var content: String { self == .receipts ? "receipt" : "body" }
 
-    /// Reseals the next rows; call it in a write transaction.
+    /// Reseals the next rows after row `start`; call it in a write transaction.
     ///
-    /// - Parameters:
-    ///   - start: The number of the last row of the step before.
-    ///   - database: The database.
-    ///   - adapter: The adapter of the file.
-    ///   - report: The report that counts the rows.
     /// - Returns: The number of the step's last row; nil after the last step.
     /// - Throws: Errors of the file, and `StorageError/Code/permissionDenied` without the key.
     func step(

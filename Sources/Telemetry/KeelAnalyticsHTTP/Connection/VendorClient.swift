@@ -14,12 +14,7 @@ struct VendorClient: Sendable {
     private let client: NetworkClient
     private let now: @Sendable () -> Date
 
-    /// Creates a client for a server.
-    ///
-    /// - Parameters:
-    ///   - host: The base URL, whose path is kept.
-    ///   - connection: The connection to the server.
-    ///   - takesGzip: Whether the vendor documents that it accepts compressed bodies.
+    /// Creates a client for a server, at a base URL whose path is kept; `takesGzip` as the vendor documents.
     init(_ host: URL, _ connection: DestinationConnection, takesGzip: Bool) {
         var configuration = NetworkClient.Configuration(baseURL: host)
         configuration.timeout = connection.timeout

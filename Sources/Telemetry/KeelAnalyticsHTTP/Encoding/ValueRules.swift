@@ -25,9 +25,8 @@ struct ValueRules: Sendable {
 
     // MARK: Checking
 
-    /// Checks properties.
+    /// Checks the properties of an event or a user.
     ///
-    /// - Parameter properties: The properties of an event or a user.
     /// - Throws: `AnalyticsRejection` with the name of the first invalid property.
     func check(_ properties: [String: AnalyticsValue]) throws(AnalyticsRejection) {
         try check(properties, in: nil, depth: 0)

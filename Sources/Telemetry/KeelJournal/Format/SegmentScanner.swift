@@ -21,11 +21,10 @@ struct SegmentScanner {
         self.offset = offset
     }
 
-    /// Inspects the next frame and moves past it, if there is one.
+    /// Inspects the next frame, if there is one before `limit`, and moves past it.
     ///
     /// The length of a corrupt frame may be wrong: the scan resumes at the next intact frame.
     ///
-    /// - Parameter limit: The offset at which to stop; nil for the end of the file.
     /// - Returns: The finding; never ``RecordFrame/Finding/needs(_:)``.
     /// - Throws: `FileSystemError`.
     mutating func next(upTo limit: Int? = nil) throws(FileSystemError) -> RecordFrame.Finding {

@@ -29,12 +29,8 @@ struct CallSites: ~Copyable {
 
     private var sites: [Site]
 
-    /// Creates an empty cache.
-    ///
-    /// - Parameter isKept: Whether statements are cached at all.
-    init(isKept: Bool) {
-        sites = isKept ? [Site](repeating: Site(), count: Self.count) : []
-    }
+    /// Creates an empty cache, which stays empty unless `isKept`.
+    init(isKept: Bool) { sites = isKept ? [Site](repeating: Site(), count: Self.count) : [] }
 
     deinit {
         for site in sites { Self.deallocate(site.parts) }

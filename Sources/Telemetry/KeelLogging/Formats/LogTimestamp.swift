@@ -11,11 +11,7 @@ struct LogTimestamp {
     let second: Int64
     let microsecond: Int64
 
-    /// Splits a time into its components.
-    ///
-    /// - Parameters:
-    ///   - time: Microseconds since 1970, UTC.
-    ///   - offset: The seconds that local time is ahead of UTC.
+    /// Splits a time, in microseconds since 1970, UTC; local time is `offset` seconds ahead of it.
     init(_ time: Int64, offset: Int64 = 0) {
         var seconds = time / 1_000_000
         var rest = time % 1_000_000

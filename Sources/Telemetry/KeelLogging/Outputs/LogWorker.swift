@@ -10,11 +10,7 @@ package struct LogWorker: Sendable {
     private let begin: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let wait: @Sendable () -> Void
 
-    /// Creates a worker from two closures.
-    ///
-    /// - Parameters:
-    ///   - begin: Enqueues work after all earlier work.
-    ///   - wait: Returns once all enqueued work is done.
+    /// Creates a worker: `begin` enqueues work after all earlier work, and `wait` returns once all of it is done.
     package init(
         begin: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
         wait: @escaping @Sendable () -> Void

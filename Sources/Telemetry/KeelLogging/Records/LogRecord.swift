@@ -131,11 +131,8 @@ extension LogRecord {
         return missing(dropped.total, because: reason, fields, at: time)
     }
 
-    /// Returns the record that reports missing records of unknown level.
+    /// Returns the record that reports missing records of unknown level, noticed at `time` in microseconds since 1970.
     ///
-    /// - Parameters:
-    ///   - count: The number of missing records.
-    ///   - time: When the gap was noticed, in microseconds since 1970.
     /// - Returns: A record of level `warning`.
     package static func lost(_ count: Int, at time: Int64) -> LogRecord {
         missing(count, because: "the journal was full before they were shipped", [], at: time)

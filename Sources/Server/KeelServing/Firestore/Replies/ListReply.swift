@@ -18,16 +18,7 @@ struct ListReply: ReplyPieces {
     private var hasEntry = false
     private(set) var isOver = false
 
-    /// Creates a reply to a query with a limit of one more than the number of entries.
-    ///
-    /// - Parameters:
-    ///   - size: The maximum number of entries.
-    ///   - query: The query.
-    ///   - documents: The results; nil to read them while the reply is sent.
-    ///   - missing: The missing documents to list, in the order of the listing.
-    ///   - mask: The fields to return.
-    ///   - exchange: The request.
-    ///   - snapshot: The snapshot of the request.
+    /// Creates a reply to a query with a limit of `size` + 1; without `documents`, it reads them while it is sent.
     init(
         of size: Int,
         to query: DocumentQuery,

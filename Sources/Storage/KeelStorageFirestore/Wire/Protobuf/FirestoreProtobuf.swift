@@ -32,13 +32,10 @@ package enum FirestoreProtobuf {
         return try decoder.object(bytes, message, levels: deepest)
     }
 
-    /// Converts JSON to a message.
+    /// Converts JSON to a message; `name` is that of its type, without the package `google.firestore.v1`.
     ///
     /// Members that the message does not have are omitted, and so are members that are null.
     ///
-    /// - Parameters:
-    ///   - json: The message in JSON.
-    ///   - name: The name of the message's type, without `google.firestore.v1.`
     /// - Returns: The message.
     /// - Throws: `FirestoreProtobufError`.
     package static func bytes(
