@@ -4,6 +4,7 @@ import KeelHTTP
 import KeelRepositories
 import KeelStorage
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 struct Note: Codable, Sendable, Hashable, Identifiable {
@@ -29,10 +30,9 @@ struct DataSourceTests {
     func mapsFailures() async {
         let storage = StorageClient(InMemoryStorageAdapter().failing { _ in .fail(.diskFull) })
         let source = CollectionDataSource(storage.collection("notes", as: Note.self))
-        let error = await #expect(throws: DataSourceError.self) {
+        let error = await expectError(DataSourceError.self, .storageFull) {
             try await source.save(Note(id: "1", text: "", stars: 0))
         }
-        #expect(error?.code == .storageFull)
         #expect(error?.storageError?.code == .diskFull)
     }
 
@@ -75,14 +75,13 @@ struct DataSourceTests {
         let service = try service([
             "first": PageDTO(items: [1], next: "b"), "b": PageDTO(items: [2], next: "b"),
         ])
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(DataSourceError.self, .unreadable) {
             try await service.remote.pages {
                 GetPage(after: $0)
             } next: {
                 $0.next
             }
         }
-        #expect(error?.code == .unreadable)
     }
 
     @Test("A response is mapped to the domain, or the invalid field is named")

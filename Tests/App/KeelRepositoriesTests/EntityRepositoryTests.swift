@@ -76,8 +76,7 @@ struct EntityRepositoryTests {
 
     @Test("An empty list from the service is cached like any other")
     func keepsEmptyLists() async throws {
-        let never = await #expect(throws: RepositoryError.self) { try await names() }
-        #expect(never?.code == .notCached)
+        await expectError(RepositoryError.self, .notCached) { try await names() }
         service.set([])
         #expect(try await names(.cacheFirst()).isEmpty)
         service.goOffline()
@@ -129,10 +128,9 @@ struct EntityRepositoryTests {
         #expect(service.stored.count == 2)
         #expect(try await names() == ["Restaurant 2", "Restaurant 3"])
         service.goOffline()
-        let error = await #expect(throws: RepositoryError.self) {
+        await expectError(RepositoryError.self, .unreachable) {
             try await restaurants.save(try restaurant(2, name: "Two"))
         }
-        #expect(error?.code == .unreachable)
         #expect(try await names() == ["Restaurant 2", "Restaurant 3"])
     }
 
@@ -155,10 +153,9 @@ struct EntityRepositoryTests {
         #expect(
             try await restaurants.entity(RestaurantDTO.uuid(9), .networkOnly).name == "Nine"
         )
-        let gone = await #expect(throws: RepositoryError.self) {
+        await expectError(RepositoryError.self, .notFound) {
             try await restaurants.entity(RestaurantDTO.uuid(2), .networkOnly)
         }
-        #expect(gone?.code == .notFound)
 
         for entry in try await outbox.pending() { try await outbox.retry(entry.id) }
         #expect(try await outbox.flush(sending: sender))
@@ -173,14 +170,12 @@ struct EntityRepositoryTests {
     @Test("A change is not sent before an earlier one that waits in the outbox")
     func keepsOrder() async throws {
         try await restaurants.saveOffline(try restaurant(1, name: "First"))
-        let error = await #expect(throws: RepositoryError.self) {
+        await expectError(RepositoryError.self, .conflict) {
             try await restaurants.save(try restaurant(1, name: "Second"))
         }
-        #expect(error?.code == .conflict)
-        let deletion = await #expect(throws: RepositoryError.self) {
+        await expectError(RepositoryError.self, .conflict) {
             try await restaurants.delete(RestaurantDTO.uuid(1))
         }
-        #expect(deletion?.code == .conflict)
         try await restaurants.save(try restaurant(2, name: "Two"))
         #expect(try await outbox.flush(sending: HTTPOutboxSender(service.client)))
         try await restaurants.save(try restaurant(1, name: "Second"))
@@ -279,10 +274,9 @@ struct EntityRepositoryTests {
         }
         let storage = StorageClient(failing)
         let repository = Self.make(service, storage, Outbox(storage))
-        let error = await #expect(throws: RepositoryError.self) {
+        await expectError(RepositoryError.self, .storageFull) {
             try await repository.saveOffline(try restaurant(1, name: "One"))
         }
-        #expect(error?.code == .storageFull)
         #expect(commits.count == 1)
         let plain = StorageClient(adapter)
         #expect(try await plain.queryDocuments(DocumentQuery("restaurants")).isEmpty)
@@ -309,10 +303,9 @@ struct EntityRepositoryTests {
         #expect(
             try await outbox.pending().map(\.write.key) == ["restaurants/\(RestaurantDTO.uuid(7))"]
         )
-        let error = await #expect(throws: RepositoryError.self) {
+        await expectError(RepositoryError.self, .unsupported) {
             try await repository.deleteOffline(RestaurantDTO.uuid(7))
         }
-        #expect(error?.code == .unsupported)
     }
 
     @Test("A fetch after an invalidation shares no exchange of the client that began before it")
@@ -355,10 +348,9 @@ struct EntityRepositoryTests {
         var bad = RestaurantDTO.sample(5)
         bad.opened = "soon"
         service.set([.sample(1), bad])
-        let error = await #expect(throws: RepositoryError.self) {
+        let error = await expectError(RepositoryError.self, .unexpectedResponse) {
             try await restaurants.all(.networkOnly)
         }
-        #expect(error?.code == .unexpectedResponse)
         #expect(error?.dataSourceError?.mappingError?.field == "[1].opened")
         let dropped = Mutex<[DroppedElement]>([])
         let lossy = Self.make(service, storage, outbox) { elements in
@@ -377,12 +369,10 @@ struct EntityRepositoryTests {
             loader: ResourceLoader(),
             id: { $0.id ?? "" }
         )
-        let error = await #expect(throws: RepositoryError.self) { try await repository.all() }
-        #expect(error?.code == .unsupported)
-        let offline = await #expect(throws: RepositoryError.self) {
+        await expectError(RepositoryError.self, .unsupported) { try await repository.all() }
+        await expectError(RepositoryError.self, .unsupported) {
             try await repository.deleteOffline("1")
         }
-        #expect(offline?.code == .unsupported)
     }
 
     @Test("Prefetched entities are available offline")

@@ -6,6 +6,7 @@ import KeelRepositories
 import KeelStorage
 import KeelSync
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Error chain")
@@ -164,9 +165,6 @@ struct ErrorChainTests {
 
         // A function with a known error type is used directly.
         func find() async throws(StorageError) { throw notFound }
-        let found = await #expect(throws: DataSourceError.self) {
-            try await DataSourceError.local(find)
-        }
-        #expect(found?.code == .notFound)
+        await expectError(DataSourceError.self, .notFound) { try await DataSourceError.local(find) }
     }
 }

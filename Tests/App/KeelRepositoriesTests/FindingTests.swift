@@ -5,6 +5,7 @@ import KeelRepositories
 import KeelStorage
 import KeelSync
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -138,10 +139,9 @@ struct FindingTests {
     @Test("A predicate on another type is refused, and the error names the expected type")
     func refusesOtherTypes() async throws {
         let world = world()
-        let error = await #expect(throws: RepositoryError.self) {
+        let error = await expectError(RepositoryError.self, .unsupported) {
             try await world.places.query(where: #Predicate<Place> { $0.version > 1 })
         }
-        #expect(error?.code == .unsupported)
         #expect(error?.dataSourceError?.message.contains("PlaceDTO") == true)
     }
 }

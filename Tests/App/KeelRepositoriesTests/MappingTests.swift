@@ -32,9 +32,8 @@ struct MappingTests {
         for (field, code, change) in cases {
             var dto = good
             change(&dto)
-            let error = #expect(throws: MappingError.self) { try dto.toDomain() }
+            let error = expectError(MappingError.self, code) { try dto.toDomain() }
             #expect(error?.field == field)
-            #expect(error?.code == code)
             #expect(error?.message.contains(field) == true)
             #expect(error?.message.contains("martian") == false, "a message has no contents")
         }
@@ -81,12 +80,11 @@ struct MappingTests {
     @Test("A nested field is named with its path")
     func namesThePath() throws {
         #expect(try Order(lines: [Line(count: 1)], gift: nil).toDomain() == [1])
-        let deep = #expect(throws: MappingError.self) {
+        let deep = expectError(MappingError.self, .outOfRange) {
             try Order(lines: [Line(count: 1), Line(count: 10)], gift: nil).toDomain()
         }
         #expect(deep?.field == "lines[1].count")
         #expect(deep?.entity == "order 7")
-        #expect(deep?.code == .outOfRange)
         let gift = #expect(throws: MappingError.self) {
             try Order(lines: [], gift: Line(count: nil)).toDomain()
         }
@@ -106,10 +104,9 @@ struct MappingTests {
     @Test("A domain error is kept as the cause")
     func keepsCauses() {
         struct TooMany: Error {}
-        let error = #expect(throws: MappingError.self) {
+        let error = expectError(MappingError.self, .refused) {
             try FieldMapper(of: "7").value(6, "stars") { _ -> Int? in throw TooMany() }
         }
-        #expect(error?.code == .refused)
         #expect(error?.cause is TooMany)
     }
 

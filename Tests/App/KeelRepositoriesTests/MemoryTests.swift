@@ -154,10 +154,9 @@ struct MemoryTests {
         world.service.remove("2")
         _ = try? await places.entity("2", .networkFirst)
         #expect(try await places.all(.cacheOnly).map(\.id) == ["1"])
-        let gone = await #expect(throws: RepositoryError.self) {
+        await expectError(RepositoryError.self, .notCached) {
             try await places.entity("2", .cacheOnly)
         }
-        #expect(gone?.code == .notCached)
         try await places.invalidate()
         world.service.set("1", 9)
         #expect(try await places.entity("1").version == 9)
@@ -286,8 +285,7 @@ struct MemoryTests {
         let second = Task { try await places.entity("1", .cacheOnly) }
         try await waitUntil { world.memory?.waiterCount == 2 }
         first.cancel()
-        let error = await #expect(throws: RepositoryError.self) { try await first.value }
-        #expect(error?.code == .cancelled)
+        await expectError(RepositoryError.self, .cancelled) { try await first.value }
         hold.gate.open()
         #expect(try await second.value.version == 1)
     }

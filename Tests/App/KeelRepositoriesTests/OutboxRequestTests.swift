@@ -6,6 +6,7 @@ import KeelRepositories
 import KeelStorage
 import KeelSync
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Outbox requests")
@@ -68,8 +69,7 @@ struct OutboxRequestTests {
             var path: EndpointPath { "/files" }
             var body: RequestBody? { .stream(HTTPBody([1]), contentType: "image/png") }
         }
-        let error = #expect(throws: DataSourceError.self) { try OutboxRequest(Upload()) }
-        #expect(error?.code == .invalidRequest)
+        expectError(DataSourceError.self, .invalidRequest) { try OutboxRequest(Upload()) }
     }
 
     private func verdict(

@@ -62,8 +62,7 @@ struct ResourceLoaderTests {
 
     @Test("cacheOnly never asks the source")
     func cacheOnly() async throws {
-        let error = await #expect(throws: RepositoryError.self) { try await load(.cacheOnly) }
-        #expect(error?.code == .notCached)
+        await expectError(RepositoryError.self, .notCached) { try await load(.cacheOnly) }
         subject.copy.withLock { $0 = "kept" }
         #expect(try await load(.cacheOnly).value == "kept")
         #expect(subject.fetches.count == 0)
@@ -99,8 +98,7 @@ struct ResourceLoaderTests {
                 #expect(fetched == Fetched("remote", .stale(age: .seconds(100))))
             }
             subject.fail(.unauthenticated)
-            let error = await #expect(throws: RepositoryError.self) { try await load(policy) }
-            #expect(error?.code == .signInRequired)
+            await expectError(RepositoryError.self, .signInRequired) { try await load(policy) }
         }
         subject.fail(.unreachable)
         await #expect(throws: RepositoryError.self) { try await load(.networkOnly) }
@@ -119,8 +117,7 @@ struct ResourceLoaderTests {
     func forgets() async throws {
         _ = try await load(.networkOnly)
         subject.fail(.notFound)
-        let error = await #expect(throws: RepositoryError.self) { try await load(.networkFirst) }
-        #expect(error?.code == .notFound)
+        await expectError(RepositoryError.self, .notFound) { try await load(.networkFirst) }
         #expect(subject.copy.withLock { $0 } == nil)
     }
 

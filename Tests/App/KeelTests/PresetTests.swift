@@ -4,6 +4,7 @@ import Keel
 import KeelDependencies
 import KeelDependenciesTesting
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -26,10 +27,9 @@ struct PresetTests {
         let keel = KeelConfiguration.test()
         let storage = try keel.makeStorage()
         let query = DocumentQuery("notes").where(.equal("text", "Hello"))
-        let refused = await #expect(throws: StorageError.self) {
+        let refused = await expectError(StorageError.self, .indexRequired) {
             try await storage.queryDocuments(query)
         }
-        #expect(refused?.code == .indexRequired)
         #expect(
             refused?.message.contains("IndexDefinition(\"notes\", [.ascending(\"text\")])") == true
         )
@@ -195,8 +195,7 @@ struct PresetTests {
     func unsetSecrets() async throws {
         await withKnownIssue {
             @Dependency(\.secrets) var secrets
-            let error = await #expect(throws: SecretError.self) { try await secrets.list() }
-            #expect(error?.code == .unavailable)
+            await expectError(SecretError.self, .unavailable) { try await secrets.list() }
         } matching: { issue in
             "\(issue)".contains("SecretsDependency")
         }
@@ -206,10 +205,9 @@ struct PresetTests {
     func location() async throws {
         let test = KeelConfiguration.test().makeLocation()
         #expect(await test.capabilities().kind == .scripted)
-        let error = await #expect(throws: LocationError.self) {
+        await expectError(LocationError.self, .timedOut) {
             try await test.currentLocation(timeout: .milliseconds(1))
         }
-        #expect(error?.code == .timedOut)
         let preview = try await KeelConfiguration.preview().makeLocation().currentLocation()
         #expect(preview.coordinate.latitude > 51)
         var keel = KeelConfiguration.production("Notes")
@@ -226,10 +224,9 @@ struct PresetTests {
     func unsetLocation() async throws {
         await withKnownIssue {
             @Dependency(\.location) var location
-            let error = await #expect(throws: LocationError.self) {
+            await expectError(LocationError.self, .unsupported) {
                 try await location.currentLocation()
             }
-            #expect(error?.code == .unsupported)
         } matching: { issue in
             "\(issue)".contains("LocationDependency")
         }
@@ -352,10 +349,9 @@ struct PresetTests {
     func unsetStorage() async throws {
         await withKnownIssue {
             @Dependency(\.storage) var storage
-            let error = await #expect(throws: StorageError.self) {
+            await expectError(StorageError.self, .unavailable) {
                 try await storage.setDocument("notes/1", [:])
             }
-            #expect(error?.code == .unavailable)
         } matching: { issue in
             "\(issue)".contains("StorageDependency")
         }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Keel
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("A change of user", .timeLimit(.minutes(1)))
@@ -118,12 +119,10 @@ struct UserChangeTests {
         let ann = await session.identity
         staleIdentity.change { $0 = ann }
         try await signIn("ben")
-        let saving = await #expect(throws: RepositoryError.self) {
+        await expectError(RepositoryError.self, .signInRequired) {
             try await notes.save(Note(id: "1"))
         }
-        #expect(saving?.code == .signInRequired)
-        let deleting = await #expect(throws: RepositoryError.self) { try await notes.delete("1") }
-        #expect(deleting?.code == .signInRequired)
+        await expectError(RepositoryError.self, .signInRequired) { try await notes.delete("1") }
         #expect(transport.calls.isEmpty)
     }
 

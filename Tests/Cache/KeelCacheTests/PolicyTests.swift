@@ -174,8 +174,7 @@ struct PolicyTests {
 
     @Test("cacheOnly never loads")
     func cacheOnly() async throws {
-        let error = await #expect(throws: CacheError.self) { try await ask(.cacheOnly) { 1 } }
-        #expect(error?.code == .notCached)
+        await expectError(CacheError.self, .notCached) { try await ask(.cacheOnly) { 1 } }
         #expect(cache.statistics.loads == 0)
         await cache.set(5, for: "a")
         #expect(try await ask(.cacheOnly) { 1 } == 5)
@@ -249,8 +248,7 @@ struct PolicyTests {
         try await waitUntil { gate.begunCount == 1 }
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(1))
-        let error = await #expect(throws: CacheError.self) { try await caller.value }
-        #expect(error?.code == .timeout)
+        await expectError(CacheError.self, .timeout) { try await caller.value }
         try await waitUntil { gate.cancelledCount == 1 }
         #expect(cache.waiterCount == 0)
     }

@@ -1,5 +1,6 @@
 import KeelCore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @testable import KeelCache
@@ -125,10 +126,9 @@ struct TierTests {
         #expect(cache.peek("a") == .infinity)
         let below: Cache<String, Double> = self.cache(tier)
         #expect(await below.get("a") == nil)
-        let error = await #expect(throws: CacheError.self) {
+        await expectError(CacheError.self, .encodingFailed) {
             try await cache.setDurably(.nan, for: "a")
         }
-        #expect(error?.code == .encodingFailed)
     }
 
     // MARK: Failures
@@ -155,10 +155,7 @@ struct TierTests {
         #expect(error.code == .diskFull)
         await cache.set(3, for: "b")
         #expect(await cache.get("a") == nil)
-        let thrown = await #expect(throws: CacheError.self) {
-            try await cache.setDurably(4, for: "c")
-        }
-        #expect(thrown?.code == .diskFull)
+        await expectError(CacheError.self, .diskFull) { try await cache.setDurably(4, for: "c") }
         #expect(cache.peek("c") == 4)
     }
 

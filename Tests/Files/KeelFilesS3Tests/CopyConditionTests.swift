@@ -4,6 +4,7 @@ import HTTPTypes
 import KeelFiles
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @testable import KeelFilesS3
@@ -91,12 +92,11 @@ struct CopyConditionTests {
         for (answers, condition, name) in cases {
             let transport = ScriptedHTTPTransport([Self.object] + answers)
             let adapter = try s3Adapter(transport)
-            let error = await #expect(throws: FileStoreError.self) {
+            let error = await expectError(FileStoreError.self, .conditionFailed) {
                 _ = try await adapter.transfer(
                     FileTransferRequest(from: "a", to: "b", if: condition)
                 )
             }
-            #expect(error?.code == .conditionFailed)
             #expect(error?.message.contains("The condition on “\(name)”") == true)
             try transport.verify()
         }
@@ -136,13 +136,12 @@ struct CopyConditionTests {
     )
     func replacedSource(honorsConditions: Bool) async throws {
         let replaced = Self.version("e2", size: 6)
-        let error = await #expect(throws: FileStoreError.self) {
+        let error = await expectError(FileStoreError.self, .conditionFailed) {
             _ = try await move(
                 later: [replaced, replaced],
                 honorsConditions: honorsConditions
             )
         }
-        #expect(error?.code == .conditionFailed)
         #expect(
             error?.message == "“a” was copied to “b” but not deleted: it was replaced meanwhile"
         )

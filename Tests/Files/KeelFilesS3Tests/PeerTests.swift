@@ -58,8 +58,7 @@ struct PeerTests {
         let system = FileStore(
             try S3FileStoreAdapter(peer.configuration(folder), transport: URLSessionTransport())
         )
-        let error = await #expect(throws: FileStoreError.self) { try await system.read("packed") }
-        #expect(error?.code == .unsupported)
+        await expectError(FileStoreError.self, .unsupported) { try await system.read("packed") }
         // Requesting only the metadata still works.
         #expect(try await system.metadata(of: "packed").size == stored.count)
     }
@@ -108,19 +107,17 @@ struct PeerTests {
                 continuation.finish(throwing: CocoaError(.fileReadCorruptFile))
             }
         )
-        let error = await #expect(throws: FileStoreError.self) {
+        await expectError(FileStoreError.self, .sourceFailed) {
             try await FileStore(adapter).write(failing, to: "a")
         }
-        #expect(error?.code == .sourceFailed)
         let wrong = FileWriteOptions(checksum: try .of([1], by: .sha256))
-        let mismatch = await #expect(throws: FileStoreError.self) {
+        await expectError(FileStoreError.self, .checksumMismatch) {
             try await FileStore(adapter).write(
                 FileContent(sampleBytes(1, count: 6 << 20)),
                 to: "a",
                 options: wrong
             )
         }
-        #expect(mismatch?.code == .checksumMismatch)
         #expect(try await adapter.incompleteUploads().isEmpty)
         #expect(try await FileStore(adapter).list().files.isEmpty)
     }
@@ -137,10 +134,9 @@ struct PeerTests {
             options: .init(condition: .version(first.version))
         )
         for condition in [FileCondition.absent, .version(first.version)] {
-            let error = await #expect(throws: FileStoreError.self) {
+            await expectError(FileStoreError.self, .conditionFailed) {
                 try await files.write(content, to: "a", options: .init(condition: condition))
             }
-            #expect(error?.code == .conditionFailed)
         }
         // Another client writes the file while its parts are being sent.
         let late = FileContent(length: nil, isReplayable: false) { () throws(FileStoreError) in
@@ -155,10 +151,9 @@ struct PeerTests {
                 }
             }
         }
-        let error = await #expect(throws: FileStoreError.self) {
+        await expectError(FileStoreError.self, .conditionFailed) {
             try await files.write(late, to: "b", options: .init(condition: .absent))
         }
-        #expect(error?.code == .conditionFailed)
         #expect(try await files.read("b") == Data("x".utf8))
         #expect(try await files.metadata(of: "a") == replaced)
         #expect(try await adapter.incompleteUploads().isEmpty)
@@ -186,10 +181,9 @@ struct PeerTests {
             // The upload begins, three parts arrive, and then the network fails.
             let lost = HTTPFault.fail(.offline)
             let broken = peer.transport.failing([nil, nil, nil, nil, lost, lost, lost, lost])
-            let error = await #expect(throws: FileStoreError.self) {
+            await expectError(FileStoreError.self, .unavailable) {
                 try await FileStore(try configured(broken)).write(FileContent(bytes), to: "a")
             }
-            #expect(error?.code == .unavailable)
             #expect(try await configured(peer.transport).incompleteUploads().count == 1)
             let recorded = peer.transport.recorded()
             let adapter = try configured(recorded)
@@ -311,10 +305,7 @@ struct PeerTests {
         )
         let files = FileStore(adapter)
         try await files.write(FileContent(sampleBytes(9, count: 6 << 20)), to: "a")
-        let error = await #expect(throws: FileStoreError.self) {
-            try await files.copy("a", to: "b")
-        }
-        #expect(error?.code == .invalidReply)
+        await expectError(FileStoreError.self, .invalidReply) { try await files.copy("a", to: "b") }
         #expect(try await files.exists("b") == false)
         #expect(try await adapter.incompleteUploads().isEmpty)
     }
@@ -372,8 +363,9 @@ struct PeerTests {
                 { try await files.copy("a", to: "b") },
             ]
             for call in calls {
-                let error = await #expect(throws: FileStoreError.self) { try await call() }
-                #expect(error?.code == .credentialsRefused)
+                let error = await expectError(FileStoreError.self, .credentialsRefused) {
+                    try await call()
+                }
                 #expect(error.map { "\($0)" }?.contains("wrong") == false)
             }
         }
@@ -391,8 +383,7 @@ struct PeerTests {
             { try await files.write(Data("x".utf8), to: "a") as Any },
             { try await files.list() as Any },
         ] as [() async throws -> Any] {
-            let error = await #expect(throws: FileStoreError.self) { _ = try await call() }
-            #expect(error?.code == .bucketNotFound)
+            await expectError(FileStoreError.self, .bucketNotFound) { _ = try await call() }
         }
     }
 
@@ -427,10 +418,9 @@ struct PeerTests {
         #expect(codes.contains(403))
         #expect(try await FileStore(adapter).read(path) == Data("hello".utf8))
         for duration in [Duration.zero, .seconds(604_801)] {
-            let error = await #expect(throws: FileStoreError.self) {
+            await expectError(FileStoreError.self, .invalidArgument) {
                 try await adapter.presignedURL(for: path, to: .get, expiresIn: duration)
             }
-            #expect(error?.code == .invalidArgument)
         }
     }
 

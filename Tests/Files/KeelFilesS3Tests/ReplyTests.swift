@@ -5,6 +5,7 @@ import KeelCore
 import KeelFiles
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -114,10 +115,9 @@ struct ReplyTests {
                 "<Region>eu-west-3</Region>"
             )
         ])
-        let error = await #expect(throws: FileStoreError.self) {
+        let error = await expectError(FileStoreError.self, .wrongRegion) {
             try await FileStore(try s3Adapter(transport)).list()
         }
-        #expect(error?.code == .wrongRegion)
         #expect(error?.message.contains("eu-west-3") == true)
     }
 
@@ -161,10 +161,9 @@ struct ReplyTests {
         let transport = ScriptedHTTPTransport([
             Self.object(""), Self.refusal(.ok, "AccessDenied"),
         ])
-        let error = await #expect(throws: FileStoreError.self) {
+        await expectError(FileStoreError.self, .permissionDenied) {
             try await FileStore(try s3Adapter(transport)).copy("a", to: "b")
         }
-        #expect(error?.code == .permissionDenied)
     }
 
     @Test("An upload whose completion reply is lost is found to be complete")
@@ -228,10 +227,9 @@ struct ReplyTests {
             ),
             Self.refusal(.preconditionFailed, "PreconditionFailed"),
         ])
-        let error = await #expect(throws: FileStoreError.self) {
+        await expectError(FileStoreError.self, .conditionFailed) {
             try await FileStore(try s3Adapter(transport)).read("a")
         }
-        #expect(error?.code == .conditionFailed)
     }
 
     @Test("A body longer than announced is rejected")
@@ -239,10 +237,9 @@ struct ReplyTests {
         let transport = ScriptedHTTPTransport([
             Self.object("0123456", ["content-length": "5"]), Self.object("01234"),
         ])
-        let error = await #expect(throws: FileStoreError.self) {
+        await expectError(FileStoreError.self, .invalidReply) {
             try await FileStore(try s3Adapter(transport)).read("a")
         }
-        #expect(error?.code == .invalidReply)
     }
 
     @Test(
@@ -254,10 +251,9 @@ struct ReplyTests {
         let raw = ScriptedHTTPTransport([answer])
         #expect(try await FileStore(try s3Adapter(raw)).read("a") == Data("packed".utf8))
         let decoding = ScriptedHTTPTransport([answer], features: [.streamingUpload])
-        let error = await #expect(throws: FileStoreError.self) {
+        let error = await expectError(FileStoreError.self, .unsupported) {
             try await FileStore(try s3Adapter(decoding)).read("a")
         }
-        #expect(error?.code == .unsupported)
         #expect(error?.code.advice.contains("AsyncHTTPClientTransport") == true)
     }
 
@@ -283,10 +279,9 @@ struct ReplyTests {
         let good = ScriptedHTTPTransport([Self.object("hello", field)])
         #expect(try await FileStore(try s3Adapter(good)).read("a").count == 5)
         let bad = ScriptedHTTPTransport([Self.object("hallo", field)])
-        let error = await #expect(throws: FileStoreError.self) {
+        await expectError(FileStoreError.self, .damaged) {
             try await FileStore(try s3Adapter(bad)).read("a")
         }
-        #expect(error?.code == .damaged)
         // The checksum of the parts' checksums says nothing about the bytes.
         let parts = field.merging(["x-amz-checksum-type": "COMPOSITE"]) { $1 }
         let composite = ScriptedHTTPTransport([Self.object("hallo", parts)])
@@ -308,10 +303,9 @@ struct ReplyTests {
             #expect(error?.code == .invalidReply, "\(body)")
         }
         let transport = ScriptedHTTPTransport([.status(.ok, body: Array("x".utf8))])
-        let error = await #expect(throws: FileStoreError.self) {
+        await expectError(FileStoreError.self, .invalidReply) {
             try await FileStore(try s3Adapter(transport)).read("a")
         }
-        #expect(error?.code == .invalidReply)
     }
 
     // MARK: Requests
@@ -417,10 +411,9 @@ struct ReplyTests {
         }
         #expect(try await environment.credentials().secretAccessKey == "the secret")
         let missing = EnvironmentAWSCredentials(environment: ["AWS_ACCESS_KEY_ID": "AKID"])
-        let error = await #expect(throws: FileStoreError.self) {
+        let error = await expectError(FileStoreError.self, .credentialsMissing) {
             try await missing.credentials()
         }
-        #expect(error?.code == .credentialsMissing)
         #expect(error?.message.contains("AWS_SECRET_ACCESS_KEY") == true)
     }
 }

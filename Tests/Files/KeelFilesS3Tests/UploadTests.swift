@@ -5,6 +5,7 @@ import KeelCore
 import KeelFiles
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -129,14 +130,13 @@ struct UploadTests {
                 try Self.head(bytes, tag: "x-2", of: other), .status(.noContent),
             ]
         )
-        let error = await #expect(throws: FileStoreError.self) {
+        await expectError(FileStoreError.self, .conditionFailed) {
             try await FileStore(Self.adapter(transport)).write(
                 FileContent(bytes),
                 to: "a",
                 options: FileWriteOptions(condition: .absent)
             )
         }
-        #expect(error?.code == .conditionFailed)
         try transport.verify()
     }
 

@@ -36,10 +36,9 @@ struct LocalFileTransferTests {
     @Test("A failed download keeps the existing file and leaves no other")
     func failingDownload() async throws {
         try Data("old".utf8).write(to: url("out"))
-        let error = await #expect(throws: FileStoreError.self) {
+        await expectError(FileStoreError.self, .fileNotFound) {
             try await files.download("missing", to: url("out"))
         }
-        #expect(error?.code == .fileNotFound)
         #expect(try Data(contentsOf: url("out")) == Data("old".utf8))
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["out"])
     }
@@ -100,14 +99,12 @@ struct LocalFileTransferTests {
 
     @Test("Uploading a missing file and downloading to a missing folder fail")
     func missing() async throws {
-        let put = await #expect(throws: FileStoreError.self) {
+        await expectError(FileStoreError.self, .sourceFailed) {
             try await files.write(contentsOf: url("none"), to: "a")
         }
-        #expect(put?.code == .sourceFailed)
         try await files.write(Data("x".utf8), to: "a")
-        let download = await #expect(throws: FileStoreError.self) {
+        await expectError(FileStoreError.self, .writeFailed) {
             try await files.download("a", to: url("none/out"))
         }
-        #expect(download?.code == .writeFailed)
     }
 }

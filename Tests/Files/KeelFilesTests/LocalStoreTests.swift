@@ -161,10 +161,9 @@ struct LocalStoreTests {
     @Test("A folder that cannot be created is reported when the store is opened")
     func unwritable() throws {
         try write("x", "file")
-        let error = #expect(throws: FileStoreError.self) {
+        let error = expectError(FileStoreError.self, .writeFailed) {
             try LocalFileStoreAdapter(folder: place("file/store"))
         }
-        #expect(error?.code == .writeFailed)
         #expect(error?.message.contains("store") == true)
     }
 

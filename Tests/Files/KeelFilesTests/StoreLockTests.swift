@@ -47,10 +47,9 @@ struct StoreLockTests {
         let store = try store(clock)
         try await store.write(Data([1]), to: "a")
         let lock = takeLock()
-        let error = await #expect(throws: FileStoreError.self) {
+        let error = await expectError(FileStoreError.self, .timeout) {
             try await store.write(Data([2]), to: "a")
         }
-        #expect(error?.code == .timeout)
         #expect(error?.message.contains("store/.keel-files/lock") == true)
         #expect(error?.message.contains("nothing was changed") == true)
         #expect(clock.elapsed == .seconds(10))
@@ -74,8 +73,7 @@ struct StoreLockTests {
         try await waitUntil { lock.line.count == 20 }
         lock.line.leave()
         for change in changes {
-            let error = await #expect(throws: FileStoreError.self) { try await change.value }
-            #expect(error?.code == .timeout)
+            await expectError(FileStoreError.self, .timeout) { try await change.value }
         }
         #expect(clock.elapsed == .seconds(10))
     }
@@ -94,8 +92,7 @@ struct StoreLockTests {
         #expect(try await store.read("a") == Data([1]))
         for (number, change) in changes.enumerated() where number.isMultiple(of: 2) {
             change.cancel()
-            let error = await #expect(throws: FileStoreError.self) { try await change.value }
-            #expect(error?.code == .cancelled)
+            await expectError(FileStoreError.self, .cancelled) { try await change.value }
         }
         close(lock)
         try await clock.run {

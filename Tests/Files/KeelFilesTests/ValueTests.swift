@@ -1,5 +1,6 @@
 import Foundation
 import KeelFiles
+import KeelTestSupport
 import Testing
 
 @Suite("File paths, ranges and checksums")
@@ -30,8 +31,7 @@ struct ValueTests {
         ]
     )
     func flaws(_ text: String, _ reason: String) {
-        let error = #expect(throws: FileStoreError.self) { try FileStorePath(text) }
-        #expect(error?.code == .invalidPath)
+        let error = expectError(FileStoreError.self, .invalidPath) { try FileStorePath(text) }
         #expect(error?.message.contains(reason) == true, "\(error.map { "\($0)" } ?? "")")
     }
 

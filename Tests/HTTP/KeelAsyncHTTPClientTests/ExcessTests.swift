@@ -6,6 +6,7 @@ import KeelConformance
 import KeelHTTP
 import KeelTestKit
 import KeelTestServer
+import KeelTestSupport
 import Testing
 
 /// Bytes that a server may send after a response, by mistake or because an attacker chose the body.
@@ -175,10 +176,9 @@ struct ExcessTests {
                 await connection.stall()
             }
         } while: { server, transport in
-            let error = await #expect(throws: TransportError.self) {
+            await expectError(TransportError.self, .protocolViolation) {
                 try await exchange(server, transport)
             }
-            #expect(error?.code == .protocolViolation)
         }
     }
 

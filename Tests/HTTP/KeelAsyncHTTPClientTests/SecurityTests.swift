@@ -7,6 +7,7 @@ import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
 import KeelTestServer
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -231,10 +232,9 @@ struct SecurityTests {
                 configuration.pins = pins
                 configuration.authorize(with: StaticToken("SECRET"))
                 let client = NetworkClient(configuration, transport: transport)
-                let error = await #expect(throws: TransportError.self) {
+                await expectError(TransportError.self, .tlsPinMismatch) {
                     try await client.send(call(server))
                 }
-                #expect(error?.code == .tlsPinMismatch)
             }
             return server.requests
         }

@@ -4,6 +4,7 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -69,8 +70,7 @@ struct AuthSessionTests {
     @Test("A signed-out session provides no token")
     func refusesSignedOut() async throws {
         let session = AuthSession(server: IdentityModel())
-        let error = await #expect(throws: AuthenticationError.self) { try await session.token() }
-        #expect(error?.code == .signedOut)
+        await expectError(AuthenticationError.self, .signedOut) { try await session.token() }
     }
 
     @Test("A token is renewed once, shortly before it expires")
@@ -114,8 +114,9 @@ struct AuthSessionTests {
         for _ in 0..<5 { #expect(try await session.token().value == "access-1-SECRET") }
         #expect(identity.refreshCount == 1)
         dates.advance(by: 50)
-        let error = await #expect(throws: AuthenticationError.self) { try await session.token() }
-        #expect(error?.code == .refreshFailed)
+        let error = await expectError(AuthenticationError.self, .refreshFailed) {
+            try await session.token()
+        }
         #expect(error?.isTransient == true)
         #expect(session.state == .signedIn(version: 1))
     }
@@ -131,8 +132,7 @@ struct AuthSessionTests {
         }
         #expect(try await session.token().value == "a")
         dates.advance(by: 10)
-        let error = await #expect(throws: AuthenticationError.self) { try await session.token() }
-        #expect(error?.code == .expired)
+        await expectError(AuthenticationError.self, .expired) { try await session.token() }
         #expect(session.state == .expired)
     }
 
@@ -144,8 +144,9 @@ struct AuthSessionTests {
         let identity = IdentityModel()
         let session = try await identity.signedIn(policy: policy)
         for _ in 0..<5 { try await session.refresh() }
-        let error = await #expect(throws: AuthenticationError.self) { try await session.refresh() }
-        #expect(error?.code == .tooManyRefreshes)
+        await expectError(AuthenticationError.self, .tooManyRefreshes) {
+            try await session.refresh()
+        }
         #expect(identity.refreshCount == 5)
         #expect(session.state == .signedIn(version: 6))
         dates.advance(by: 30)
@@ -172,8 +173,7 @@ struct AuthSessionTests {
             async let second: Void = session.refresh()
             try await waitUntil { asked.withLock({ $0 }) != before }
             first.cancel()
-            let error = await #expect(throws: AuthenticationError.self) { try await first.value }
-            #expect(error?.code == .cancelled)
+            await expectError(AuthenticationError.self, .cancelled) { try await first.value }
             door.open()
             try await second
         }
@@ -241,10 +241,9 @@ struct AuthSessionTests {
         let early = try await session.token()
         let straggler = try await session.token()
         for token in [early, straggler] {
-            let error = await #expect(throws: AuthenticationError.self) {
+            await expectError(AuthenticationError.self, .refreshFailed) {
                 try await session.token(after: token)
             }
-            #expect(error?.code == .refreshFailed)
         }
         #expect(identity.refreshCount == 1)
         let late = try await session.token()
@@ -260,8 +259,9 @@ struct AuthSessionTests {
         let session = AuthSession(server: identity)
         box.withLock { $0 = session }
         try await session.signIn { identity.grant() }
-        let error = await #expect(throws: AuthenticationError.self) { try await session.refresh() }
-        #expect(error?.code == .refreshFailed)
+        let error = await expectError(AuthenticationError.self, .refreshFailed) {
+            try await session.refresh()
+        }
         #expect((error?.cause as? AuthenticationError)?.code == .insideRefresh)
         box.withLock { $0 = nil }
     }
@@ -276,10 +276,9 @@ struct AuthSessionEndTests {
         let session = try await identity.signedIn(store: store)
         store.failNext(2)
         for _ in 0..<2 {
-            let error = await #expect(throws: AuthenticationError.self) {
+            await expectError(AuthenticationError.self, .storeFailed) {
                 try await session.refresh()
             }
-            #expect(error?.code == .storeFailed)
         }
         #expect(try await session.token().value == "access-2-SECRET")
         #expect(identity.refreshCount == 1)
@@ -324,8 +323,7 @@ struct AuthSessionEndTests {
         let refresh = Task { try await session.refresh() }
         await door.waitForArrival()
         try await session.signOut()
-        let error = await #expect(throws: AuthenticationError.self) { try await refresh.value }
-        #expect(error?.code == .signedOut)
+        await expectError(AuthenticationError.self, .signedOut) { try await refresh.value }
         door.open()
         try await session.signIn { identity.grant() }
         #expect(session.current == store.kept)
@@ -368,8 +366,9 @@ struct AuthSessionEndTests {
         }
         session.onSignOut("documents") { _ in ran.withLock { $0.append("documents") } }
         try await session.signIn { identity.grant() }
-        let error = await #expect(throws: AuthenticationError.self) { try await session.signOut() }
-        #expect(error?.code == .cleanUpIncomplete)
+        let error = await expectError(AuthenticationError.self, .cleanUpIncomplete) {
+            try await session.signOut()
+        }
         #expect(error?.cause is Broken)
         #expect(error?.message.contains("cache") == true)
         #expect(ran.withLock { $0 } == ["cache requested true", "documents"])
@@ -414,8 +413,7 @@ struct AuthSessionEndTests {
         await door.waitForArrival()
         try await session.signIn { identity.grant() }
         door.open()
-        let error = await #expect(throws: AuthenticationError.self) { try await slow.value }
-        #expect(error?.code == .superseded)
+        await expectError(AuthenticationError.self, .superseded) { try await slow.value }
         #expect(session.current?.accessToken == "access-1-SECRET")
 
         let other = Door()

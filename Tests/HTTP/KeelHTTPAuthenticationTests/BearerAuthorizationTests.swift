@@ -4,6 +4,7 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -255,8 +256,9 @@ struct BearerAuthorizationTests {
         }
         #expect(try await send(.none).get().status == .ok)
         #expect(try await send(.optional).get().status == .ok)
-        let refusal = await #expect(throws: TransportError.self) { try await send(.required).get() }
-        #expect(refusal?.code == .credentialsUnavailable)
+        let refusal = await expectError(TransportError.self, .credentialsUnavailable) {
+            try await send(.required).get()
+        }
         #expect(refusal?.processed == .no)
         #expect(transport.calls.count == 2)
         let expired = AuthSession(server: identity)
@@ -341,15 +343,13 @@ struct BearerAuthorizationTests {
         let session = try await identity.signedIn()
         identity.revokeAccess()
         let client = try client(identity, session)
-        let error = await #expect(throws: NetworkError.self) {
+        await expectError(NetworkError.self, .noConnection) {
             try await client.get("/profile", as: Token.self)
         }
-        #expect(error?.code == .noConnection)
         try await session.signOut()
-        let other = await #expect(throws: NetworkError.self) {
+        await expectError(NetworkError.self, .unauthorized) {
             try await client.get("/profile", as: Token.self)
         }
-        #expect(other?.code == .unauthorized)
     }
 }
 

@@ -3,6 +3,7 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Clean-ups of ended sessions", .timeLimit(.minutes(1)))
@@ -184,10 +185,7 @@ struct CleanUpTests {
         let late = Watched<Task<String, any Error>?>(nil)
         session.onSignOut("look") { [weak session] _ in
             guard let session else { return }
-            let error = await #expect(throws: AuthenticationError.self) {
-                try await session.token()
-            }
-            #expect(error?.code == .superseded)
+            await expectError(AuthenticationError.self, .superseded) { try await session.token() }
             late.change {
                 $0 = Task {
                     await door.wait()

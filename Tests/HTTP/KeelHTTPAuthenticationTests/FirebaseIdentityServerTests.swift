@@ -4,6 +4,7 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Firebase Authentication")
@@ -47,10 +48,9 @@ struct FirebaseIdentityServerTests {
         let known = try await server.signIn(email: "ada@example.org", password: "analytical")
         #expect(known.firebaseUserID == anonymous.firebaseUserID)
         dates.advance(by: 3_601)
-        let error = await #expect(throws: AuthenticationError.self) {
+        await expectError(AuthenticationError.self, .expired) {
             try await server.link(anonymous, email: "b@example.org", password: "difference")
         }
-        #expect(error?.code == .expired)
     }
 
     @Test("The user of a custom token is named by the ID token")
@@ -131,16 +131,10 @@ struct FirebaseIdentityServerTests {
         let session = AuthSession(server: server)
         try await session.signIn { try await server.signInAnonymously() }
         firebase.fail(with: TransportError(.connectionRefused, "No answer."))
-        let failed = await #expect(throws: AuthenticationError.self) {
-            try await session.refresh()
-        }
-        #expect(failed?.code == .refreshFailed)
+        await expectError(AuthenticationError.self, .refreshFailed) { try await session.refresh() }
         firebase.fail(with: nil)
         firebase.revokeTokens(of: "user-1")
-        let denied = await #expect(throws: AuthenticationError.self) {
-            try await session.refresh()
-        }
-        #expect(denied?.code == .denied)
+        await expectError(AuthenticationError.self, .denied) { try await session.refresh() }
         guard case .signedOut = session.state else {
             Issue.record("\(session.state)")
             return
@@ -163,10 +157,9 @@ struct FirebaseIdentityServerTests {
         _ = try await server.signUp(email: "ada@example.org", password: "analytical")
         try await server.sendPasswordReset(email: "ada@example.org")
         #expect(firebase.passwordResets == ["ada@example.org"])
-        let error = await #expect(throws: AuthenticationError.self) {
+        await expectError(AuthenticationError.self, .wrongCredentials) {
             try await server.sendPasswordReset(email: "nobody@example.org")
         }
-        #expect(error?.code == .wrongCredentials)
     }
 
     @Test(

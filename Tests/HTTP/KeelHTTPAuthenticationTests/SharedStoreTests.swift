@@ -3,6 +3,7 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 /// An app and its extension: two sessions that share a store.
@@ -97,11 +98,9 @@ struct SharedStoreTests {
         try await app.signIn { identity.grant() }
         let name = try #require(await app.identity)
         // A caller of the previous user gets no token of the next one.
-        let early = await #expect(throws: AuthenticationError.self) { try await before.refresh() }
-        #expect(early?.code == .superseded)
+        await expectError(AuthenticationError.self, .superseded) { try await before.refresh() }
         door.open()
-        let error = await #expect(throws: AuthenticationError.self) { try await late.value }
-        #expect(error?.code == .superseded)
+        await expectError(AuthenticationError.self, .superseded) { try await late.value }
         for session in [before, during] {
             #expect(await session.identity == name)
             #expect(try await session.token().value == app.current?.accessToken)
@@ -129,8 +128,7 @@ struct SharedStoreTests {
             try await app.signOut()
         }
         door.open()
-        let error = await #expect(throws: AuthenticationError.self) { try await late.value }
-        #expect(error?.code == .signedOut)
+        await expectError(AuthenticationError.self, .signedOut) { try await late.value }
         #expect(widget.state == .signedOut(.requested))
         // The error may arrive before the clean-ups have run; they have their turn before this call.
         try await widget.restore()
@@ -166,8 +164,7 @@ struct SharedStoreTests {
         await door.waitForArrival()
         try await app.signOut()
         door.open()
-        let error = await #expect(throws: AuthenticationError.self) { try await late.value }
-        #expect(error?.code == .signedOut)
+        await expectError(AuthenticationError.self, .signedOut) { try await late.value }
         #expect(widget.state == .signedOut(.requested))
         #expect(await store.load() == nil)
     }
@@ -201,8 +198,7 @@ struct SharedStoreTests {
         let widget = try await session(identity, store)
         try await app.refresh()
         store.isReadable.change { $0 = false }
-        let error = await #expect(throws: AuthenticationError.self) { try await widget.refresh() }
-        #expect(error?.code == .refreshFailed)
+        await expectError(AuthenticationError.self, .refreshFailed) { try await widget.refresh() }
         #expect(store.kept == app.current)
         #expect(widget.state == .signedIn(version: 1))
     }

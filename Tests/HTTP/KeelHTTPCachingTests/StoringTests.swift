@@ -3,6 +3,7 @@ import KeelCache
 import KeelHTTP
 import KeelHTTPCaching
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Storing of responses", .timeLimit(.minutes(1)))
@@ -50,8 +51,7 @@ struct StoringTests {
             ),
             CacheBench.text("whole"),
         ])
-        let error = await #expect(throws: TransportError.self) { try await bench.send() }
-        #expect(error?.code == .connectionLost)
+        await expectError(TransportError.self, .connectionLost) { try await bench.send() }
         #expect(try await bench.send().text == "whole")
         #expect(bench.cache.statistics.unfinishedBodies == 1)
     }
@@ -125,8 +125,7 @@ struct StoringTests {
         let whole = try await bench.cache.send(call, over: bench.origin)
         #expect(whole.cacheResult == .network)
         #expect(try await whole.body.collect(upTo: .max).count == 300_000)
-        let error = await #expect(throws: TransportError.self) { try await bench.send() }
-        #expect(error?.code == .truncatedBody)
+        await expectError(TransportError.self, .truncatedBody) { try await bench.send() }
         #expect(try await bench.send().text == "new")
     }
 

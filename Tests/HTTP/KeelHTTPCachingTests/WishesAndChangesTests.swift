@@ -4,6 +4,7 @@ import KeelCache
 import KeelHTTP
 import KeelHTTPCaching
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -45,8 +46,7 @@ struct WishesAndChangesTests {
         }
         try await bench.send()
         await bench.pass(61)
-        let error = await #expect(throws: TransportError.self) { try await bench.send() }
-        #expect(error?.code == code)
+        await expectError(TransportError.self, code) { try await bench.send() }
     }
 
     @Test(

@@ -92,8 +92,7 @@ struct CookieUserTests {
             $0.retry = .attempts(2)
             $0.retry.jitter = { 0 }
         }
-        let error = await #expect(throws: TransportError.self) { try await text(client) }
-        #expect(error?.code == .credentialsUnavailable)
+        await expectError(TransportError.self, .credentialsUnavailable) { try await text(client) }
         #expect(transport.calls.count == 1)
     }
 

@@ -96,8 +96,9 @@ struct SecretCredentialStoreTests {
     func cannotBeOpened() async throws {
         try await session(try secrets()).signIn { .sample(0) }
         let locked = session(try secrets(8))
-        let error = await #expect(throws: AuthenticationError.self) { try await locked.restore() }
-        #expect(error?.code == .storeFailed)
+        let error = await expectError(AuthenticationError.self, .storeFailed) {
+            try await locked.restore()
+        }
         #expect((error?.cause as? SecretError)?.code == .wrongKey)
         #expect(try await session(try secrets()).token().value == "access-0")
     }

@@ -4,6 +4,7 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Absolute URLs")
@@ -80,10 +81,9 @@ struct AbsoluteURLTests {
     func refuses(_ text: String) async throws {
         let transport = transport()
         let client = try makeClient(transport)
-        let error = await #expect(throws: NetworkError.self) {
+        let error = await expectError(NetworkError.self, .invalidURL) {
             let _: Restaurant = try await client.get(.url(try url(text)))
         }
-        #expect(error?.code == .invalidURL)
         #expect(error.map { "\($0)".contains("secret") } == false)
         let result = await client.response(to: URLEndpoint(try url(text)))
         #expect(throws: TransportError.self) { try result.get() }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Custom codings")
@@ -172,10 +173,9 @@ struct BodyCodingTests {
             try await client.request(GetRestaurant(id: "1"))
         }
         #expect(refusal?.errorBody(as: Problem.self) == Problem(reasonCode: 7))
-        let error = await #expect(throws: NetworkError.self) {
+        await expectError(NetworkError.self, .decoding) {
             try await client.request(GetRestaurant(id: "1"))
         }
-        #expect(error?.code == .decoding)
     }
 
     @Test("A response can be decoded by hand as the client decodes it")

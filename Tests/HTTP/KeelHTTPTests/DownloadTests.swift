@@ -3,6 +3,7 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -77,10 +78,9 @@ struct DownloadTests {
         ])
         let client = try makeClient(transport)
         for code in [NetworkError.Code.connectionLost, .notFound, .noConnection] {
-            let error = await #expect(throws: NetworkError.self) {
+            let error = await expectError(NetworkError.self, code) {
                 try await client.download(from: GetFilm(), to: place)
             }
-            #expect(error?.code == code)
             #expect(error?.url == "https://api.example.com/v1/film")
             #expect(folder.names == ["film.mp4"])
             #expect(try Data(contentsOf: place) == Data([9]))
@@ -125,10 +125,9 @@ struct DownloadTests {
             (folder.url.appendingPathComponent("none/film"), HTTPFileError.Reason.open),
             (inner, .rename),
         ] {
-            let error = await #expect(throws: NetworkError.self) {
+            let error = await expectError(NetworkError.self, .file) {
                 try await client.download(from: GetFilm(), to: place)
             }
-            #expect(error?.code == .file)
             #expect((error?.cause as? HTTPFileError)?.reason == reason)
             #expect(folder.names == ["folder"])
         }
@@ -191,14 +190,13 @@ struct DownloadTests {
         // The sleep for the limit is a task of its own, which may begin after the download has ended.
         try await waitUntil { !clock.sleeps.isEmpty }
         #expect(clock.sleeps == [.seconds(60)])
-        let error = await #expect(throws: NetworkError.self) {
+        await expectError(NetworkError.self, .timeout) {
             try await client.download(
                 from: GetFilm(),
                 to: folder.url.appendingPathComponent("b"),
                 timeout: .seconds(3)
             )
         }
-        #expect(error?.code == .timeout)
         #expect(folder.names == ["a"])
     }
 }

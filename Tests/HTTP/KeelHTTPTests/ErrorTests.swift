@@ -3,6 +3,7 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("HTTP errors")
@@ -45,10 +46,9 @@ struct ErrorTests {
             .status(.init(code: status), headers: [.retryAfter: "7"], body: Array("why".utf8))
         ])
         let client = try makeClient(transport)
-        let error = await #expect(throws: NetworkError.self) {
+        let error = await expectError(NetworkError.self, code) {
             try await client.request(GetRestaurant(id: "1"))
         }
-        #expect(error?.code == code)
         #expect(error?.status?.code == status)
         #expect(error?.response?.body == Array("why".utf8))
         #expect(error?.response?.head.headerFields[.retryAfter] == "7")
@@ -69,10 +69,9 @@ struct ErrorTests {
     @Test("A missing body throws noData")
     func reportsNoData() async throws {
         let client = try makeClient(ScriptedHTTPTransport([.status(.ok)]))
-        let error = await #expect(throws: NetworkError.self) {
+        await expectError(NetworkError.self, .noData) {
             try await client.request(GetRestaurant(id: "1"))
         }
-        #expect(error?.code == .noData)
     }
 
     @Test(
@@ -85,10 +84,9 @@ struct ErrorTests {
     )
     func reportsDecoding(body: String, place: String) async throws {
         let client = try makeClient(ScriptedHTTPTransport([.json(body)]))
-        let error = await #expect(throws: NetworkError.self) {
+        let error = await expectError(NetworkError.self, .decoding) {
             try await client.request(GetRestaurant(id: "1"))
         }
-        #expect(error?.code == .decoding)
         #expect(error?.message.contains(place) == true)
         #expect(error?.cause is DecodingError)
         #expect(error?.response?.body == Array(body.utf8))
@@ -97,10 +95,9 @@ struct ErrorTests {
     @Test("A value without a JSON form throws encoding")
     func reportsEncoding() async throws {
         let client = try makeClient(ScriptedHTTPTransport())
-        let error = await #expect(throws: NetworkError.self) {
+        let error = await expectError(NetworkError.self, .encoding) {
             let _: EmptyResponse = try await client.post("/x", body: ["a": Double.infinity])
         }
-        #expect(error?.code == .encoding)
         #expect(error?.cause is EncodingError)
     }
 
@@ -117,10 +114,9 @@ struct ErrorTests {
         for (transportCode, code) in rows {
             let transport = ScriptedHTTPTransport([.failure(TransportError(transportCode))])
             let client = try makeClient(transport)
-            let error = await #expect(throws: NetworkError.self) {
+            let error = await expectError(NetworkError.self, code) {
                 try await client.request(GetRestaurant(id: "1"))
             }
-            #expect(error?.code == code)
             #expect(error?.transportError?.code == transportCode)
             #expect(error?.url == "https://api.example.com/v1/restaurants/1")
         }

@@ -3,6 +3,7 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -277,13 +278,11 @@ struct EventReconnectionTests {
         let first = Task { for try await _ in waiting.eventStream(Watch()) {} }
         await clock.waitForSleepers()
         first.cancel()
-        let error = await #expect(throws: NetworkError.self) { try await first.value }
-        #expect(error?.code == .cancelled)
+        await expectError(NetworkError.self, .cancelled) { try await first.value }
         let second = Task { for try await _ in stalling.eventStream(Watch()) {} }
         for await _ in stalls { break }
         second.cancel()
-        let other = await #expect(throws: NetworkError.self) { try await second.value }
-        #expect(other?.code == .cancelled)
+        await expectError(NetworkError.self, .cancelled) { try await second.value }
         #expect(clock.sleeperCount == 0)
     }
 

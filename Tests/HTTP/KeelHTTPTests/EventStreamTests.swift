@@ -1,4 +1,5 @@
 import KeelHTTP
+import KeelTestSupport
 import Testing
 
 @Suite("Lines and server-sent events")
@@ -20,10 +21,7 @@ struct EventStreamTests {
             for chunks in cuts(of: text) {
                 var lines = HTTPByteStream.chunks(chunks).lines(upTo: 4).makeAsyncIterator()
                 #expect(try await lines.next() == "ab")
-                let error = await #expect(throws: TransportError.self) {
-                    _ = try await lines.next()
-                }
-                #expect(error?.code == .lineTooLong)
+                await expectError(TransportError.self, .lineTooLong) { _ = try await lines.next() }
             }
         }
     }
@@ -86,8 +84,7 @@ struct EventStreamTests {
             limits: ServerSentEventLimits(maximumLineLength: 100, maximumEventSize: 10)
         )
         parser.append(Array("data: 12345\ndata: 67890\n".utf8)[...])
-        let error = #expect(throws: TransportError.self) { _ = try parser.next() }
-        #expect(error?.code == .responseTooLarge)
+        expectError(TransportError.self, .responseTooLarge) { _ = try parser.next() }
     }
 
     /// Returns the text in one chunk, in two chunks split at every position, and byte by byte.

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -198,10 +199,9 @@ struct MultipartTests {
             [.text("a", "text --inside"), .json("b", ["--json"])],
             boundary: boundary
         )
-        let error = await #expect(throws: NetworkError.self) {
+        let error = await expectError(NetworkError.self, .encoding) {
             try await makeClient(ScriptedHTTPTransport()).upload(.multipart(form), to: AddAlbum())
         }
-        #expect(error?.code == .encoding)
         #expect(error?.cause is MultipartFormError)
     }
 
@@ -219,15 +219,13 @@ struct MultipartTests {
     func refusesParts() async throws {
         let client = try makeClient(ScriptedHTTPTransport())
         let injected = MultipartForm([.bytes("a", [1], contentType: "text/plain\r\nX-Evil: 1")])
-        let error = await #expect(throws: NetworkError.self) {
+        await expectError(NetworkError.self, .encoding) {
             try await client.upload(.multipart(injected), to: AddAlbum())
         }
-        #expect(error?.code == .encoding)
         let missing = MultipartForm([.file("a", at: URL(fileURLWithPath: "/nowhere/at/all"))])
-        let other = await #expect(throws: NetworkError.self) {
+        let other = await expectError(NetworkError.self, .file) {
             try await client.upload(.multipart(missing), to: AddAlbum())
         }
-        #expect(other?.code == .file)
         #expect((other?.cause as? HTTPFileError)?.reason == .open)
     }
 }

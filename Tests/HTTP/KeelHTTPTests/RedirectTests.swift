@@ -1,6 +1,7 @@
 import HTTPTypes
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Redirects")
@@ -121,10 +122,9 @@ struct RedirectTests {
     )
     func refuses(location: String, code: TransportError.Code) async throws {
         let transport = ScriptedHTTPTransport([.redirect(to: location), .status(.ok)])
-        let error = await #expect(throws: TransportError.self) {
+        let error = await expectError(TransportError.self, code) {
             try await follow(transport, .get)
         }
-        #expect(error?.code == code)
         #expect(error?.processed == .yes)
     }
 
@@ -132,10 +132,7 @@ struct RedirectTests {
     func limits() async throws {
         let answers = (1...21).map { ScriptedHTTPTransport.Answer.redirect(to: "/\($0)") }
         let transport = ScriptedHTTPTransport(answers)
-        let error = await #expect(throws: TransportError.self) {
-            try await follow(transport, .get)
-        }
-        #expect(error?.code == .redirectLimit)
+        await expectError(TransportError.self, .redirectLimit) { try await follow(transport, .get) }
         #expect(transport.calls.count == 21)
     }
 

@@ -358,10 +358,9 @@ struct SharingTests {
         let failing = HTTPNext { _ async throws(TransportError) in
             throw TransportError(.connectionRefused)
         }
-        let error = await #expect(throws: TransportError.self) {
+        await expectError(TransportError.self, .connectionRefused) {
             _ = try await layer.intercept(call(.get), next: failing)
         }
-        #expect(error?.code == .connectionRefused)
     }
 
     // MARK: Idempotency keys

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("URLs of requests")
@@ -27,10 +28,9 @@ struct URLBuildingTests {
     func refusesDangerousSegments(value: String) async throws {
         let transport = ScriptedHTTPTransport()
         let client = try makeClient(transport)
-        let error = await #expect(throws: NetworkError.self) {
+        await expectError(NetworkError.self, .invalidURL) {
             try await client.request(GetRestaurant(id: value))
         }
-        #expect(error?.code == .invalidURL)
         #expect(transport.calls.isEmpty)
     }
 
@@ -40,10 +40,9 @@ struct URLBuildingTests {
     )
     func refusesBrokenLiterals(path: String) async throws {
         let client = try makeClient(ScriptedHTTPTransport())
-        let error = await #expect(throws: NetworkError.self) {
+        await expectError(NetworkError.self, .invalidURL) {
             try await client.delete(EndpointPath(stringLiteral: path))
         }
-        #expect(error?.code == .invalidURL)
     }
 
     @Test("Query values arrive unchanged, whatever their characters")
@@ -113,8 +112,9 @@ struct URLBuildingTests {
     )
     func refusesBases(base: String) async throws {
         let client = try makeClient(ScriptedHTTPTransport(), baseURL: base)
-        let error = await #expect(throws: NetworkError.self) { try await client.delete("/x") }
-        #expect(error?.code == .invalidURL)
+        let error = await expectError(NetworkError.self, .invalidURL) {
+            try await client.delete("/x")
+        }
         #expect(error?.description.contains("secret") == false)
     }
 }

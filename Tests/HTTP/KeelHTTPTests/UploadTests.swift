@@ -3,6 +3,7 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -116,10 +117,9 @@ struct UploadTests {
             (folder.url.appendingPathComponent("none"), HTTPFileError.Reason.open),
             (folder.url, .notAFile),
         ] {
-            let error = await #expect(throws: NetworkError.self) {
+            let error = await expectError(NetworkError.self, .file) {
                 try await client.upload(.file(url), to: AddFilm())
             }
-            #expect(error?.code == .file)
             #expect((error?.cause as? HTTPFileError)?.reason == reason)
             #expect((error?.cause as? HTTPFileError)?.path == url.path(percentEncoded: false))
             #expect((error?.cause as? HTTPFileError)?.number == (reason == .open ? 2 : nil))
@@ -143,13 +143,12 @@ struct UploadTests {
             try handle.close()
         }
         if !isMidway { try alter() }
-        let error = await #expect(throws: TransportError.self) {
+        let error = await expectError(TransportError.self, .bodyProducerFailed) {
             var pieces = try await body.open().makeAsyncIterator()
             _ = try await pieces.next()
             if isMidway { try alter() }
             while try await pieces.next() != nil {}
         }
-        #expect(error?.code == .bodyProducerFailed)
         #expect((error?.cause as? HTTPFileError)?.reason == .changedLength)
         #expect(NetworkError(try #require(error)).code == .file)
     }
@@ -174,10 +173,9 @@ struct UploadTests {
         _ = try await client.upload(.file(file), to: AddFilm())
         #expect(clock.sleeps.isEmpty)
         clock.open()
-        let error = await #expect(throws: NetworkError.self) {
+        await expectError(NetworkError.self, .timeout) {
             try await client.upload(.file(file), to: AddFilm(), timeout: .seconds(7))
         }
-        #expect(error?.code == .timeout)
         #expect(clock.sleeps == [.seconds(7)])
     }
 

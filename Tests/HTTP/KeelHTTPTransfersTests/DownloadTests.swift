@@ -86,10 +86,9 @@ struct DownloadTests {
     @Test("A response with a content coding is rejected")
     func coded() async throws {
         let transport = ScriptedHTTPTransport([Self.whole([.contentEncoding: "gzip"])])
-        let error = await #expect(throws: TransferError.self) {
+        await expectError(TransferError.self, .contentCoded) {
             _ = try await Fixture.download(transport, SimulatedFileSystem()).run()
         }
-        #expect(error?.code == .contentCoded)
     }
 
     @Test("A download to a file in use is rejected")
@@ -97,14 +96,12 @@ struct DownloadTests {
         let files = SimulatedFileSystem()
         let lock = try files.lock("/disk/.keel-film.mp4.lock")
         let origin = RangeOrigin(Self.content)
-        let error = await #expect(throws: TransferError.self) {
+        await expectError(TransferError.self, .inUse) {
             _ = try await Fixture.download(origin, files).run()
         }
-        #expect(error?.code == .inUse)
-        let other = await #expect(throws: TransferError.self) {
+        await expectError(TransferError.self, .inUse) {
             try await Fixture.download(origin, files).discard()
         }
-        #expect(other?.code == .inUse)
         withExtendedLifetime(lock) {}
     }
 
@@ -113,10 +110,9 @@ struct DownloadTests {
         let files = SimulatedFileSystem()
         files.limit(to: 17_000)
         let origin = RangeOrigin(Self.content)
-        let error = await #expect(throws: TransferError.self) {
+        let error = await expectError(TransferError.self, .noSpace) {
             _ = try await Fixture.download(origin, files).run()
         }
-        #expect(error?.code == .noSpace)
         #expect(error?.completedBytes ?? 0 > 0)
         files.limit(to: nil)
         let receipt = try await Fixture.download(origin, files).run()
@@ -231,11 +227,10 @@ struct DownloadTests {
         _ = try await Fixture.download(patient, SimulatedFileSystem())
             .run(observer: events.observer)
         #expect(events.pauses == [.seconds(90)])
-        let error = await #expect(throws: TransferError.self) {
+        await expectError(TransferError.self, .unavailable) {
             let transport = ScriptedHTTPTransport(answers("121"))
             _ = try await Fixture.download(transport, SimulatedFileSystem()).run()
         }
-        #expect(error?.code == .unavailable)
     }
 
     @Test("A rejected request keeps the partial file until it is discarded")
@@ -245,10 +240,9 @@ struct DownloadTests {
         let transport = ScriptedHTTPTransport([
             Self.whole(tag, cutAt: 9000), .status(.forbidden),
         ])
-        let error = await #expect(throws: TransferError.self) {
+        let error = await expectError(TransferError.self, .refused) {
             _ = try await Fixture.download(transport, files).run()
         }
-        #expect(error?.code == .refused)
         #expect(error?.status == .forbidden)
         #expect(error?.completedBytes == 9000)
         #expect(try await Fixture.download(transport, files).progress()?.completedBytes == 9000)
@@ -278,10 +272,9 @@ struct DownloadTests {
         // A changed byte of the part on disk is detected, and nothing of the part remains.
         let bad = SimulatedFileSystem(disk)
         bad.disk["/disk/.keel-film.mp4.part"]?[0] ^= 1
-        let error = await #expect(throws: TransferError.self) {
+        await expectError(TransferError.self, .digestMismatch) {
             _ = try await Fixture.download(origin, bad) { $0.expectedDigest = .sha256(right) }.run()
         }
-        #expect(error?.code == .digestMismatch)
         #expect(bad.disk.paths.isEmpty)
     }
     #endif

@@ -138,10 +138,7 @@ struct TransferFaultTests {
                 let download = try Self.download(server, scratch, transport)
                 async let first = download.run()
                 try await server.waitForRequests(1)
-                let error = await #expect(throws: TransferError.self) {
-                    _ = try await download.run()
-                }
-                #expect(error?.code == .inUse)
+                await expectError(TransferError.self, .inUse) { _ = try await download.run() }
                 let other = Process()
                 other.executableURL = try CrashTrial.program("KeelTransferProgram")
                 other.arguments = [

@@ -127,8 +127,7 @@ struct TusPeerTests {
                 PlainSHA256(isWrong: true)
             }
         }
-        let error = await #expect(throws: TransferError.self) { _ = try await bad.run() }
-        #expect(error?.code == .unavailable)
+        await expectError(TransferError.self, .unavailable) { _ = try await bad.run() }
         try await bad.discard()
         await transport.shutdown()
         await server.kill()
@@ -146,8 +145,7 @@ struct TusPeerTests {
         try Data(Fixture.bytes(1001)).write(to: source.url("film"))
         let transport = AsyncHTTPClientTransport()
         let upload = try Self.upload(source.url("film"), tus, transport)
-        let error = await #expect(throws: TransferError.self) { _ = try await upload.run() }
-        #expect(error?.code == .tooLarge)
+        await expectError(TransferError.self, .tooLarge) { _ = try await upload.run() }
         await transport.shutdown()
         await server.kill()
     }

@@ -75,13 +75,12 @@ struct UploadTests {
         #expect(offsets == ["0", "3000", "6000", "9000"])
         let small = UploadOrigin(tus: false)
         small.state.withLock { $0.limit = "max-size=9999" }
-        let error = await #expect(throws: TransferError.self) {
+        await expectError(TransferError.self, .tooLarge) {
             _ = try await UploadSimulationTests.upload(
                 small,
                 UploadSimulationTests.disk(Self.content)
             ).run()
         }
-        #expect(error?.code == .tooLarge)
         #expect(small.requests.map(\.method) == [.options])
     }
 
@@ -91,10 +90,9 @@ struct UploadTests {
             let origin = UploadOrigin(tus: isTus)
             origin.state.withLock { $0.supports = false }
             let files = try UploadSimulationTests.disk(Self.content)
-            let error = await #expect(throws: TransferError.self) {
+            await expectError(TransferError.self, .resumptionUnsupported) {
                 _ = try await UploadSimulationTests.upload(origin, files).run()
             }
-            #expect(error?.code == .resumptionUnsupported)
             #expect(origin.requests.map(\.method) == [.options])
             let plain = try UploadSimulationTests.upload(origin, files) {
                 $0.fallback = .sendPlainRequest
@@ -114,12 +112,11 @@ struct UploadTests {
             call.head.method == .post ? .loseReply() : nil
         }
         let files = try UploadSimulationTests.disk(Self.content)
-        let error = await #expect(throws: TransferError.self) {
+        await expectError(TransferError.self, .connection) {
             _ = try await UploadSimulationTests.upload(dying, files, false) {
                 $0.fallback = .sendPlainRequest
             }.run()
         }
-        #expect(error?.code == .connection)
         #expect(origin.state.withLock { $0.plainBodies.count } == 1)
     }
 
@@ -135,8 +132,9 @@ struct UploadTests {
             await #expect(throws: TransferError.self) { _ = try await first.run() }
             files.disk["/disk/film.mp4"] = change
             let second = try UploadSimulationTests.upload(origin, files)
-            let error = await #expect(throws: TransferError.self) { _ = try await second.run() }
-            #expect(error?.code == .sourceChanged)
+            let error = await expectError(TransferError.self, .sourceChanged) {
+                _ = try await second.run()
+            }
             #expect(error?.recoverySuggestion?.contains("Discard") == true)
             try await second.discard()
             _ = try await second.run()
@@ -153,16 +151,14 @@ struct UploadTests {
                 ? .loseReply() : nil
         }
         let files = try UploadSimulationTests.disk(Self.content)
-        let error = await #expect(throws: TransferError.self) {
+        await expectError(TransferError.self, .outcomeUnknown) {
             _ = try await UploadSimulationTests.upload(dying, files, true).run()
         }
-        #expect(error?.code == .outcomeUnknown)
         #expect(origin.finished == [Self.content])
         // A later run does not guess either.
-        let again = await #expect(throws: TransferError.self) {
+        await expectError(TransferError.self, .outcomeUnknown) {
             _ = try await UploadSimulationTests.upload(origin, files).run()
         }
-        #expect(again?.code == .outcomeUnknown)
         #expect(origin.finished.count == 1)
     }
 
@@ -208,8 +204,7 @@ struct UploadTests {
         let name = try #require(names.first)
         #expect(name.hasPrefix(path))
         let lock = try files.lock(name)
-        let error = await #expect(throws: TransferError.self) { _ = try await second.run() }
-        #expect(error?.code == .inUse)
+        await expectError(TransferError.self, .inUse) { _ = try await second.run() }
         withExtendedLifetime(lock) {}
     }
 
@@ -324,10 +319,9 @@ struct UploadTests {
         let origin = UploadOrigin(tus: true)
         origin.state.withLock { $0.location = "http://files.example/uploads/" }
         let files = try UploadSimulationTests.disk(Self.content)
-        let error = await #expect(throws: TransferError.self) {
+        await expectError(TransferError.self, .exchange) {
             _ = try await UploadSimulationTests.upload(origin, files).run()
         }
-        #expect(error?.code == .exchange)
         #expect(!origin.requests.contains { $0.scheme == "http" })
     }
 }

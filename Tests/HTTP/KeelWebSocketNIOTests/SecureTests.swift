@@ -2,6 +2,7 @@
 import HTTPTypes
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import KeelWebSocket
 import NIOCore
 import NIOPosix
@@ -190,10 +191,9 @@ struct SecureTests {
 
     @Test("An unreadable identity is rejected when it is set, and no identity reveals its key")
     func identities() throws {
-        let error = #expect(throws: TransportError.self) {
+        expectError(TransportError.self, .invalidConfiguration) {
             _ = try NIOWebSocketTransport.Identity(chainPEM: "x".utf8, keyPEM: "y".utf8)
         }
-        #expect(error?.code == .invalidConfiguration)
         let identity = try NIOWebSocketTransport.Identity(
             chainPEM: TestCertificate.certificate.utf8,
             keyPEM: TestCertificate.key.utf8

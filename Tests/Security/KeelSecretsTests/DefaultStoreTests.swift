@@ -56,14 +56,13 @@ struct DefaultStoreTests {
         )
         #expect(await store.capabilities().kind == .memory)
         for problem in [SecretError.Code.locked, .timeout] {
-            let error = await #expect(throws: SecretError.self) {
+            await expectError(SecretError.self, .noStore) {
                 try await SecretStore.choose(
                     service: "a",
                     nil,
                     from: [Refusing(problem: problem), memory]
                 )
             }
-            #expect(error?.code == .noStore)
         }
     }
 
@@ -113,8 +112,7 @@ struct DefaultStoreTests {
         let desktop = Desktop(nil)
         try await desktop.store().save("1", forKey: "token")
         desktop.keyring.set(problem)
-        let error = await #expect(throws: SecretError.self) { try await desktop.store() }
-        #expect(error?.code == .noStore)
+        await expectError(SecretError.self, .noStore) { try await desktop.store() }
         await #expect(throws: SecretError.self) {
             try await desktop.laterStore().save("2", forKey: "token")
         }
@@ -188,8 +186,7 @@ struct DefaultStoreTests {
         let adapter = PlatformSecretStoreAdapter(candidates: [Refusing(problem: .noBus), late])
         let store = try SecretStore(adapter, service: "a")
         #expect(await store.capabilities().problem == .noStore)
-        let error = await #expect(throws: SecretError.self) { try await store.list() }
-        #expect(error?.code == .noStore)
+        await expectError(SecretError.self, .noStore) { try await store.list() }
         isLocked.withLock { $0 = false }
         try await store.save("1", forKey: "b")
         #expect(try await first.accounts(of: "a") == ["b"])
@@ -221,10 +218,7 @@ struct DefaultStoreTests {
         let memory = InMemorySecretStoreAdapter()
         let adapter = PlatformSecretStoreAdapter(candidates: [Cancelled(), memory])
         let store = try SecretStore(adapter, service: "a")
-        let error = await #expect(throws: SecretError.self) {
-            try await store.save("1", forKey: "b")
-        }
-        #expect(error?.code == .cancelled)
+        await expectError(SecretError.self, .cancelled) { try await store.save("1", forKey: "b") }
         #expect(try await memory.accounts(of: "a").isEmpty)
     }
 

@@ -73,10 +73,9 @@ struct KeptKeysetTests {
         let sealed = try service(adapter).encrypt(Data("note".utf8))
         let before = try content()
         let locked = adapter.failing { _ in .fail(.locked) }
-        let error = #expect(throws: SecurityError.self) {
+        let error = expectError(SecurityError.self, .keyStoreFailed) {
             try service(locked).encrypt(Data("more".utf8))
         }
-        #expect(error?.code == .keyStoreFailed)
         #expect((error?.cause as? SecretError)?.code == .locked)
         #expect(error?.message.contains("unlock that store or restore it") == true)
         #expect(try content() == before)

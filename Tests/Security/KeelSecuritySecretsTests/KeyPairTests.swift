@@ -4,6 +4,7 @@ import KeelSecrets
 import KeelSecurity
 import KeelSecuritySecrets
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Key pairs in a secret store")
@@ -15,10 +16,9 @@ struct KeyPairTests {
     @Test("A signing key pair is created once and kept", arguments: SignatureAlgorithm.allCases)
     func signing(_ algorithm: SignatureAlgorithm) async throws {
         let secrets = try secrets()
-        let missing = await #expect(throws: SecretError.self) {
+        await expectError(SecretError.self, .keyNotFound) {
             try await secrets.publicKey(algorithm, forKey: "device", createsIfMissing: false)
         }
-        #expect(missing?.code == .keyNotFound)
         let data = Data("pay 5".utf8)
         let signature = try await secrets.privateKey(algorithm, forKey: "device")
             .signature(for: data)
@@ -56,14 +56,12 @@ struct KeyPairTests {
         _ = try await secrets.privateKey(.p256, forKey: "p256")
         let held = try await secrets.loadString(forKey: "p256")
         for key in ["text", "p256"] {
-            let error = await #expect(throws: SecretError.self) {
+            await expectError(SecretError.self, .invalidData) {
                 try await secrets.privateKey(.ed25519, forKey: key)
             }
-            #expect(error?.code == .invalidData)
-            let other = await #expect(throws: SecretError.self) {
+            await expectError(SecretError.self, .invalidData) {
                 try await secrets.rsaPrivateKey(forKey: key)
             }
-            #expect(other?.code == .invalidData)
         }
         #expect(try await secrets.loadString(forKey: "p256") == held)
     }
@@ -76,8 +74,7 @@ struct KeyPairTests {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await keyset.encrypted(under: source)
         }
-        let error = await #expect(throws: SecurityError.self) { try await task.value }
-        #expect(error?.code == .cancelled)
+        await expectError(SecurityError.self, .cancelled) { try await task.value }
         #expect(try await secrets().list().isEmpty)
     }
 
@@ -93,13 +90,12 @@ struct KeyPairTests {
         )
         #expect(copy.cleartextBinary() == keyset.cleartextBinary())
         try await secrets().delete(forKey: "key-encryption-key")
-        let error = await #expect(throws: SecurityError.self) {
+        let error = await expectError(SecurityError.self, .keyStoreFailed) {
             try await Keyset(
                 encrypted: data,
                 under: SecretStoreKeySource(try secrets(), createsIfMissing: false)
             )
         }
-        #expect(error?.code == .keyStoreFailed)
         #expect((error?.cause as? SecretError)?.code == .missingKey)
     }
 }

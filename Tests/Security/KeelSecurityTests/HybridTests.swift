@@ -2,6 +2,7 @@
 import Foundation
 import KeelSecurity
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 private let hybridAlgorithms: [KeyAlgorithm] = [
@@ -117,10 +118,7 @@ struct HybridTests {
         )
         var mixed = one
         mixed.replaceSubrange(place + 2..<place + 34, with: half[other + 2..<other + 34])
-        let error = #expect(throws: SecurityError.self) {
-            try Keyset(cleartextBinary: Data(mixed))
-        }
-        #expect(error?.code == .invalidKey)
+        expectError(SecurityError.self, .invalidKey) { try Keyset(cleartextBinary: Data(mixed)) }
     }
 }
 

@@ -2,6 +2,7 @@
 import Foundation
 import KeelCore
 import KeelSecurity
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -60,11 +61,9 @@ struct KeyRingTests {
         configuration.messageLimit = 3
         let ring = KeyRing(try .make(.aes256GCM), configuration: configuration)
         for _ in 0..<3 { _ = try ring.encrypt(Data(), associatedData: Data()) }
-        #expect(
-            code { () throws(SecurityError) in
-                try ring.encrypt(Data(), associatedData: Data())
-            } == .usageLimitReached
-        )
+        expectError(SecurityError.self, .usageLimitReached) {
+            try ring.encrypt(Data(), associatedData: Data())
+        }
     }
 
     @Test("If saving fails, nothing is encrypted")
@@ -74,11 +73,9 @@ struct KeyRingTests {
         configuration.save = { _ in throw Full() }
         let ring = KeyRing(try .make(.aes256GCM), configuration: configuration)
         for _ in 0..<2 {
-            #expect(
-                code { () throws(SecurityError) in
-                    try ring.encrypt(Data(), associatedData: Data())
-                } == .keyStoreFailed
-            )
+            expectError(SecurityError.self, .keyStoreFailed) {
+                try ring.encrypt(Data(), associatedData: Data())
+            }
         }
     }
 

@@ -22,29 +22,12 @@ struct KeysetFileTests {
         )
     }
 
-    private func code(
-        _ body: () async throws(SecurityError) -> some Sendable
-    ) async -> SecurityError.Code? {
-        do throws(SecurityError) {
-            _ = try await body()
-            return nil
-        } catch {
-            return error.code
-        }
-    }
-
     @Test("A keyset file is created once, read and changed")
     func lifecycle() async throws {
-        #expect(
-            await code { () async throws(SecurityError) in try await file().load() } == .keyNotFound
-        )
+        await expectError(SecurityError.self, .keyNotFound) { try await file().load() }
         let keyset = try Keyset.make(.aes256GCM)
         try await file().create(keyset)
-        #expect(
-            await code { () async throws(SecurityError) in
-                try await file().create(keyset)
-            } == .invalidArgument
-        )
+        await expectError(SecurityError.self, .invalidArgument) { try await file().create(keyset) }
         #expect(try await file().load().cleartextBinary() == keyset.cleartextBinary())
         let changed = try await file().change { keyset throws(SecurityError) in
             try keyset.rotate()
@@ -61,27 +44,21 @@ struct KeysetFileTests {
     func refusals() async throws {
         try await file().create(try Keyset.make(.aes256GCM))
         let before = files.disk
-        #expect(
-            await code { () async throws(SecurityError) in
-                try await file().change { keyset throws(SecurityError) in
-                    try keyset.rotate()
-                    try keyset.destroy(keyset.primaryID)
-                }
-            } == .invalidArgument
-        )
-        #expect(
-            await code { () async throws(SecurityError) in
-                try await file([UInt8](1...32)).change { keyset throws(SecurityError) in
-                    try keyset.rotate()
-                }
-            } == .decryptionFailed
-        )
+        await expectError(SecurityError.self, .invalidArgument) {
+            try await file().change { keyset throws(SecurityError) in
+                try keyset.rotate()
+                try keyset.destroy(keyset.primaryID)
+            }
+        }
+        await expectError(SecurityError.self, .decryptionFailed) {
+            try await file([UInt8](1...32)).change { keyset throws(SecurityError) in
+                try keyset.rotate()
+            }
+        }
         files.fail { if case .write = $0 { FileSystemError.noSpace } else { nil } }
-        #expect(
-            await code { () async throws(SecurityError) in
-                try await file().change { keyset throws(SecurityError) in try keyset.rotate() }
-            } == .keyStoreFailed
-        )
+        await expectError(SecurityError.self, .keyStoreFailed) {
+            try await file().change { keyset throws(SecurityError) in try keyset.rotate() }
+        }
         files.fail(nil)
         #expect(files.disk["/app/keys.json"] == before["/app/keys.json"])
     }

@@ -55,10 +55,9 @@ struct KeysetSharingTests {
         try await file().change { keyset throws(SecurityError) in
             try keyset.disable(keyset.keys[0].id)
         }
-        let refusal = code { () throws(SecurityError) in
+        await expectError(SecurityError.self, .decryptionFailed) {
             try ring.decrypt(before, associatedData: none)
         }
-        #expect(refusal == .decryptionFailed)
         #expect(try ring.decrypt(after, associatedData: none) == Data([2]))
     }
 
@@ -84,20 +83,16 @@ struct KeysetSharingTests {
         let disk = files.disk
         files.vanish()
         for _ in 0..<2 {
-            #expect(
-                code { () throws(SecurityError) in
-                    try ring.encrypt(Data(), associatedData: none)
-                } == .keyStoreFailed
-            )
+            await expectError(SecurityError.self, .keyStoreFailed) {
+                try ring.encrypt(Data(), associatedData: none)
+            }
         }
         #expect(try ring.decrypt(sealed, associatedData: none) == Data([1]))
         try await file().create(try Keyset.make(.aes256GCM))
         for _ in 0..<2 {
-            #expect(
-                code { () throws(SecurityError) in
-                    try ring.encrypt(Data(), associatedData: none)
-                } == .keyStoreFailed
-            )
+            await expectError(SecurityError.self, .keyStoreFailed) {
+                try ring.encrypt(Data(), associatedData: none)
+            }
         }
         #expect(try ring.decrypt(sealed, associatedData: none) == Data([1]))
         ring.replace(with: try await file().load())
@@ -176,11 +171,9 @@ struct KeysetSharingTests {
         let sealed = try ring.encrypt(Data([1]), associatedData: none)
         try await self.file(old).rewrap(under: new)
         for _ in 0..<15 { _ = try ring.encrypt(Data(), associatedData: none) }
-        #expect(
-            code { () throws(SecurityError) in
-                try ring.encrypt(Data(), associatedData: none)
-            } == .keyStoreFailed
-        )
+        await expectError(SecurityError.self, .keyStoreFailed) {
+            try ring.encrypt(Data(), associatedData: none)
+        }
         #expect(try ring.decrypt(sealed, associatedData: none) == Data([1]))
         await #expect(throws: SecurityError.self) { try await ring.refresh() }
         source.change(to: new)
@@ -200,11 +193,9 @@ struct KeysetSharingTests {
             try keyset.rotate()
             try keyset.destroy(first)
         }
-        #expect(
-            code { () throws(SecurityError) in
-                try ring.encrypt(Data(), associatedData: none)
-            } == .keyStoreFailed
-        )
+        await expectError(SecurityError.self, .keyStoreFailed) {
+            try ring.encrypt(Data(), associatedData: none)
+        }
     }
 
     @Test("Rings of many tasks on one file count every message")

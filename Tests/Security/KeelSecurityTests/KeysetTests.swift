@@ -2,6 +2,7 @@
 import Foundation
 import KeelCore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @testable import KeelSecurity
@@ -50,17 +51,17 @@ struct KeysetTests {
         #expect(!refuses(keyset, sealed))
         try keyset.destroy(old)
         #expect(refuses(keyset, sealed))
-        #expect(code { () throws(SecurityError) in try keyset.enable(old) } == .invalidArgument)
-        #expect(code { () throws(SecurityError) in try keyset.setPrimary(old) } == .invalidArgument)
+        expectError(SecurityError.self, .invalidArgument) { try keyset.enable(old) }
+        expectError(SecurityError.self, .invalidArgument) { try keyset.setPrimary(old) }
     }
 
     @Test("The primary key cannot be disabled or destroyed, and an unknown key is not found")
     func primary() throws {
         var keyset = try Keyset.make(.aes256GCM)
         let id = keyset.primaryID
-        #expect(code { () throws(SecurityError) in try keyset.disable(id) } == .invalidArgument)
-        #expect(code { () throws(SecurityError) in try keyset.destroy(id) } == .invalidArgument)
-        #expect(code { () throws(SecurityError) in try keyset.disable(id &+ 1) } == .keyNotFound)
+        expectError(SecurityError.self, .invalidArgument) { try keyset.disable(id) }
+        expectError(SecurityError.self, .invalidArgument) { try keyset.destroy(id) }
+        expectError(SecurityError.self, .keyNotFound) { try keyset.disable(id &+ 1) }
     }
 
     @Test("Dates promote and expire keys, and destroy them only in a call of its own")
@@ -77,11 +78,9 @@ struct KeysetTests {
         let destructions = [99, 100, 101].map { keyset.destroyKeys(dueAt: start + $0) }
         #expect(destructions == [false, true, false])
         #expect(keyset.key(old)?.status == .destroyed)
-        #expect(
-            code { () throws(SecurityError) in
-                try keyset.rotate(dates: KeyDates(expires: start), at: start)
-            } == .invalidArgument
-        )
+        expectError(SecurityError.self, .invalidArgument) {
+            try keyset.rotate(dates: KeyDates(expires: start), at: start)
+        }
     }
 
     @Test("Returning to an older key is permanent")
@@ -110,11 +109,9 @@ struct KeysetTests {
         #expect(keyset.primaryID == second)
         try keyset.disable(first)
         let alone = KeyRing(keyset, configuration: configuration)
-        #expect(
-            code { () throws(SecurityError) in
-                try alone.encrypt(Data(), associatedData: Data())
-            } == .keyNotFound
-        )
+        expectError(SecurityError.self, .keyNotFound) {
+            try alone.encrypt(Data(), associatedData: Data())
+        }
         #expect(throws: SecurityError.self) {
             try alone.decrypt(sealed, associatedData: Data())
         }
@@ -147,11 +144,9 @@ struct KeysetTests {
         let third = try await Keyset(encrypted: again, under: FixedKeySource())
         #expect(third.cleartextBinary() == keyset.cleartextBinary())
         for (key, place) in [(other, place), (key, Data())] {
-            #expect(
-                code { () throws(SecurityError) in
-                    try Keyset(encrypted: bytes, under: key, associatedData: place)
-                } == .decryptionFailed
-            )
+            await expectError(SecurityError.self, .decryptionFailed) {
+                try Keyset(encrypted: bytes, under: key, associatedData: place)
+            }
         }
         for length in 0..<bytes.count {
             #expect(throws: SecurityError.self) {
@@ -191,10 +186,9 @@ struct KeysetTests {
     @Test("A failing source is reported")
     func sources() async throws {
         let keyset = try Keyset.make(.aes256GCM)
-        let failed = await #expect(throws: SecurityError.self) {
+        await expectError(SecurityError.self, .keyStoreFailed) {
             try await keyset.encrypted(under: FailingKeySource())
         }
-        #expect(failed?.code == .keyStoreFailed)
     }
 
     @Test("Damaged keysets are rejected without a crash")
@@ -208,22 +202,21 @@ struct KeysetTests {
             _ = try? Keyset(cleartextBinary: changed)
         }
         for text in ["", "{}", "[]", "{\"primaryKeyId\":1,\"key\":[]}"] {
-            #expect(
-                code { () throws(SecurityError) in
-                    try Keyset(cleartextJSON: Data(text.utf8))
-                } == .invalidKey
-            )
+            expectError(SecurityError.self, .invalidKey) {
+                try Keyset(cleartextJSON: Data(text.utf8))
+            }
         }
         #expect(throws: SecurityError.self) { try Keyset.known("AesGcmKey", key: [1, 2, 3]) }
-        let unknown = #expect(throws: SecurityError.self) {
+        expectError(SecurityError.self, .unsupportedKey) {
             try Keyset.known("XChaCha20Poly1305Key", key: [UInt8](1...32))
         }
-        #expect(unknown?.code == .unsupportedKey)
     }
 
     private func refuses(_ keyset: Keyset, _ sealed: Data) -> Bool {
-        code { () throws(SecurityError) in try SecurityService(keyset: keyset).decrypt(sealed) }
-            == .decryptionFailed
+        do throws(SecurityError) {
+            _ = try SecurityService(keyset: keyset).decrypt(sealed)
+            return false
+        } catch { return error.code == .decryptionFailed }
     }
 }
 #endif

@@ -2,6 +2,7 @@
 import Foundation
 import KeelSecurity
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Public keys")
@@ -21,10 +22,7 @@ struct PublicKeyTests {
         }
         let other = try RSAPrivateKey(pemRepresentation: key.cleartextPEM())
         #expect(try other.unwrap(copy.wrap(place)) == place)
-        #expect(
-            code { () throws(SecurityError) in try copy.wrap(Data(count: 319)) }
-                == .encryptionFailed
-        )
+        expectError(SecurityError.self, .encryptionFailed) { try copy.wrap(Data(count: 319)) }
     }
 
     @Test("Changed, truncated and moved messages are refused")
@@ -42,11 +40,9 @@ struct PublicKeyTests {
             wrong.append((changed, place))
         }
         for (data, place) in wrong {
-            #expect(
-                code { () throws(SecurityError) in
-                    try key.decrypt(data, associatedData: place)
-                } == .decryptionFailed
-            )
+            expectError(SecurityError.self, .decryptionFailed) {
+                try key.decrypt(data, associatedData: place)
+            }
         }
     }
 
@@ -73,16 +69,12 @@ struct PublicKeyTests {
         }
         let copy = try SigningKey(rawRepresentation: key.cleartextRawRepresentation(), algorithm)
         #expect(reader.isValid(try copy.signature(for: data), for: data))
-        #expect(
-            code { () throws(SecurityError) in
-                try SigningKey(rawRepresentation: Data([1]), algorithm)
-            } == .invalidKey
-        )
-        #expect(
-            code { () throws(SecurityError) in
-                try VerificationKey(rawRepresentation: Data([1]), algorithm)
-            } == .invalidKey
-        )
+        expectError(SecurityError.self, .invalidKey) {
+            try SigningKey(rawRepresentation: Data([1]), algorithm)
+        }
+        expectError(SecurityError.self, .invalidKey) {
+            try VerificationKey(rawRepresentation: Data([1]), algorithm)
+        }
     }
 
     @Test("A signing key survives PEM coding", arguments: SignatureAlgorithm.allCases)
@@ -95,11 +87,9 @@ struct PublicKeyTests {
         let loose = "\n" + text.replacing("\n", with: "\r\n") + "\n"
         #expect((try? SigningKey(pemRepresentation: loose))?.algorithm == algorithm)
         for count in 0..<text.count - 2 {
-            #expect(
-                code { () throws(SecurityError) in
-                    try SigningKey(pemRepresentation: String(text.prefix(count)))
-                } == .invalidKey
-            )
+            expectError(SecurityError.self, .invalidKey) {
+                try SigningKey(pemRepresentation: String(text.prefix(count)))
+            }
         }
     }
 

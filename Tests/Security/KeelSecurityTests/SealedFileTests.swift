@@ -2,6 +2,7 @@
 import Foundation
 import KeelCore
 import KeelSecurity
+import KeelTestSupport
 import Testing
 
 @Suite("Sealed files")
@@ -59,14 +60,10 @@ struct SealedFileTests {
         #expect(header.recipientCount == 2 && !header.usesPassphrase)
         #expect(try open(file, [owner]) == plain)
         #expect(try open(file, [SealedFileIdentity(), second]) == plain)
-        let error = #expect(throws: SecurityError.self) {
-            try open(file, [SealedFileIdentity()])
-        }
-        #expect(error?.code == .keyNotFound)
-        let moved = #expect(throws: SecurityError.self) {
+        expectError(SecurityError.self, .keyNotFound) { try open(file, [SealedFileIdentity()]) }
+        expectError(SecurityError.self, .decryptionFailed) {
             try open(file, [owner], context: Data("letters".utf8))
         }
-        #expect(moved?.code == .decryptionFailed)
     }
 
     @Test("Only the passphrase opens its file")
@@ -75,35 +72,31 @@ struct SealedFileTests {
         let file = try await sealed(plain, under: "correct horse")
         #expect(try await open(file, passphrase: "correct horse") == plain)
         for wrong in ["correct horse ", "battery", ""] {
-            let error = await #expect(throws: SecurityError.self) {
+            await expectError(SecurityError.self, .decryptionFailed) {
                 try await open(file, passphrase: wrong)
             }
-            #expect(error?.code == .decryptionFailed)
         }
         let other = #expect(throws: SecurityError.self) { try open(file, [owner]) }
         #expect(other?.code == .keyNotFound)
         let recipients = try sealed(plain, for: [owner.recipient])
-        let none = await #expect(throws: SecurityError.self) {
+        await expectError(SecurityError.self, .keyNotFound) {
             try await open(recipients, passphrase: "x")
         }
-        #expect(none?.code == .keyNotFound)
     }
 
     @Test("A file without recipients or with an empty passphrase is not written")
     func refusesEmpty() async {
         let none = #expect(throws: SecurityError.self) { try SealedFileHeader.sealing(for: []) }
         #expect(none?.code == .invalidArgument)
-        let empty = await #expect(throws: SecurityError.self) {
+        await expectError(SecurityError.self, .invalidArgument) {
             try await SealedFileHeader.sealing(passphrase: "", cost: Self.cost)
         }
-        #expect(empty?.code == .invalidArgument)
-        let costly = await #expect(throws: SecurityError.self) {
+        await expectError(SecurityError.self, .invalidArgument) {
             try await SealedFileHeader.sealing(
                 passphrase: "x",
                 cost: Argon2Cost(memory: 1 << 20, passes: 17, lanes: 1)
             )
         }
-        #expect(costly?.code == .invalidArgument)
     }
 
     @Test("Every changed byte of a small file is noticed")

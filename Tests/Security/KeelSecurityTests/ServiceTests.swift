@@ -3,6 +3,7 @@ import Foundation
 import KeelCore
 import KeelSecurity
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Security service")
@@ -23,8 +24,8 @@ struct ServiceTests {
     @Test("Without a keyset the service hashes, and encryption reports a missing key")
     func noKeys() throws {
         let security = SecurityService()
-        #expect(code { () throws(SecurityError) in try security.encrypt(note) } == .keyNotFound)
-        #expect(code { () throws(SecurityError) in try security.decrypt(note) } == .keyNotFound)
+        expectError(SecurityError.self, .keyNotFound) { try security.encrypt(note) }
+        expectError(SecurityError.self, .keyNotFound) { try security.decrypt(note) }
         #expect(security.hash(Data()).hasPrefix("e3b0c44298fc1c149afbf4c8996fb924"))
     }
 
@@ -62,10 +63,9 @@ struct ServiceTests {
     func streamingHashFails() async {
         struct Broken: Error {}
         let pieces = AsyncThrowingStream<Data, any Error> { $0.finish(throwing: Broken()) }
-        let error = await #expect(throws: SecurityError.self) {
+        let error = await expectError(SecurityError.self, .streamFailed) {
             try await SecurityService().hash(contentsOf: pieces)
         }
-        #expect(error?.code == .streamFailed)
         #expect(error?.cause is Broken)
     }
 
@@ -79,11 +79,9 @@ struct ServiceTests {
         #expect(try security.isValidAuthenticationCode(made, for: text, key: key))
         #expect(try !security.isValidAuthenticationCode(made.dropLast(), for: text, key: key))
         #expect(try !security.isValidAuthenticationCode(made, for: text + [0], key: key))
-        #expect(
-            code { () throws(SecurityError) in
-                try security.authenticationCode(for: text, key: Data(1...15))
-            } == .invalidKey
-        )
+        expectError(SecurityError.self, .invalidKey) {
+            try security.authenticationCode(for: text, key: Data(1...15))
+        }
     }
 
     @Test("Random bytes have the requested length and differ")
@@ -94,11 +92,9 @@ struct ServiceTests {
         }
         let many = try (0..<100).map { _ in try security.generateSecureRandomBytes(count: 16) }
         #expect(Set(many).count == 100)
-        #expect(
-            code { () throws(SecurityError) in
-                try security.generateSecureRandomBytes(count: -1)
-            } == .invalidArgument
-        )
+        expectError(SecurityError.self, .invalidArgument) {
+            try security.generateSecureRandomBytes(count: -1)
+        }
     }
 
     @Test("A token is URL-safe and not short")
@@ -111,10 +107,9 @@ struct ServiceTests {
                 token.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) }
             )
         }
-        #expect(
-            code { () throws(SecurityError) in try security.generateToken(byteCount: 15) }
-                == .invalidArgument
-        )
+        expectError(SecurityError.self, .invalidArgument) {
+            try security.generateToken(byteCount: 15)
+        }
     }
 
     @Test("Each code has advice and a unique name")
@@ -125,15 +120,6 @@ struct ServiceTests {
             #expect(error.recoverySuggestion?.isEmpty == false)
             #expect(error.description == "\(code.name): something happened")
         }
-    }
-}
-
-func code<Result>(_ body: () throws(SecurityError) -> Result) -> SecurityError.Code? {
-    do {
-        _ = try body()
-        return nil
-    } catch {
-        return error.code
     }
 }
 #endif

@@ -31,19 +31,12 @@ struct StreamingTests {
 
     @Test("Streaming refuses a keyset for values, and a keyset for streams does not encrypt values")
     func kinds() throws {
-        #expect(
-            code { () throws(SecurityError) in
-                try StreamingEncryption(keyset: .make(.aes256GCM))
-            } == .invalidArgument
-        )
+        expectError(SecurityError.self, .invalidArgument) {
+            try StreamingEncryption(keyset: .make(.aes256GCM))
+        }
         let service = SecurityService(keyset: try .make(.aes256GCMHKDF64KB))
-        #expect(
-            code { () throws(SecurityError) in try service.encrypt(Data()) } == .invalidArgument
-        )
-        #expect(
-            code { () throws(SecurityError) in try service.decrypt(Data(count: 100)) }
-                == .decryptionFailed
-        )
+        expectError(SecurityError.self, .invalidArgument) { try service.encrypt(Data()) }
+        expectError(SecurityError.self, .decryptionFailed) { try service.decrypt(Data(count: 100)) }
     }
 
     @Test("Any truncation is detected")
@@ -131,7 +124,7 @@ struct StreamingTests {
         #expect(try Self.decrypted(sealed, streams) == Data([1]))
         #expect(try Self.decrypted(later, streams) == Data([2]))
         time.withLock { $0 += 10 }
-        #expect(code { () throws(SecurityError) in try streams.encryptor() } == .keyNotFound)
+        expectError(SecurityError.self, .keyNotFound) { try streams.encryptor() }
     }
 
     @Test("Streams follow their keyset file")
@@ -167,7 +160,7 @@ struct StreamingTests {
         var decryptor = streams.decryptor()
         let plain = try decryptor.update(output) + decryptor.finish()
         #expect(plain == first + second)
-        #expect(code { () throws(SecurityError) in try other.finish() } == .invalidArgument)
+        expectError(SecurityError.self, .invalidArgument) { try other.finish() }
     }
 
     @Test("After its end or an error, a stream accepts no more data")
@@ -175,16 +168,12 @@ struct StreamingTests {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
         let encryptor = try streams.encryptor()
         var sealed = try encryptor.finish()
-        #expect(
-            code { () throws(SecurityError) in try encryptor.update(Data()) } == .invalidArgument
-        )
+        expectError(SecurityError.self, .invalidArgument) { try encryptor.update(Data()) }
         sealed[50] ^= 1
         var decryptor = streams.decryptor()
         _ = try decryptor.update(sealed)
         for _ in 0..<2 {
-            #expect(
-                code { () throws(SecurityError) in try decryptor.finish() } == .decryptionFailed
-            )
+            expectError(SecurityError.self, .decryptionFailed) { try decryptor.finish() }
         }
     }
 
@@ -203,9 +192,7 @@ struct StreamingTests {
             let upper = Int.random(in: lower...size, using: &random)
             #expect(try reader.read(lower..<upper) == plain[lower..<upper])
         }
-        #expect(
-            code { () throws(SecurityError) in try reader.read(0..<size + 1) } == .invalidArgument
-        )
+        expectError(SecurityError.self, .invalidArgument) { try reader.read(0..<size + 1) }
     }
 
     @Test("A truncated stream cannot be opened, and a changed segment cannot be read")
@@ -213,11 +200,9 @@ struct StreamingTests {
         let streams = try StreamingEncryption(keyset: .make(.aes256GCMHKDF4KB))
         let sealed = try Self.encrypted(Data(count: 9000), streams)
         for end in Array(stride(from: 0, to: sealed.count, by: 97)) + [4096, 8192] {
-            #expect(
-                code { () throws(SecurityError) in
-                    try streams.seekable(size: end, associatedData: Self.place) { sealed[$0] }
-                } == .decryptionFailed
-            )
+            expectError(SecurityError.self, .decryptionFailed) {
+                try streams.seekable(size: end, associatedData: Self.place) { sealed[$0] }
+            }
         }
         var changed = sealed
         changed[5000] ^= 1
@@ -226,9 +211,7 @@ struct StreamingTests {
             bytes[$0]
         }
         #expect(try reader.read(0..<4040) == Data(count: 4040))
-        #expect(
-            code { () throws(SecurityError) in try reader.read(4040..<4041) } == .decryptionFailed
-        )
+        expectError(SecurityError.self, .decryptionFailed) { try reader.read(4040..<4041) }
     }
 
     static func encrypted(

@@ -1,6 +1,7 @@
 import KeelStorage
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Encoding document bytes directly as JSON")
@@ -65,10 +66,7 @@ struct BodyEncodingTests {
                 updateTime: Timestamp(microseconds: 0)
             )
             var bytes: [UInt8] = []
-            let error = #expect(throws: StorageError.self) {
-                try encoding.append(document, to: &bytes)
-            }
-            #expect(error?.code == .corrupted)
+            expectError(StorageError.self, .corrupted) { try encoding.append(document, to: &bytes) }
         }
     }
 

@@ -5,6 +5,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Long responses")
@@ -132,12 +133,11 @@ struct LongReplyTests {
             #expect(hasHistory)
             return
         }
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .snapshotTooOld) {
             var past = ReadRequest(.documents([]))
             past.asOf = held.asOf
             _ = try await upstream.read(past)
         }
-        #expect(error?.code == .snapshotTooOld)
     }
 
     private static let written = [3, 700, 990, 1_400]

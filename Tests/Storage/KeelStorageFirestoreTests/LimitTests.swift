@@ -2,6 +2,7 @@ import HTTPTypes
 import KeelStorage
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Time limits of network calls")
@@ -33,13 +34,12 @@ struct LimitTests {
         var configuration = StorageClient.Configuration()
         configuration.clock = clock
         let storage = StorageClient(scripted.adapter, configuration: configuration)
-        let error = await #expect(throws: StorageError.self) {
+        let error = await expectError(StorageError.self, .timeout) {
             try await storage.limited(to: .seconds(1)).transaction { _ in
                 await clock.advance(by: .seconds(1))
                 try await storage.setDocument("a/1", [:])
             }
         }
-        #expect(error?.code == .timeout)
         #expect(error?.effect == StorageError.Effect.none)
         #expect(scripted.requests.isEmpty)
     }

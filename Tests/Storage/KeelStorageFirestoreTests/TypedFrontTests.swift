@@ -1,6 +1,7 @@
 import KeelStorage
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Typed collections over the Firestore protocol", .timeLimit(.minutes(2)))
@@ -59,8 +60,7 @@ struct TypedFrontTests {
         #expect(try await notes.versioned.get("1").revision == mine.revision)
         mine.value.rank = 3
         try await notes.save(mine)
-        let error = await #expect(throws: StorageError.self) { try await notes.save(opened) }
-        #expect(error?.code == .conflict)
+        await expectError(StorageError.self, .conflict) { try await notes.save(opened) }
         #expect(try await notes.get("1").rank == 3)
     }
 

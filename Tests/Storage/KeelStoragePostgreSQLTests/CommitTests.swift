@@ -99,10 +99,9 @@ struct CommitTests {
             configuration.retention = .init(age: .zero, tombstoneAge: .zero)
             let other = try await adapter.another(configuration)
             _ = try await other.commit([WriteBatch([set("notes/3", "a")])])
-            let error = await #expect(throws: StorageError.self) {
+            await expectError(StorageError.self, .cursorExpired) {
                 try await adapter.changes(ChangeRequest(after: positions[0]))
             }
-            #expect(error?.code == .cursorExpired)
             let now = try await other.commit([WriteBatch([set("notes/4", "a")])])
             let last = try #require(try now[0].get().position)
             #expect(try await adapter.changes(ChangeRequest(after: last)).isCaughtUp)

@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 import KeelStorage
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -105,8 +106,7 @@ struct ConnectionRaceTests {
         }
         _ = await begun.first { _ in true }
         call.cancel()
-        let error = await #expect(throws: StorageError.self) { try await call.value }
-        #expect(error?.code == .cancelled)
+        await expectError(StorageError.self, .cancelled) { try await call.value }
         await thread.close()
     }
 

@@ -2,6 +2,7 @@
 import Foundation
 import KeelStorage
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @testable import KeelStoragePostgreSQL
@@ -33,10 +34,9 @@ struct ConnectionTests {
 
     @Test("A server over a network must prove its name unless that is waived")
     func demandsVerification() throws {
-        let error = #expect(throws: StorageError.self) {
+        let error = expectError(StorageError.self, .invalidArgument) {
             try settings("postgres://db.example.com/notes?sslmode=require")
         }
-        #expect(error?.code == .invalidArgument)
         #expect(error?.message.contains("verify-full") == true)
         let waived = try settings(
             "postgres://db.example.com/notes?sslmode=require",
@@ -107,7 +107,7 @@ struct ConnectionTests {
     func goesOnAfterFailures() async throws {
         let thread = try thread(try await PostgreSQLServer.shared.value.url())
         for _ in 0..<2 {
-            let error = await #expect(throws: StorageError.self) {
+            let error = await expectError(StorageError.self, .unknown) {
                 try await thread.run { connection in
                     try connection.run([
                         DatabaseStatement("SELECT 1"), DatabaseStatement("SELECT 1/0"),
@@ -115,7 +115,6 @@ struct ConnectionTests {
                     ]).count
                 }
             }
-            #expect(error?.code == .unknown)
             #expect(error?.effect == StorageError.Effect.none)
         }
         let (answer, count) = try await thread.run { connection in
@@ -158,8 +157,7 @@ struct ConnectionTests {
             ).count == 1
         }) {}
         call.cancel()
-        let error = await #expect(throws: StorageError.self) { try await call.value }
-        #expect(error?.code == .cancelled)
+        await expectError(StorageError.self, .cancelled) { try await call.value }
         let again = try await thread.run {
             try $0.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0)
         }
@@ -171,7 +169,7 @@ struct ConnectionTests {
     @Test("A server that does not answer in time ends the call with a timeout")
     func timesOut() async throws {
         let thread = try thread(try await PostgreSQLServer.shared.value.url())
-        let error = await #expect(throws: StorageError.self) {
+        let error = await expectError(StorageError.self, .timeout) {
             try await thread.run { connection in
                 try connection.openIfNeeded()
                 // Only for the statement that is not answered: others may take long on a busy machine.
@@ -180,7 +178,6 @@ struct ConnectionTests {
                 return try connection.run(DatabaseStatement("SELECT pg_sleep(60)")).count
             }
         }
-        #expect(error?.code == .timeout)
         #expect(error?.effect == StorageError.Effect.none)
         #expect(try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count } == 1)
         await thread.close()
@@ -268,10 +265,9 @@ struct ConnectionTests {
         // A password that is missing is refused by libpq itself.
         for refused in ["\(role):wrong", role] {
             let thread = try thread(server.url(refused))
-            let error = await #expect(throws: StorageError.self) {
+            let error = await expectError(StorageError.self, .unauthenticated) {
                 try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count }
             }
-            #expect(error?.code == .unauthenticated)
             #expect(error?.description.contains("wrong") == false)
             await thread.close()
         }
@@ -284,27 +280,24 @@ struct ConnectionTests {
         let thread = try thread(
             "postgres://keel@127.0.0.1:\(server.port)/postgres?channel_binding=require"
         )
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .unauthenticated) {
             try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count }
         }
-        #expect(error?.code == .unauthenticated)
         await thread.close()
     }
 
     @Test("A missing database and a missing server are reported by code")
     func reportsRefusals() async throws {
         let server = try await PostgreSQLServer.shared.value
-        let missing = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .invalidArgument) {
             try await PostgreSQLStorageAdapter(at: .url(server.url(database: "missing")))
         }
-        #expect(missing?.code == .invalidArgument)
         let port = try await PostgreSQLServer.freePort()
-        let away = await #expect(throws: StorageError.self) {
+        let away = await expectError(StorageError.self, .unavailable) {
             try await PostgreSQLStorageAdapter(
                 at: .url("postgres://keel@127.0.0.1:\(port)/postgres")
             )
         }
-        #expect(away?.code == .unavailable)
         #expect(away?.resource == "postgres://127.0.0.1:\(port)/postgres")
     }
 
@@ -317,10 +310,9 @@ struct ConnectionTests {
         configuration.createsStore = false
         let location = PostgreSQLStorageLocation.url(server.url(database: "empty"))
         for _ in 0..<2 {
-            let error = await #expect(throws: StorageError.self) {
+            let error = await expectError(StorageError.self, .invalidArgument) {
                 try await PostgreSQLStorageAdapter(at: location, configuration: configuration)
             }
-            #expect(error?.code == .invalidArgument)
             #expect(error?.message.contains("default") == true)
         }
         await (try PostgreSQLStorageAdapter(at: location)).close()
@@ -377,10 +369,9 @@ struct ConnectionTests {
             for _ in 0..<2 {
                 let thread = try ConnectionThread("test", settings, answerLimit: .seconds(10))
                 let start = ContinuousClock.now
-                let error = await #expect(throws: StorageError.self) {
+                await expectError(StorageError.self, .unavailable) {
                     try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count }
                 }
-                #expect(error?.code == .unavailable)
                 #expect(ContinuousClock.now - start >= .seconds(1))
                 #expect(ContinuousClock.now - start < .seconds(30))
                 await thread.close()
@@ -401,8 +392,7 @@ struct ConnectionTests {
         }
         let client = try #require(silent.accept())
         call.cancel()
-        let error = await #expect(throws: StorageError.self) { try await call.value }
-        #expect(error?.code == .cancelled)
+        await expectError(StorageError.self, .cancelled) { try await call.value }
         #expect(ContinuousClock.now - start < .seconds(30))
         // The attempt is closed, after the request that nobody answered.
         while client.read() != nil {}
@@ -469,10 +459,9 @@ struct ConnectionTests {
         let thread = try thread(
             "postgres://keel@127.0.0.1:\(server.port),127.0.0.1:\(port)/missing"
         )
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .invalidArgument) {
             try await thread.run { try $0.run(DatabaseStatement("SELECT 1")).count }
         }
-        #expect(error?.code == .invalidArgument)
         await thread.close()
     }
 }

@@ -211,10 +211,9 @@ struct FailoverTests {
         let found = try await StorageClient(adapter).page(query, size: 10)
         #expect(found.items.map(\.path) == ["lost/2"])
         // A listener that has seen the lost commits starts over; one that has not goes on.
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .cursorExpired) {
             try await adapter.changes(ChangeRequest(after: lost))
         }
-        #expect(error?.code == .cursorExpired)
         let page = try await adapter.changes(ChangeRequest(after: kept))
         #expect(page.changes.map(\.path) == ["other/1", "lost/2"])
         await adapter.close()
@@ -291,14 +290,12 @@ struct FailoverTests {
         #expect(try await ids(["notes/2"], in: adapter) == ["2"])
         try await allow(true, writesTo: old)
         new.stop()
-        let readError = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .unavailable) {
             try await adapter.read(ReadRequest(.documents(["notes/1"])))
         }
-        #expect(readError?.code == .unavailable)
-        let writeError = await #expect(throws: StorageError.self) {
+        let writeError = await expectError(StorageError.self, .unavailable) {
             try await adapter.commit([batch("notes/3")])
         }
-        #expect(writeError?.code == .unavailable)
         #expect(writeError?.effect == StorageError.Effect.none)
         await adapter.close()
     }
@@ -346,19 +343,17 @@ struct FailoverTests {
         try await commit("notes/1", to: adapter)
         primary.stop()
         try await allow(true, writesTo: other)
-        let error = await #expect(throws: StorageError.self) {
+        let error = await expectError(StorageError.self, .corrupted) {
             try await commit("notes/2", to: adapter)
         }
-        #expect(error?.code == .corrupted)
         #expect(error?.effect == StorageError.Effect.none)
         let query = DocumentQuery("notes")
         for operation: ReadOperation in [
             .documents(["notes/other"]), .query(try QueryValidation.checked(query)),
         ] {
-            let error = await #expect(throws: StorageError.self) {
+            await expectError(StorageError.self, .corrupted) {
                 try await adapter.read(ReadRequest(operation))
             }
-            #expect(error?.code == .corrupted)
         }
         #expect(try await other.run("SELECT count(*) FROM keel.documents") == 1)
         await adapter.close()

@@ -46,10 +46,9 @@ struct FaultTests {
             let limit = adapter.configuration.answerTimeout
             // Only for this commit: what comes before and after it may take longer on a busy machine.
             try await adapter.pool.writer.run { $0.answerLimit = .milliseconds(300) }
-            let error = await #expect(throws: StorageError.self) {
+            let error = await expectError(StorageError.self, .timeout) {
                 try await adapter.commit([batch("1")])
             }
-            #expect(error?.code == .timeout)
             #expect(error?.effect == StorageError.Effect.none)
             try await adapter.pool.writer.run { $0.answerLimit = limit }
             _ = try await run("ROLLBACK", on: stranger)
@@ -79,10 +78,9 @@ struct FaultTests {
         try await begin(on: stranger)
         // Lets the commit read, and holds up its writes, behind which the server already has the COMMIT.
         _ = try await run("LOCK TABLE keel.documents IN SHARE MODE", on: stranger)
-        let error = await #expect(throws: StorageError.self) {
+        let error = await expectError(StorageError.self, .timeout) {
             try await adapter.commit([batch("2")])
         }
-        #expect(error?.code == .timeout)
         #expect(error?.effect == .unknown)
         _ = try await run("ROLLBACK", on: stranger)
         let results = try await first.commit([batch("3")])
@@ -308,8 +306,7 @@ struct FaultTests {
         var past = ReadRequest(.documents(["notes/2"]))
         past.asOf = time
         for _ in 0..<2 {
-            let error = await #expect(throws: StorageError.self) { try await adapter.read(past) }
-            #expect(error?.code == .snapshotTooOld)
+            await expectError(StorageError.self, .snapshotTooOld) { try await adapter.read(past) }
         }
         await stranger.close()
         await adapter.close()
@@ -349,10 +346,9 @@ struct FaultTests {
             var past = ReadRequest(.documents(["notes/2"]))
             past.asOf = time
             for _ in 0..<2 {
-                let error = await #expect(throws: StorageError.self) {
+                await expectError(StorageError.self, .snapshotTooOld) {
                     try await adapter.read(past)
                 }
-                #expect(error?.code == .snapshotTooOld)
             }
             // Another request can hold the same time.
             #expect(try await adapter.read(hold).time == time)
@@ -398,10 +394,7 @@ struct FaultTests {
                 searches: [SearchDefinition("notes", fields: ["id"])]
             )
             key.isAbsent = true
-            let error = await #expect(throws: StorageError.self) {
-                try await adapter.prepare(schema)
-            }
-            #expect(error?.code == .corrupted)
+            await expectError(StorageError.self, .corrupted) { try await adapter.prepare(schema) }
             key.isAbsent = false
             try await adapter.prepare(schema)
             let search = DocumentQuery("notes").matching("2")

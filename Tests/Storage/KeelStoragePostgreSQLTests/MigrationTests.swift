@@ -75,10 +75,9 @@ struct MigrationTests {
         _ = try await dump.run { try $0.run(locking.map { DatabaseStatement($0) }).count }
         // Far less than the time for which a program that completes the tables waits for an answer.
         let commit = try ConnectionThread("commit", settings, answerLimit: .seconds(10))
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .busy) {
             try await commit.run { try StoreTables.create($0, waiting: .zero) }
         }
-        #expect(error?.code == .busy)
         let completing = Task { try await PostgreSQLStorageAdapter.migrate(location) }
         let waiting = """
             SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'keel.stores'::regclass
@@ -171,10 +170,9 @@ struct MigrationTests {
         #expect(try await adapter.checkIntegrity() == sound)
 
         try await run([formerTrimming(of: store)], in: location)
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .cursorExpired) {
             try await adapter.changes(ChangeRequest(after: start))
         }
-        #expect(error?.code == .cursorExpired)
         for _ in 0..<5 {
             try await set("same")
             try await adapter.trim()
@@ -192,18 +190,16 @@ struct MigrationTests {
         let write = DocumentWrite("a/1", .set(DocumentBody(["n": 1])))
         _ = try await adapter.commit([WriteBatch([write])])[0].get()
         try await run(["UPDATE keel.stores SET format = 99"], in: location)
-        let error = await #expect(throws: StorageError.self) {
+        let error = await expectError(StorageError.self, .schemaTooNew) {
             try await adapter.commit([WriteBatch([DocumentWrite("a/1", .delete)])])[0].get()
         }
-        #expect(error?.code == .schemaTooNew)
         #expect(error?.effect == StorageError.Effect.none)
         #expect(try await StorageClient(adapter).getDocument("a/1")["n"] == 1)
         #expect(try await adapter.changes(ChangeRequest()).changes.map(\.path) == ["a/1"])
         await adapter.close()
-        let opening = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .schemaTooNew) {
             try await PostgreSQLStorageAdapter(at: location)
         }
-        #expect(opening?.code == .schemaTooNew)
     }
 
     @Test("A store of a later program, and a role without rights, are refused")
@@ -212,17 +208,15 @@ struct MigrationTests {
         let adapter = try await PostgreSQLStorageAdapter(at: location)
         await adapter.close()
         try await run(["UPDATE keel.stores SET format = 99"], in: location)
-        let newer = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .schemaTooNew) {
             try await PostgreSQLStorageAdapter.migrate(location)
         }
-        #expect(newer?.code == .schemaTooNew)
         let server = try await PostgreSQLServer()
         defer { server.stop() }
         try await server.run("CREATE ROLE modest LOGIN")
-        let refused = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .permissionDenied) {
             try await PostgreSQLStorageAdapter.migrate(.url(server.url("modest")))
         }
-        #expect(refused?.code == .permissionDenied)
     }
 
     @Test("Commits are ordered by a row, and not by advisory locks, which poolers grant twice")

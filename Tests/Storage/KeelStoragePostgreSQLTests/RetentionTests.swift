@@ -2,6 +2,7 @@
 import KeelConformance
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestSupport
 import Testing
 
 @testable import KeelStoragePostgreSQL
@@ -52,10 +53,9 @@ struct RetentionTests {
         _ cursor: ChangeCursor,
         in adapter: PostgreSQLStorageAdapter
     ) async throws {
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .cursorExpired) {
             _ = try await adapter.changes(ChangeRequest(after: cursor))
         }
-        #expect(error?.code == .cursorExpired)
     }
 
     @Test("It keeps the promises about retention", arguments: RetentionCheck.all)
@@ -260,8 +260,7 @@ struct RetentionTests {
             #expect(try await again.checkIntegrity().isSound)
             var past = ReadRequest(.documents(["a/1"]))
             past.asOf = Timestamp(microseconds: 0)
-            let error = await #expect(throws: StorageError.self) { try await again.read(past) }
-            #expect(error?.code == .snapshotTooOld)
+            await expectError(StorageError.self, .snapshotTooOld) { try await again.read(past) }
             let last = try await open(.zero)
             try await set(["a/1"], 1, in: last)
             try await last.trim()

@@ -4,6 +4,7 @@ import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -153,8 +154,7 @@ struct CommitWatchTests {
         while !adapter.hasFileEvents { await Task.yield() }
         try adapter.close()
         for task in clockless {
-            let error = await #expect(throws: StorageError.self) { try await task.value }
-            #expect(error?.code == .closed)
+            await expectError(StorageError.self, .closed) { try await task.value }
         }
     }
 

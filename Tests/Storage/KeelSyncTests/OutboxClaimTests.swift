@@ -62,10 +62,7 @@ struct OutboxClaimTests {
             #expect(other.deliveries.isEmpty)
             let entry = try await makeOutbox().pending().first
             #expect(entry?.state == .sending(until: wall.now.advanced(by: .seconds(75))))
-            let error = await #expect(throws: OutboxError.self) {
-                try await makeOutbox().discard("a")
-            }
-            #expect(error?.code == .sending)
+            await expectError(OutboxError.self, .sending) { try await makeOutbox().discard("a") }
         }
     }
 

@@ -2,6 +2,7 @@ import KeelCore
 import KeelStorage
 import KeelSync
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -70,12 +71,10 @@ struct OutboxDamageTests {
             #expect(error?.code == .damaged && error?.cause != nil)
         }
         let receipt = outbox.receipt(for: "bad")
-        let error = await #expect(throws: OutboxError.self) { try await receipt.server() }
-        #expect(error?.code == .damaged)
+        await expectError(OutboxError.self, .damaged) { try await receipt.server() }
         try await outbox.discard("bad")
         #expect(try await outbox.damaged().isEmpty)
-        let dropped = await #expect(throws: OutboxError.self) { try await receipt.server() }
-        #expect(dropped?.code == .discarded)
+        await expectError(OutboxError.self, .discarded) { try await receipt.server() }
     }
 
     @Test(
@@ -118,10 +117,9 @@ struct OutboxDamageTests {
         try await outbox.receipt(for: "good").server()
         try await waitUntil { events.withLock { $0 } == 1 }
         // A wait that begins after the runner has met the entry ends at the next poll.
-        let error = await #expect(throws: OutboxError.self) {
+        await expectError(OutboxError.self, .damaged) {
             try await clock.run { try await waiting.value }
         }
-        #expect(error?.code == .damaged)
         running.cancel()
         try await running.value
         #expect(server.bodies == ["good"])

@@ -62,8 +62,7 @@ struct OutboxOutcomeTests {
                 guard error.code == .sending else { throw error }
             }
         }
-        let error = await #expect(throws: OutboxError.self) { try await waiting.value }
-        #expect(error?.code == .discarded)
+        await expectError(OutboxError.self, .discarded) { try await waiting.value }
         #expect(receipt.stage == .local)
         running.cancel()
         try await running.value
@@ -93,8 +92,7 @@ struct OutboxOutcomeTests {
         let server = RecordingServer { $0.idempotencyKey == "a" ? .refused : .waits(gate) }
         async let flushed = outbox.flush(sending: server)
         try await slow.hasCommitted.pass()
-        let error = await #expect(throws: OutboxError.self) { try await receipt.server() }
-        #expect(error?.code == .rejected)
+        await expectError(OutboxError.self, .rejected) { try await receipt.server() }
         try await outbox.retry("a")
         slow.mayReturn.open()
         try await waitUntil { server.deliveries.count == 2 }
@@ -103,8 +101,7 @@ struct OutboxOutcomeTests {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await receipt.server()
         }
-        let end = await #expect(throws: OutboxError.self) { try await waiting.value }
-        #expect(end?.code == .cancelled)
+        await expectError(OutboxError.self, .cancelled) { try await waiting.value }
         gate.open()
         #expect(try await receipt.server().body == Array("ok".utf8))
         #expect(try await flushed)
@@ -137,10 +134,9 @@ struct OutboxOutcomeTests {
         #expect(try await outbox.flush(sending: server))
         #expect(server.deliveries.count == 1)
         try await receipt.server()
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .alreadyExists) {
             try await outbox.enqueue(.note("a")) { try $0.set("notes/a", ["n": 1]) }
         }
-        #expect(error?.code == .alreadyExists)
         #expect(try await storage.findDocument("notes/a") == nil)
     }
 
@@ -153,10 +149,9 @@ struct OutboxOutcomeTests {
         #expect(try await outbox.pending().map(\.id) == ["a"])
         #expect(try await storage.findDocument("notes/a") != nil)
         // The app's own condition does not hold.
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .alreadyExists) {
             try await outbox.enqueue(.note("b")) { try $0.create("notes/a", ["n": 2]) }
         }
-        #expect(error?.code == .alreadyExists)
         #expect(try await outbox.pending().map(\.id) == ["a"])
     }
 

@@ -72,8 +72,9 @@ struct OutboxRunnerTests {
         let server = RecordingServer { $0.idempotencyKey == "a" ? .refused : .taken }
         try await running(outbox, server) {
             let receipt = try await outbox.enqueue(.note("a"))
-            let error = await #expect(throws: OutboxError.self) { try await receipt.server() }
-            #expect(error?.code == .rejected)
+            let error = await expectError(OutboxError.self, .rejected) {
+                try await receipt.server()
+            }
             #expect(error?.message.contains("It is not allowed.") == true)
             try await outbox.retry("a")
             #expect(try await receipt.server().body != nil)
@@ -89,12 +90,10 @@ struct OutboxRunnerTests {
         await #expect(throws: OutboxError.self) { try await waiting.value }
         #expect(try await outbox.pending().count == 1)
         try await outbox.discard("a")
-        let error = await #expect(throws: OutboxError.self) { try await receipt.server() }
-        #expect(error?.code == .discarded)
-        let unknown = await #expect(throws: OutboxError.self) {
+        await expectError(OutboxError.self, .discarded) { try await receipt.server() }
+        await expectError(OutboxError.self, .notFound) {
             try await outbox.receipt(for: "before").server()
         }
-        #expect(unknown?.code == .notFound)
     }
 
     @Test("Nothing is sent while offline, and sending resumes immediately when online")
@@ -331,8 +330,7 @@ struct OutboxRunnerTests {
         try await outbox.enqueue(.note("a"))
         try await running(outbox, server) {
             try await waitUntil { !server.deliveries.isEmpty }
-            let error = await #expect(throws: OutboxError.self) { try await outbox.discard("a") }
-            #expect(error?.code == .sending)
+            await expectError(OutboxError.self, .sending) { try await outbox.discard("a") }
         }
         let entry = try await outbox.pending().first
         #expect(entry?.state == .pending(notBefore: nil))
@@ -416,10 +414,7 @@ struct OutboxRunnerTests {
             StorageClient(store.failing { _ in .fail(.corrupted) }),
             configuration: .init(wall)
         )
-        let error = await #expect(throws: OutboxError.self) {
-            try await broken.run(sending: server)
-        }
-        #expect(error?.code == .storage)
+        await expectError(OutboxError.self, .storage) { try await broken.run(sending: server) }
     }
 }
 

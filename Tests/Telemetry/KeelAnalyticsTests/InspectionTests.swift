@@ -15,8 +15,7 @@ struct AnalyticsInspectionTests {
 
     @Test("Inspecting a folder without analytics throws and creates nothing")
     func nothing() throws {
-        let error = #expect(throws: AnalyticsError.self) { try inspection() }
-        #expect(error?.code == .notFound)
+        expectError(AnalyticsError.self, .notFound) { try inspection() }
         #expect(try bench.files.size(of: "/a") == nil)
     }
 

@@ -27,8 +27,7 @@ struct InspectionTests {
 
     @Test("Inspecting a folder without a journal throws and creates none")
     func nothing() throws {
-        let error = #expect(throws: JournalError.self) { try inspection() }
-        #expect(error?.code == .notFound)
+        expectError(JournalError.self, .notFound) { try inspection() }
         #expect(try files.size(of: "/j") == nil)
     }
 
@@ -73,9 +72,8 @@ struct InspectionTests {
     func unknownConsumer() throws {
         let journal = try journal()
         try append(0..<1, to: journal)
-        let error = #expect(throws: JournalError.self) {
+        expectError(JournalError.self, .notFound) {
             _ = try inspection().reader(unacknowledgedBy: "nobody")
         }
-        #expect(error?.code == .notFound)
     }
 }

@@ -201,8 +201,7 @@ struct JournalTests {
         let consumer = try journal.consumer("a")
         for number in 0..<10 { try journal.append(record(number, size: 100)) }
         files.limit(to: files.disk.byteCount + 50)
-        let error = #expect(throws: JournalError.self) { try journal.append(record(10, size: 100)) }
-        #expect(error?.code == .diskFull)
+        expectError(JournalError.self, .diskFull) { try journal.append(record(10, size: 100)) }
         files.limit(to: nil)
         try journal.append(record(11, size: 100))
         #expect(try consumer.read(upTo: 100).compactMap(number) == Array(0..<10) + [11])
@@ -214,8 +213,7 @@ struct JournalTests {
         let consumer = try journal.consumer("a")
         let before = try journal.append(record(0))
         files.fail { call in if case .sync = call { FileSystemError.inputOutput } else { nil } }
-        let error = #expect(throws: JournalError.self) { try journal.append(record(1)) }
-        #expect(error?.code == .fileFailed)
+        expectError(JournalError.self, .fileFailed) { try journal.append(record(1)) }
         files.fail(nil)
         // Nothing would be safe after bytes that did not reach the disk.
         let after = try journal.append(record(2))
@@ -343,10 +341,7 @@ struct JournalTests {
         for content in files.disk.contents.values {
             #expect(!content.indices.contains { content[$0...].starts(with: secret) })
         }
-        let error = #expect(throws: JournalError.self) {
-            try journal().consumer("b").read(upTo: 1)
-        }
-        #expect(error?.code == .sealingFailed)
+        expectError(JournalError.self, .sealingFailed) { try journal().consumer("b").read(upTo: 1) }
     }
 
     @Test("Two journals in one folder write side by side, and one consumer reads everything")

@@ -50,10 +50,9 @@ struct NoteTests {
         let consumer = try journal.consumer("a")
         try append(0..<1, to: journal)
         let positions = try consumer.read(upTo: 1).map(\.position)
-        let error = #expect(throws: JournalError.self) {
+        expectError(JournalError.self, .invalidArgument) {
             try consumer.acknowledge(positions) { _ in [UInt8](repeating: 0, count: 4097) }
         }
-        #expect(error?.code == .invalidArgument)
         #expect(try consumer.pendingCount() == 1 && consumer.note == [])
         try consumer.acknowledge(positions) { _ in [UInt8](repeating: 0, count: 4096) }
         #expect(try consumer.pendingCount() == 0)
@@ -63,8 +62,7 @@ struct NoteTests {
     func reservedName() throws {
         let journal = try journal()
         for name in ["journal", "Journal"] {
-            let error = #expect(throws: JournalError.self) { try journal.consumer(name) }
-            #expect(error?.code == .invalidArgument)
+            expectError(JournalError.self, .invalidArgument) { try journal.consumer(name) }
         }
         try append(0..<1, to: journal)
         #expect(try journal.consumer("journals").read(upTo: 1).count == 1)
@@ -165,8 +163,7 @@ struct NoteTests {
         try leaves?.acknowledge([]) { _ in [1] }
         try stays.acknowledge(try stays.read(upTo: 99).map(\.position))
         #expect(try journal.consumerNames() == ["leaves", "stays"])
-        let error = #expect(throws: JournalError.self) { try journal.removeConsumer("leaves") }
-        #expect(error?.code == .consumerInUse)
+        expectError(JournalError.self, .consumerInUse) { try journal.removeConsumer("leaves") }
         leaves = nil
         try journal.removeConsumer("leaves")
         try journal.removeConsumer("never")

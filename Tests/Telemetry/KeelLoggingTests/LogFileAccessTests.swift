@@ -1,6 +1,7 @@
 #if Logging && (os(Linux) || os(macOS))
 
 import Foundation
+import KeelTestSupport
 import Testing
 
 @testable import KeelLogging
@@ -55,10 +56,9 @@ final class LogFileAccessTests {
         for permissions: UInt16 in [0o000, 0o400, 0o666, 0o700, 0o4600] {
             var configuration = LogFileConfiguration()
             configuration.permissions = permissions
-            let error = #expect(throws: LoggingError.self) {
+            expectError(LoggingError.self, .invalidArgument) {
                 _ = try RotatingLogFile(at: folder.appending(path: "app.log"), configuration)
             }
-            #expect(error?.code == .invalidArgument)
         }
     }
 
@@ -70,10 +70,9 @@ final class LogFileAccessTests {
         #expect(symlink(target, folder.appending(path: "link.log").path) == 0)
         #expect(mkfifo(folder.appending(path: "pipe.log").path, 0o600) == 0)
         for name in ["link.log", "pipe.log"] {
-            let error = #expect(throws: LoggingError.self) {
+            let error = expectError(LoggingError.self, .invalidArgument) {
                 _ = try RotatingLogFile(at: folder.appending(path: name))
             }
-            #expect(error?.code == .invalidArgument)
             #expect(error?.message.contains("name the file itself") == true)
         }
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "kept")

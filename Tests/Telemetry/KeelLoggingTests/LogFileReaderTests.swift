@@ -226,8 +226,7 @@ struct LogFileReaderTests {
 
     @Test("Reading a missing log throws")
     func nothing() throws {
-        let error = #expect(throws: LoggingError.self) { try reader() }
-        #expect(error?.code == .notFound)
+        expectError(LoggingError.self, .notFound) { try reader() }
     }
 }
 

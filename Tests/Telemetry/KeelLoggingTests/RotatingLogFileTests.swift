@@ -302,15 +302,13 @@ struct RotatingLogFileTests {
         ] as [@Sendable (inout LogFileConfiguration) -> Void]
     )
     func configuration(_ change: @Sendable (inout LogFileConfiguration) -> Void) {
-        let error = #expect(throws: LoggingError.self) { _ = try open(nil, change) }
-        #expect(error?.code == .invalidArgument)
+        expectError(LoggingError.self, .invalidArgument) { _ = try open(nil, change) }
     }
 
     @Test("A folder without write permission is reported when the file is opened")
     func notPermitted() {
         disk.fail { _ in FileSystemError.notPermitted }
-        let error = #expect(throws: LoggingError.self) { _ = try open() }
-        #expect(error?.code == .permissionDenied)
+        expectError(LoggingError.self, .permissionDenied) { _ = try open() }
     }
 }
 

@@ -2,6 +2,7 @@ import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Pauses of a retrying adapter", .timeLimit(.minutes(1)))
@@ -29,8 +30,7 @@ struct RetryPauseTests {
         await clock.waitForSleepers()
         call.cancel()
 
-        let error = await #expect(throws: StorageError.self) { try await call.value }
-        #expect(error?.code == .unavailable)
+        await expectError(StorageError.self, .unavailable) { try await call.value }
         #expect(offline.callCount == 1)
         #expect(clock.elapsed == .zero)
     }

@@ -1,6 +1,7 @@
 import KeelCore
 import KeelStorage
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Batches of one commit in a retrying adapter")
@@ -95,10 +96,9 @@ struct RetryingBatchesTests {
     @Test("Too few results from a store are an error, not a crash")
     func missingResults() async {
         let broken = ScriptedStorageAdapter(commits: [.success([])])
-        let error = await #expect(throws: StorageError.self) {
+        let error = await expectError(StorageError.self, .unknown) {
             try await broken.retrying(.atOnce(3)).commit([incrementBatch("counters/1")])
         }
-        #expect(error?.code == .unknown)
         #expect(error?.effect == .unknown)
     }
 

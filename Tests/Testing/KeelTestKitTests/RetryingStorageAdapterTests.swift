@@ -2,6 +2,7 @@ import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Retrying adapter")
@@ -25,10 +26,9 @@ struct RetryingStorageAdapterTests {
     func givesUp() async {
         let offline = memory.failing { _ in .fail(.unavailable) }
         let storage = StorageClient(offline.retrying(.atOnce(3)))
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .unavailable) {
             try await storage.getDocument("notes/1")
         }
-        #expect(error?.code == .unavailable)
         #expect(offline.callCount == 3)
     }
 
@@ -101,10 +101,9 @@ struct RetryingStorageAdapterTests {
     @Test("An error after a lost reply states that the write may have happened")
     func uncertaintyStays() async {
         let flaky = memory.failing([.loseReply(), .fail(), .fail(.diskFull)])
-        let error = await #expect(throws: StorageError.self) {
+        let error = await expectError(StorageError.self, .diskFull) {
             try await flaky.retrying(.atOnce(5)).commit([incrementBatch("counters/1")])
         }
-        #expect(error?.code == .diskFull)
         #expect(error?.effect == .unknown)
     }
 }

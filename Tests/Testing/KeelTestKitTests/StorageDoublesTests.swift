@@ -2,6 +2,7 @@ import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -132,8 +133,9 @@ struct StorageDoublesTests {
                 heard.withLock { $0.append(error.message) }
             }
         )
-        let error = await #expect(throws: StorageError.self) { try await storage.collections() }
-        #expect(error?.code == .unimplemented)
+        let error = await expectError(StorageError.self, .unimplemented) {
+            try await storage.collections()
+        }
         #expect(error?.message.contains("ProfileTests.storage") == true)
         #expect(heard.withLock { $0 }.count == 1)
     }

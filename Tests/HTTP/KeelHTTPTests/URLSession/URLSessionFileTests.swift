@@ -1,6 +1,7 @@
 #if URLSession
 import Foundation
 import FoundationNetworking
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -49,8 +50,9 @@ struct URLSessionFileTests {
             sent(2, 6)
             return exchange
         }
-        let error = await #expect(throws: TransportError.self) { try await failed.nextChunk() }
-        #expect(error?.code == .bodyProducerFailed)
+        let error = await expectError(TransportError.self, .bodyProducerFailed) {
+            try await failed.nextChunk()
+        }
         #expect((error?.cause as? HTTPFileError)?.reason == .changedLength)
 
         _ = try folder.file("film.mp4", [1, 2, 3, 4, 5, 6])

@@ -1,6 +1,7 @@
 import KeelCore
 import KeelLocation
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Current location", .timeLimit(.minutes(2)))
@@ -62,8 +63,7 @@ struct CurrentLocationTests {
         // One for the timeout, one for the age of the fix.
         await clock.waitForSleepers(2)
         await clock.advance(by: .seconds(9))
-        let error = await #expect(throws: LocationError.self) { try await finding.value }
-        #expect(error?.code == .timedOut)
+        let error = await expectError(LocationError.self, .timedOut) { try await finding.value }
         #expect(error?.message.contains("35") == true)
         await adapter.waitForMonitors(0)
     }
@@ -76,8 +76,7 @@ struct CurrentLocationTests {
         await clock.waitForSleepers()
         await adapter.waitForMonitors(1)
         await clock.advance(by: .seconds(3))
-        let error = await #expect(throws: LocationError.self) { try await finding.value }
-        #expect(error?.code == .timedOut)
+        let error = await expectError(LocationError.self, .timedOut) { try await finding.value }
         #expect((error?.cause as? LocationError)?.code == .disconnected)
         let patient = Task { try await location.currentLocation(timeout: .seconds(3)) }
         await adapter.waitForMonitors(1)
@@ -89,14 +88,14 @@ struct CurrentLocationTests {
     @Test("A refusal is thrown at once, before and during the wait")
     func refusal() async throws {
         let denied = LocationService(ScriptedLocationAdapter(permission: .denied))
-        let error = await #expect(throws: LocationError.self) { try await denied.currentLocation() }
-        #expect(error?.code == .permissionDenied)
+        await expectError(LocationError.self, .permissionDenied) {
+            try await denied.currentLocation()
+        }
         let location = location
         let finding = Task { try await location.currentLocation() }
         await adapter.waitForMonitors(1)
         adapter.setPermission(.restricted)
-        let late = await #expect(throws: LocationError.self) { try await finding.value }
-        #expect(late?.code == .permissionRestricted)
+        await expectError(LocationError.self, .permissionRestricted) { try await finding.value }
     }
 
     @Test("A cancelled call throws a cancellation, and monitoring ends")
@@ -121,10 +120,9 @@ struct CurrentLocationTests {
     func arguments() async {
         let location = location
         for (accuracy, timeout) in [(0.0, 1), (-1, 1), (.nan, 1), (1, 0), (1, -1)] {
-            let error = await #expect(throws: LocationError.self) {
+            await expectError(LocationError.self, .invalidArgument) {
                 try await location.currentLocation(accuracy: accuracy, timeout: .seconds(timeout))
             }
-            #expect(error?.code == .invalidArgument)
         }
         #expect(adapter.totalMonitorCount == 0)
     }

@@ -2,6 +2,7 @@ import Foundation
 import KeelCore
 import KeelLocation
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Location service", .timeLimit(.minutes(2)))
@@ -157,8 +158,7 @@ struct LocationServiceTests {
         adapter.send(.fix(try fix(1, 2)))
         #expect(try await fixes.next() == fix(1, 2))
         adapter.setPermission(.denied)
-        let error = await #expect(throws: LocationError.self) { try await fixes.next() }
-        #expect(error?.code == .permissionDenied)
+        await expectError(LocationError.self, .permissionDenied) { try await fixes.next() }
         #expect(try await fixes.next() == nil)
         #expect(adapter.monitorCount == 0)
     }
@@ -191,10 +191,9 @@ struct LocationServiceTests {
     func permission() async throws {
         let adapter = ScriptedLocationAdapter(permission: .notDetermined, answering: .always)
         let location = service(adapter)
-        let early = await #expect(throws: LocationError.self) {
+        await expectError(LocationError.self, .permissionNotDetermined) {
             try await location.startMonitoring()
         }
-        #expect(early?.code == .permissionNotDetermined)
         #expect(adapter.permissionRequestCount == 0)
         #expect(try await location.requestPermission(.always) == .always)
         #expect(try await location.requestPermission().isGranted)
@@ -208,10 +207,7 @@ struct LocationServiceTests {
     func unavailable() async {
         let location = LocationService(unavailable: LocationError(.unsupported, "There is none."))
         #expect(await location.capabilities().problem == .unsupported)
-        let error = await #expect(throws: LocationError.self) {
-            try await location.currentLocation()
-        }
-        #expect(error?.code == .unsupported)
+        await expectError(LocationError.self, .unsupported) { try await location.currentLocation() }
         await #expect(throws: LocationError.self) { for try await _ in location.fixes() {} }
         await #expect(throws: LocationError.self) { try await location.requestPermission() }
         var states = location.states.makeAsyncIterator()

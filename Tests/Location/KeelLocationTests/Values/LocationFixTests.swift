@@ -1,5 +1,6 @@
 import Foundation
 import KeelLocation
+import KeelTestSupport
 import Testing
 
 @Suite("Coordinates and fixes")
@@ -14,10 +15,9 @@ struct LocationFixTests {
         ] as [(Double, Double)]
     )
     func places(_ latitude: Double, _ longitude: Double) {
-        let error = #expect(throws: LocationError.self) {
+        expectError(LocationError.self, .invalidArgument) {
             try LocationCoordinate(latitude: latitude, longitude: longitude)
         }
-        #expect(error?.code == .invalidArgument)
         // Decoding does not bypass the check.
         #expect(throws: (any Error).self) {
             try JSONDecoder().decode(
@@ -48,8 +48,7 @@ struct LocationFixTests {
             { try LocationFix(place, course: 360.1, time: time) },
         ]
         for make in makings {
-            let error = #expect(throws: LocationError.self) { try make() }
-            #expect(error?.code == .invalidArgument)
+            expectError(LocationError.self, .invalidArgument) { try make() }
         }
         #expect(try LocationFix(place, course: 360, time: time).course == 0)
     }

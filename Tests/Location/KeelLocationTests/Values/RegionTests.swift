@@ -1,4 +1,5 @@
 import KeelLocation
+import KeelTestSupport
 import Testing
 
 @testable import struct KeelLocation.RegionWatch
@@ -92,9 +93,8 @@ struct RegionTests {
     )
     func invalid(_ radius: Double, _ hysteresis: Double) throws {
         let center = try LocationCoordinate(latitude: 0, longitude: 0)
-        let error = #expect(throws: LocationError.self) {
+        expectError(LocationError.self, .invalidArgument) {
             try LocationRegion(id: "a", center: center, radius: radius, hysteresis: hysteresis)
         }
-        #expect(error?.code == .invalidArgument)
     }
 }

@@ -89,10 +89,9 @@ struct SecretFileFormatTests {
         try await store.save("1", forKey: "A")
         let before = files.disk[path]
         files.fail { if case .rename = $0 { FileSystemError.inputOutput } else { nil } }
-        let error = await #expect(throws: SecretError.self) {
+        await expectError(SecretError.self, .saveFailed) {
             try await adapter.rekey(to: .source(FixedKeySource(identifier: "b", filling: 9)))
         }
-        #expect(error?.code == .saveFailed)
         files.fail(nil)
         #expect(files.disk[path] == before)
         #expect(try await store.loadString(forKey: "A") == "1")

@@ -1,5 +1,6 @@
 import KeelStorage
 import KeelStorageFirestore
+import KeelTestSupport
 import Testing
 
 @testable import KeelServing
@@ -35,9 +36,8 @@ struct ListenCodingTests {
             Issue.record("The target is not removed.")
             return
         }
-        let error = #expect(throws: StorageError.self) {
+        expectError(StorageError.self, .invalidArgument) {
             try coding.request(["removeTarget": .integer(1 << 32 + 2)])
         }
-        #expect(error?.code == .invalidArgument)
     }
 }

@@ -6,6 +6,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Waiting change pages")
@@ -128,8 +129,7 @@ struct ChangePageWaitTests {
         let page = Task { try await service.ask("changes?wait=30&cursor=\(cursor)") }
         await clock.waitForSleepers(2)
         page.cancel()
-        let error = await #expect(throws: TransportError.self) { try await page.value }
-        #expect(error?.code == .cancelled)
+        await expectError(TransportError.self, .cancelled) { try await page.value }
         #expect(service.listenerCount == 0)
     }
 }

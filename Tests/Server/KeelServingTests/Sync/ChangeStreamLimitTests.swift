@@ -4,6 +4,7 @@ import KeelServing
 import KeelStorage
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Limits of change streams")
@@ -195,8 +196,7 @@ struct ChangeStreamLimitTests {
         }
         await clock.waitForSleepers()
         reader.cancel()
-        let error = await #expect(throws: TransportError.self) { try await reader.value }
-        #expect(error?.code == .cancelled)
+        await expectError(TransportError.self, .cancelled) { try await reader.value }
     }
 
     @Test("A part of the streams can be ended")

@@ -1,6 +1,7 @@
 import Foundation
 import KeelDocuments
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Coding errors")
@@ -124,10 +125,9 @@ struct CodingErrorTests {
     @Test("Bytes that are not a document are corrupted")
     func corrupted() {
         for bytes: [UInt8] in [[], [0xa1], [0xa1, 0x61, 0x61, 0x1c], [0xff], [0xbf, 0xff]] {
-            let error = #expect(throws: StorageError.self) {
+            expectError(StorageError.self, .corrupted) {
                 try DocumentDecoder().decode([String: Int].self, from: DocumentBody(bytes: bytes))
             }
-            #expect(error?.code == .corrupted)
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import KeelDocuments
+import KeelTestSupport
 import Testing
 
 @Suite("Predicates as filters")
@@ -148,8 +149,7 @@ struct PredicateFilterTests {
             (#Predicate { $0.isOpen ? $0.stars > 3 : $0.stars > 4 }, "Conditional", "&& and ||"),
         ]
         for (predicate, name, advice) in cases {
-            let error = #expect(throws: StorageError.self) { try filter(predicate) }
-            #expect(error?.code == .unsupported)
+            let error = expectError(StorageError.self, .unsupported) { try filter(predicate) }
             #expect(error?.message.contains(name) == true, "\(error?.message ?? "")")
             #expect(error?.message.contains(advice) == true, "\(error?.message ?? "")")
         }

@@ -1,4 +1,5 @@
 import KeelStorageAdapting
+import KeelTestSupport
 import Testing
 
 /// Tests of the effects that a batch has before anything is written.
@@ -103,10 +104,9 @@ struct CommitDraftTests {
     @Test("A rejected write adds no change to the draft")
     func refuses() throws {
         var draft = Self.draft()
-        let error = #expect(throws: StorageError.self) {
+        expectError(StorageError.self, .documentNotFound) {
             try draft.add(try Self.set(1, if: .exists)) { _ in CommitDraft.Stored() }
         }
-        #expect(error?.code == .documentNotFound)
         #expect(draft.changeCount == 0)
         #expect(draft.changes.allSatisfy { $0.sequence == nil })
     }
@@ -129,10 +129,9 @@ struct CommitDraftTests {
             )
         }
         var draft = Self.draft()
-        let error = #expect(throws: StorageError.self) {
+        expectError(StorageError.self, .corrupted) {
             try draft.add(.update(Self.path, [Self.increment]), load: load)
         }
-        #expect(error?.code == .corrupted)
         try draft.add(Self.set(8), load: load)
         // After the replacement, the document can be read.
         try draft.add(.update(Self.path, [Self.increment]), load: load)

@@ -1,4 +1,5 @@
 import KeelStorageAdapting
+import KeelTestSupport
 import Testing
 
 /// Tests of the stored form of data other than documents.
@@ -54,12 +55,11 @@ struct StoredFormTests {
             ChangeCursor(bytes: [UInt8(sequence) - 3])
         }
         #expect(found == receipt)
-        let error = #expect(throws: StorageError.self) {
+        expectError(StorageError.self, .corrupted) {
             _ = try StoredReceipt.decoded(DocumentBody(["time": 1]).bytes, id: "b1") { _ in
                 ChangeCursor(bytes: [])
             }
         }
-        #expect(error?.code == .corrupted)
     }
 
     @Test("An index has one entry per distinct element and none for a missing field")

@@ -5,6 +5,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -84,10 +85,9 @@ struct SyncFeedFaultTests {
     func expired() async throws {
         let foreign = ChangeCursor(bytes: [7])
         for wait in [Duration?.none, .seconds(30)] {
-            let error = await #expect(throws: StorageError.self) {
+            await expectError(StorageError.self, .cursorExpired) {
                 try await feed.changes(ChangeRequest(after: foreign, waitTimeout: wait))
             }
-            #expect(error?.code == .cursorExpired)
         }
     }
 
@@ -101,10 +101,9 @@ struct SyncFeedFaultTests {
         ])
         let feed = SyncFeed(transport: transport, configuration: .test(on: clock))
         _ = try await feed.changes(ChangeRequest())
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .cursorExpired) {
             try await feed.changes(ChangeRequest(after: page.next))
         }
-        #expect(error?.code == .cursorExpired)
     }
 
     @Test(
@@ -125,10 +124,7 @@ struct SyncFeedFaultTests {
             transport: ScriptedHTTPTransport([answer]),
             configuration: .test(on: clock)
         )
-        let error = await #expect(throws: StorageError.self) {
-            try await feed.changes(ChangeRequest())
-        }
-        #expect(error?.code == code)
+        await expectError(StorageError.self, code) { try await feed.changes(ChangeRequest()) }
     }
 
     @Test("Each request contains the adapter's fields and database")

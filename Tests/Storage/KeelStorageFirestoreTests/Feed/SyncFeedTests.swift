@@ -5,6 +5,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Streams of a feed")
@@ -98,8 +99,7 @@ struct SyncFeedTests {
         let reader = Task { try await feed.changes(waiting(after: cursor)) }
         await clock.waitForSleepers(2)
         reader.cancel()
-        let error = await #expect(throws: StorageError.self) { try await reader.value }
-        #expect(error?.code == .cancelled)
+        await expectError(StorageError.self, .cancelled) { try await reader.value }
         let next = Task { try await feed.changes(waiting(after: cursor)) }
         await clock.waitForSleepers(2)
         try await store.setDocument("a/1", ["n": 1])

@@ -3,6 +3,7 @@ import Foundation
 import KeelStorage
 import KeelStorageSQLite
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Pages")
@@ -104,10 +105,9 @@ struct PagingTests {
         for text in ["", "x", "bm90IGEgY3Vyc29y", String("\(cursor)".dropLast(9))] {
             #expect(DocumentCursor(text) == nil)
         }
-        let error = await #expect(throws: StorageError.self) {
+        let error = await expectError(StorageError.self, .invalidArgument) {
             try await notes.page(size: 2, after: cursor) { $0.order(by: "text") }
         }
-        #expect(error?.code == .invalidArgument)
         #expect(error?.message.contains("rank") == true)
     }
 
@@ -204,8 +204,7 @@ struct PagingTests {
             { for try await _ in notes.all({ $0.limit(to: -1) }) {} },
         ]
         for call in calls {
-            let error = await #expect(throws: StorageError.self) { try await call() }
-            #expect(error?.code == .invalidArgument)
+            await expectError(StorageError.self, .invalidArgument) { try await call() }
         }
     }
 
@@ -234,8 +233,7 @@ struct PagingTests {
                 if count == 100 { withUnsafeCurrentTask { $0?.cancel() } }
             }
         }
-        let error = await #expect(throws: StorageError.self) { try await reader.value }
-        #expect(error?.code == .cancelled)
+        await expectError(StorageError.self, .cancelled) { try await reader.value }
     }
 }
 #endif

@@ -3,6 +3,7 @@ import Foundation
 import KeelStorage
 import KeelStorageSQLite
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Values in batches and transactions")
@@ -133,10 +134,9 @@ struct ValueWriteTests {
             try tx.delete("b", in: accounts)
         }
         #expect(try await accounts.findAll().map(\.balance) == [8])
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .documentNotFound) {
             try await storage.transaction { try await $0.get("none", in: accounts) }
         }
-        #expect(error?.code == .documentNotFound)
     }
 
     @Test("An error of the body is rethrown unchanged, and nothing is written")

@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelTestSupport
 import Testing
 
 @Suite("Storing many values")
@@ -41,10 +42,9 @@ struct BatchedSavingTests {
         }
         let adapter = StandInAdapter(InMemoryStorageAdapter())
         let odd = StorageClient(adapter).collection("odd", as: Odd.self)
-        let error = await #expect(throws: StorageError.self) {
+        let error = await expectError(StorageError.self, .encodingFailed) {
             try await odd.saveAll((0..<6_000).map(Odd.init))
         }
-        #expect(error?.code == .encodingFailed)
         #expect(error?.effect == .unknown)
         #expect(error?.message.contains("5000") == true)
         #expect(adapter.commits.count == 1)

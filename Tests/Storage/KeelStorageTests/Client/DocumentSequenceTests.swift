@@ -1,5 +1,6 @@
 import KeelStorage
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Iterating over the documents of a query")
@@ -147,12 +148,11 @@ struct DocumentSequenceTests {
             count += 1
         }
         #expect(count == 300)
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .snapshotTooOld) {
             for try await _ in storage.documents(matching: DocumentQuery("a")) {
                 await clock.advance(by: .seconds(120))
             }
         }
-        #expect(error?.code == .snapshotTooOld)
     }
 
     @Test("Results that are too large are read in smaller parts")
@@ -180,17 +180,15 @@ struct DocumentSequenceTests {
                 if count == 50 { withUnsafeCurrentTask { $0?.cancel() } }
             }
         }
-        let error = await #expect(throws: StorageError.self) { try await task.value }
-        #expect(error?.code == .cancelled)
+        await expectError(StorageError.self, .cancelled) { try await task.value }
     }
 
     @Test("An invalid query ends the loop with its error")
     func checks() async throws {
         let storage = StorageClient(InMemoryStorageAdapter())
-        let error = await #expect(throws: StorageError.self) {
+        let error = await expectError(StorageError.self, .invalidArgument) {
             _ = try await Self.ids(storage.documents(matching: DocumentQuery("a").limit(to: -1)))
         }
-        #expect(error?.code == .invalidArgument)
         #expect(error?.operation == "documents")
     }
 }

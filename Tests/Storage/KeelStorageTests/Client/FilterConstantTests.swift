@@ -1,5 +1,6 @@
 import Foundation
 import KeelStorage
+import KeelTestSupport
 import Testing
 
 @Suite("Swift values in filters")
@@ -95,10 +96,9 @@ struct FilterConstantTests {
         ]
         let storage = storage
         for query in queries {
-            let error = await #expect(throws: StorageError.self) {
+            let error = await expectError(StorageError.self, .encodingFailed) {
                 try await storage.queryDocuments(query)
             }
-            #expect(error?.code == .encodingFailed)
             #expect(error?.message.contains("\(UInt64.max)") == false)
         }
     }

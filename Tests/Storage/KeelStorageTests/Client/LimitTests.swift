@@ -2,6 +2,7 @@ import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -104,12 +105,11 @@ struct LimitTests {
             if case .read = call { await clock.advance(by: .seconds(1)) }
         }
         let storage = client(adapter).limited(to: .seconds(2))
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .timeout) {
             try await storage.transaction { transaction in
                 for number in 0..<5 { _ = try await transaction.findDocument("a/\(number)") }
             }
         }
-        #expect(error?.code == .timeout)
         #expect(adapter.reads.count == 2)
     }
 
@@ -121,10 +121,9 @@ struct LimitTests {
         }
         let storage = client(adapter).limited(to: .milliseconds(1_500))
         let values = (0..<12_000).map { Numbered(id: "\($0)") }
-        let error = await #expect(throws: StorageError.self) {
+        let error = await expectError(StorageError.self, .timeout) {
             try await storage.collection("a", as: Numbered.self).saveAll(values)
         }
-        #expect(error?.code == .timeout)
         #expect(error?.effect == .unknown)
         #expect(adapter.commits.count == 2)
     }

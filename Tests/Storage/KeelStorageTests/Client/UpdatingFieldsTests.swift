@@ -1,6 +1,7 @@
 import Foundation
 import KeelStorage
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Updating an existing document from fields and values")
@@ -67,8 +68,7 @@ struct UpdatingFieldsTests {
             { [storage] in try await storage.updateDocument("users/1", from: Patch(name: "Ann")) },
         ]
         for update in updates {
-            let error = await #expect(throws: StorageError.self) { try await update() }
-            #expect(error?.code == .documentNotFound)
+            await expectError(StorageError.self, .documentNotFound) { try await update() }
         }
         #expect(try await storage.findDocument("users/1") == nil)
     }
@@ -78,18 +78,15 @@ struct UpdatingFieldsTests {
         let receipt = try await storage.setDocument("users/1", ["age": 30])
         let first = try #require(receipt.revision)
         try await storage.updateDocument("users/1", ["age": 31], if: .revision(first))
-        let stale = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .conflict) {
             try await storage.updateDocument("users/1", ["age": 32], if: .revision(first))
         }
-        #expect(stale?.code == .conflict)
-        let empty = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .invalidArgument) {
             try await storage.updateDocument("users/1", [:])
         }
-        #expect(empty?.code == .invalidArgument)
-        let noFields = await #expect(throws: StorageError.self) {
+        let noFields = await expectError(StorageError.self, .encodingFailed) {
             try await storage.updateDocument("users/1", from: 7)
         }
-        #expect(noFields?.code == .encodingFailed)
         #expect(noFields?.operation == "updateDocument")
         #expect(try await storage.getDocument("users/1").fields() == ["age": 31])
     }

@@ -1,6 +1,7 @@
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -42,10 +43,9 @@ struct MigrationTests {
     @Test("A document of a later version is rejected, not damaged")
     func refusesLater() async throws {
         try await old.setDocument("restaurants/1", ["_version": 3])
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .schemaTooNew) {
             try await new.getDocument("restaurants/1")
         }
-        #expect(error?.code == .schemaTooNew)
     }
 
     @Test("An eager run migrates all documents and continues after an interruption")
@@ -153,10 +153,9 @@ struct MigratingWriteTests {
             let error = await #expect(throws: StorageError.self) { try await new.commit([write]) }
             #expect(error?.code == .schemaTooNew && error?.effect == StorageError.Effect.none)
         }
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .alreadyExists) {
             try await new.createDocument(path, ["a": 1])
         }
-        #expect(error?.code == .alreadyExists)
         #expect(try await old.getDocument(path) == before)
         try await new.deleteDocument(path)
         try await new.setDocument(path, ["a": 1])
@@ -174,10 +173,9 @@ struct MigratingWriteTests {
             }
         )
         let client = StorageClient(meddling.migrating(Self.migrations))
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .schemaTooNew) {
             try await client.setDocument(path, ["a": 1])
         }
-        #expect(error?.code == .schemaTooNew)
         #expect(try await old.getDocument(path)["precious"] == 1)
     }
 
@@ -202,10 +200,9 @@ struct MigratingWriteTests {
         try await old.setDocument("notes/2", ["n": 1])
         let time = try await old.getDocument("notes/2").updateTime
         try await new.updateDocument("notes/2", [.increment("n", by: 1)], if: .updateTime(time))
-        let error = await #expect(throws: StorageError.self) {
+        await expectError(StorageError.self, .conflict) {
             try await new.updateDocument("notes/2", changes, if: .updateTime(time))
         }
-        #expect(error?.code == .conflict)
     }
 
     @Test("A rejected batch changes no document, and the other batches apply in order")
