@@ -110,3 +110,16 @@ struct TraceReader {
         line.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 }
+
+enum TraceFormat: String, CaseIterable {
+    case u32be
+    case u64be
+    case u64le
+    case text
+    case arc
+}
+
+/// The reason why a trace cannot be read.
+struct TraceError: Error {
+    let message: String
+}

@@ -69,3 +69,49 @@ enum InstructionCounter: Sendable {
         return nil
     }
 }
+
+enum Valgrind {
+    /// Runs a program to its end under the tool named by the options.
+    @concurrent
+    static func run(
+        _ options: [String],
+        _ program: String,
+        _ arguments: [String]
+    ) async throws -> ProgramRun {
+        // Valgrind up to 3.19 fails while reading the debugging information of large Swift programs.
+        let bare = FileManager.default.temporaryDirectory
+            .appending(path: "keel-bench-\(UUID().uuidString).program").path
+        defer { try? FileManager.default.removeItem(atPath: bare) }
+        let strip = try await ProgramRun("strip", ["-o", bare, program])
+        guard strip.status == 0 else {
+            throw NotRun("strip ended with \(strip.status): \(strip.lastLine)")
+        }
+        return try await ProgramRun("valgrind", options + [bare] + arguments)
+    }
+}
+
+/// Counts a program's memory allocations.
+enum AllocationCounter {
+    /// Runs a program to its end under valgrind, whose allocator counts, and returns the number of allocations.
+    @concurrent
+    static func count(_ program: String, _ arguments: [String]) async throws -> Double {
+        // Checks for uninitialized memory are off, because they are slow.
+        let options = ["--tool=memcheck", "--undef-value-errors=no", "--leak-check=no"]
+        let run = try await Valgrind.run(options, program, arguments)
+        guard run.status == 0 else {
+            throw NotRun("valgrind ended with \(run.status): \(run.lastLine)")
+        }
+        guard let count = count(in: run.output) else {
+            throw NotRun("valgrind counts no allocations")
+        }
+        return count
+    }
+
+    /// Reads `==7== total heap usage: 1,234 allocs, 1,200 frees, 56,789 bytes allocated`.
+    private static func count(in text: String) -> Double? {
+        let line = text.split(separator: "\n").last { $0.contains("total heap usage:") }
+        let words = line?.split(separator: " ") ?? []
+        guard let place = words.firstIndex(of: "allocs,"), place > 0 else { return nil }
+        return Double(words[place - 1].filter { $0 != "," })
+    }
+}

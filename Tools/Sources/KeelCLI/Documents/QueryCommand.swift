@@ -1,7 +1,9 @@
 import ArgumentParser
+import Foundation
 import KeelDocumentTools
 import KeelStorage
 import KeelStorageFirestore
+import KeelTerminal
 import KeelToolSupport
 
 struct QueryCommand: AsyncParsableCommand {
@@ -210,5 +212,17 @@ struct QueryCommand: AsyncParsableCommand {
         let access: String
         let examined: Int?
         let suggestion: String?
+    }
+}
+
+/// The option of commands that write tables.
+struct TableOptions: ParsableArguments {
+    @Flag(help: "Shows values in full, also beyond the width of the terminal.")
+    var wide = false
+
+    /// The most columns of a line; nil where everything is shown.
+    var width: Int? {
+        guard !wide, isatty(STDOUT_FILENO) == 1 else { return nil }
+        return TerminalSize(of: STDOUT_FILENO).columns
     }
 }

@@ -165,3 +165,57 @@ struct KeyIDOptions: ParsableArguments {
         }
     }
 }
+
+/// A keyset file and the location of its key.
+struct KeysetOptions: ParsableArguments {
+    @Argument(help: "The file of the keyset: Tink's JSON, encrypted.", completion: .file())
+    var keyset: String
+
+    @OptionGroup var key: KeySourceOptions
+
+    @Flag(help: CommandOutput.jsonHelp)
+    var json = false
+
+    var output: CommandOutput { CommandOutput(isJSON: json) }
+
+    func validate() throws {
+        try Parsed.requireFile(keyset, "A keyset")
+        try key.requireOne()
+    }
+
+    func file(createsIfMissing: Bool = false) async throws -> KeysetFile {
+        try await key.keyset(at: keyset, createsIfMissing: createsIfMissing)
+    }
+}
+
+/// The dates of a new key.
+struct KeyDateOptions: ParsableArguments {
+    @Option(
+        help: "The time from which the key encrypts, so that all readers have it by then: RFC 3339."
+    )
+    var notBefore: String?
+
+    @Option(help: "The time from which the key only decrypts.")
+    var expires: String?
+
+    @Option(help: "The time from which the key is destroyed, once another key is the primary one.")
+    var destroyAfter: String?
+
+    func validate() throws { _ = try dates() }
+
+    func dates() throws -> KeyDates {
+        KeyDates(
+            notBefore: try date(notBefore, "--not-before"),
+            expires: try date(expires, "--expires"),
+            destroyAfter: try date(destroyAfter, "--destroy-after")
+        )
+    }
+
+    private func date(_ text: String?, _ option: String) throws -> Date? {
+        guard let text else { return nil }
+        guard let date = try? Date(text, strategy: .iso8601) else {
+            throw ValidationError("\(option) is a time as 2027-01-31T00:00:00Z, not “\(text)”.")
+        }
+        return date
+    }
+}

@@ -178,3 +178,59 @@ package struct DocumentExport: Sendable {
         }
     }
 }
+
+/// The conversion of a document into a line.
+package struct ExportLine: Sendable {
+    /// Whether lines are plain JSON rather than Firestore's typed form.
+    package var isPlain: Bool
+    /// The field of a plain line that has the document's id.
+    package var idField: FieldPath?
+
+    package init(isPlain: Bool = false, idField: FieldPath? = nil) {
+        self.isPlain = isPlain
+        self.idField = idField
+    }
+
+    /// Returns the line of a document, without the line break.
+    ///
+    /// - Throws: `StorageError/Code/corrupted` if the document's body cannot be decoded.
+    package func text(of document: Document) throws(StorageError) -> [UInt8] {
+        guard isPlain else { return try DocumentJSON.typed(document) }
+        var fields = try document.fields()
+        if let idField, fields[idField] == nil { fields[idField] = .string(document.id) }
+        return DocumentJSON.plain(.map(fields))
+    }
+}
+
+/// The documents of a scope that changed after a position of the change log, in their current state.
+struct ChangesSince {
+    /// The documents by path; nil for deleted documents.
+    private(set) var documents: [DocumentPath: Document?] = [:]
+    /// The changed documents that cannot be read.
+    private(set) var unreadable: [DocumentPath: UnreadableDocument] = [:]
+
+    /// Reads the change log up to a checkpoint.
+    ///
+    /// - Throws: `StorageError`, with the code `cursorExpired` if the log no longer reaches back to the position.
+    init(
+        _ start: ChangeCursor,
+        in scope: DocumentScope,
+        of adapter: any StorageAdapter
+    ) async throws(StorageError) {
+        var request = ChangeRequest(after: start, scope: scope.changes)
+        while true {
+            let page = try await adapter.changes(request)
+            for change in page.changes where scope.contains(change.path) {
+                unreadable[change.path] = nil
+                switch change {
+                case .current(let document): documents.updateValue(document, forKey: change.path)
+                case .removed(let path, _, _), .leftScope(let path):
+                    documents.updateValue(nil, forKey: path)
+                case .unreadable(let document): unreadable[document.path] = document
+                }
+            }
+            request.after = page.next
+            if page.isCaughtUp { return }
+        }
+    }
+}
