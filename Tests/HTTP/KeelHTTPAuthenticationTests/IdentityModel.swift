@@ -149,6 +149,12 @@ final class RecordingStore: CredentialStore {
     }
 
     func save(_ credentials: BearerCredentials) async throws {
+        try await keep(credentials, noting: "save \(credentials.accessToken)")
+    }
+
+    func clear() async throws { try await keep(nil, noting: "clear") }
+
+    private func keep(_ credentials: BearerCredentials?, noting line: String) async throws {
         await pause()
         try state.withLock { state in
             if state.failures > 0 {
@@ -156,19 +162,7 @@ final class RecordingStore: CredentialStore {
                 throw Full()
             }
             state.kept = credentials
-            state.log.append("save \(credentials.accessToken)")
-        }
-    }
-
-    func clear() async throws {
-        await pause()
-        try state.withLock { state in
-            if state.failures > 0 {
-                state.failures -= 1
-                throw Full()
-            }
-            state.kept = nil
-            state.log.append("clear")
+            state.log.append(line)
         }
     }
 }

@@ -6,6 +6,7 @@ import KeelHTTPAuthentication
 import KeelHTTPCaching
 import KeelHTTPCompression
 import KeelHTTPCookies
+import KeelTestKit
 
 extension StackLife {
     /// Creates a client with the plan's layers, in the order of the article "Layers".
@@ -15,13 +16,12 @@ extension StackLife {
         _ cache: HTTPCache,
         _ shared: CoalescingMiddleware
     ) throws -> Place {
-        guard let url = URL(string: "https://\(StackOrigin.home)") else { throw NoAddress() }
         let plan = plan.clients[index]
         let account = "app\(index)"
         let limit =
             plan.layers.contains(.concurrency)
             ? ConcurrencyLimitMiddleware(plan.places, queue: plan.queue) : nil
-        var configuration = NetworkClient.Configuration(baseURL: url)
+        var configuration = try NetworkClient.Configuration("https://\(StackOrigin.home)")
         configure(&configuration, plan)
         var sharing: [CoalescingMiddleware] = []
         if plan.layers.contains(.coalescing) { sharing.append(CoalescingMiddleware()) }
@@ -69,8 +69,6 @@ extension StackLife {
             limit: limit
         )
     }
-
-    private struct NoAddress: Error {}
 
     private func configure(
         _ configuration: inout NetworkClient.Configuration,

@@ -230,9 +230,8 @@ final class CacheUsersLife: Sendable {
         if flaw == .onePartition { configuration.partition = .none }
         let cache = HTTPCache(configuration, tier: tier, clock: time)
         let sessions = stores.map { AuthSession(server: origin, store: $0, policy: policy) }
-        let url = try Self.address()
-        let clients = sessions.indices.map { index in
-            var configuration = NetworkClient.Configuration(baseURL: url)
+        let clients = try sessions.indices.map { index in
+            var configuration = try NetworkClient.Configuration("https://api.example.com")
             configuration.retry = .never
             configuration.clock = clock
             if hasLayerAbove { configuration.middleware = [CoalescingMiddleware()] }
@@ -248,13 +247,6 @@ final class CacheUsersLife: Sendable {
             return NetworkClient(configuration, transport: origin)
         }
         return Process(cache: cache, tier: tier, sessions: sessions, clients: clients)
-    }
-
-    private struct NoAddress: Error {}
-
-    private static func address() throws -> URL {
-        guard let url = URL(string: "https://api.example.com") else { throw NoAddress() }
-        return url
     }
 
     // MARK: Steps

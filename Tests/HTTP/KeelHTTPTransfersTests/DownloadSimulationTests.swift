@@ -56,25 +56,31 @@ struct DownloadSimulationTests {
         print("\(seeds) schedules of download faults, \(resumed) of them continued by a later run")
     }
 
-    @Test("After a kill at any disk step, the next run keeps all reported bytes and completes")
-    func kills() async throws {
-        let content = Fixture.bytes(21_000)
-        let files = SimulatedFileSystem()
+    /// Runs a download, and returns its reports with the number of disk steps before each.
+    private func reports(
+        _ content: [UInt8],
+        _ files: SimulatedFileSystem
+    ) async throws -> [(step: Int, bytes: Int64)] {
         let reports = Mutex<[(step: Int, bytes: Int64)]>([])
-        let first = try Fixture.download(RangeOrigin(content), files)
-        _ = try await first.run(
+        _ = try await Fixture.download(RangeOrigin(content), files).run(
             observer: .events { event in
                 guard case .progress(let now) = event else { return }
                 reports.withLock { $0.append((files.steps.count, now.completedBytes)) }
             }
         )
-        #expect(reports.withLock { $0.count } > 4)
+        return reports.withLock { $0 }
+    }
+
+    @Test("After a kill at any disk step, the next run keeps all reported bytes and completes")
+    func kills() async throws {
+        let content = Fixture.bytes(21_000)
+        let files = SimulatedFileSystem()
+        let reports = try await reports(content, files)
+        #expect(reports.count > 4)
         for step in 0...files.steps.count {
             for torn in [0, 1, 17, 700] {
                 let left = SimulatedFileSystem(files.disk(afterKillAt: step, torn: torn))
-                let promised = reports.withLock { all in
-                    all.last { $0.step <= step }?.bytes ?? 0
-                }
+                let promised = reports.last { $0.step <= step }?.bytes ?? 0
                 try await finish(left, content, promised, "step \(step), torn \(torn)")
             }
         }
@@ -85,14 +91,7 @@ struct DownloadSimulationTests {
     func powerFailures() async throws {
         let content = Fixture.bytes(21_000)
         let files = SimulatedFileSystem()
-        let reports = Mutex<[(step: Int, bytes: Int64)]>([])
-        let first = try Fixture.download(RangeOrigin(content), files)
-        _ = try await first.run(
-            observer: .events { event in
-                guard case .progress(let now) = event else { return }
-                reports.withLock { $0.append((files.steps.count, now.completedBytes)) }
-            }
-        )
+        let reports = try await reports(content, files)
         var random = SeededRandom(seed: 20)
         for step in 0...files.steps.count {
             for trial in 0..<20 {
@@ -101,12 +100,7 @@ struct DownloadSimulationTests {
                 let isPlaced = files.steps.prefix(step).contains {
                     if case .rename(_, "/disk/film.mp4") = $0 { true } else { false }
                 }
-                let promised =
-                    isPlaced
-                    ? 0
-                    : reports.withLock { all in
-                        all.last { $0.step <= step }?.bytes ?? 0
-                    }
+                let promised = isPlaced ? 0 : reports.last { $0.step <= step }?.bytes ?? 0
                 let left = SimulatedFileSystem(disk)
                 try await finish(left, content, promised, "step \(step), trial \(trial)")
             }

@@ -2,6 +2,7 @@
 import GRDB
 import KeelStorage
 import KeelStorageSQLite
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -64,7 +65,7 @@ struct HistoryTests {
         try await store.setDocument("a/b", ["n": 3])
         #expect(try await store.asOf(last).getDocument("a/b").fields() == ["n": 2])
         let lost = try store.asOf(early)
-        #expect(await code { _ = try await lost.findDocument("a/b") } == .snapshotTooOld)
+        await expectError(StorageError.self, .snapshotTooOld) { try await lost.findDocument("a/b") }
         try second.close()
     }
 
@@ -111,7 +112,7 @@ struct HistoryTests {
             time.advance(by: .seconds(10))
         }
         let lost = try store.asOf(commits[10])
-        #expect(await code { _ = try await lost.getDocument("a/b") } == .snapshotTooOld)
+        await expectError(StorageError.self, .snapshotTooOld) { try await lost.getDocument("a/b") }
         // Nothing has changed since the last commit, no matter how long ago.
         for _ in 0..<5 {
             time.advance(by: .seconds(100_000))
@@ -134,7 +135,7 @@ struct HistoryTests {
         // The open adapter notices it in its next call.
         try await StorageClient(keeping).setDocument("a/b", ["n": 2])
         let then = try StorageClient(keeping).asOf(time)
-        #expect(await code { _ = try await then.getDocument("a/b") } == .unsupported)
+        await expectError(StorageError.self, .unsupported) { try await then.getDocument("a/b") }
         try keeping.close()
         try ending.close()
     }
@@ -238,9 +239,9 @@ struct HistoryTests {
             try await short.compact()
         }
         #expect(try images(short) == 0)
-        #expect(
-            await code { _ = try await store.asOf(first).getDocument("a/b") } == .snapshotTooOld
-        )
+        await expectError(StorageError.self, .snapshotTooOld) {
+            try await store.asOf(first).getDocument("a/b")
+        }
         try long.close()
         try short.close()
     }
@@ -259,15 +260,6 @@ struct HistoryTests {
         let problems = try await adapter.checkIntegrity().problems
         #expect(problems.contains { $0.hasPrefix("in the history") })
         try adapter.close()
-    }
-
-    private func code(_ body: () async throws -> Void) async -> StorageError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? StorageError)?.code
-        }
     }
 }
 #endif

@@ -217,23 +217,14 @@ struct CatalogTests {
         ]
         for path in paths { try await adapter.set(path, ["n": 1]) }
         try await adapter.delete("empty/1")
-        func names(_ parent: DocumentPath?) async throws -> [String] {
-            guard
-                case .names(let names) = try await adapter.read(
-                    ReadRequest(.collections(under: parent))
-                )
-                .payload
-            else { return [] }
-            return names
-        }
         #expect(
-            try await names(nil)
+            try await adapter.names(under: nil)
                 == ["a", "users", "users!", "users-old", "users0", "zoo", "\u{10FFFF}"]
         )
-        #expect(try await names("users/1") == ["notes"])
-        #expect(try await names("users/2") == ["drafts", "notes"])
-        #expect(try await names("users/1/notes/1") == ["more"])
-        #expect(try await names("zoo/1") == [])
+        #expect(try await adapter.names(under: "users/1") == ["notes"])
+        #expect(try await adapter.names(under: "users/2") == ["drafts", "notes"])
+        #expect(try await adapter.names(under: "users/1/notes/1") == ["more"])
+        #expect(try await adapter.names(under: "zoo/1") == [])
     }
 
     @Test("Each name is found by its path, without reading the collections below it")

@@ -126,18 +126,11 @@ struct QueryAgreementTests {
             try await adapter.set(path, [:])
         }
         try await adapter.delete("gone/1")
-        func names(_ parent: DocumentPath?) async throws -> [String] {
-            guard
-                case .names(let names) =
-                    try await adapter.read(ReadRequest(.collections(under: parent))).payload
-            else { return [] }
-            return names
-        }
-        #expect(try await names(nil) == ["a", "a!", "b"])
-        #expect(try await names("a/1") == ["c"])
-        #expect(try await names("b/1") == ["z"])
-        #expect(try await names("b/1/z/1") == ["y"])
-        #expect(try await names("b/2").isEmpty)
+        #expect(try await adapter.names(under: nil) == ["a", "a!", "b"])
+        #expect(try await adapter.names(under: "a/1") == ["c"])
+        #expect(try await adapter.names(under: "b/1") == ["z"])
+        #expect(try await adapter.names(under: "b/1/z/1") == ["y"])
+        #expect(try await adapter.names(under: "b/2").isEmpty)
     }
 }
 #endif

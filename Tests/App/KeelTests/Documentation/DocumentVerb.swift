@@ -45,55 +45,50 @@ struct DocumentVerb: Sendable, CustomTestStringConvertible {
 
         static func read(_ calls: Call...) -> Cell { .calls(calls) }
 
-        static func write(
-            _ bodies: (@Sendable (StorageClient, Notes) async throws -> Void)...
+        private static func cell<Body: Sendable>(
+            _ bodies: [Body],
+            _ run: @escaping @Sendable (Body, StorageClient, Notes) async throws -> [String]
         ) -> Cell {
             .calls(
                 bodies.map { body -> Call in
-                    { storage, notes in
-                        try await body(storage, notes)
-                        return []
-                    }
+                    { storage, notes in try await run(body, storage, notes) }
                 }
             )
+        }
+
+        static func write(
+            _ bodies: (@Sendable (StorageClient, Notes) async throws -> Void)...
+        ) -> Cell {
+            cell(bodies) { body, storage, notes in
+                try await body(storage, notes)
+                return []
+            }
         }
 
         static func readInTransaction(
             _ bodies: (@Sendable (StorageTransaction, Notes) async throws -> [String])...
         ) -> Cell {
-            .calls(
-                bodies.map { body -> Call in
-                    { storage, notes in
-                        try await storage.transaction { tx in try await body(tx, notes) }
-                    }
-                }
-            )
+            cell(bodies) { body, storage, notes in
+                try await storage.transaction { tx in try await body(tx, notes) }
+            }
         }
 
         static func writeInTransaction(
             _ bodies: (@Sendable (StorageTransaction, Notes) throws -> Void)...
         ) -> Cell {
-            .calls(
-                bodies.map { body -> Call in
-                    { storage, notes in
-                        try await storage.transaction { tx in try body(tx, notes) }
-                        return []
-                    }
-                }
-            )
+            cell(bodies) { body, storage, notes in
+                try await storage.transaction { tx in try body(tx, notes) }
+                return []
+            }
         }
 
         static func writeInBatch(
             _ bodies: (@Sendable (inout WriteBatchBuilder, Notes) throws -> Void)...
         ) -> Cell {
-            .calls(
-                bodies.map { body -> Call in
-                    { storage, notes in
-                        try await storage.commit { batch in try body(&batch, notes) }
-                        return []
-                    }
-                }
-            )
+            cell(bodies) { body, storage, notes in
+                try await storage.commit { batch in try body(&batch, notes) }
+                return []
+            }
         }
     }
 

@@ -18,19 +18,6 @@ struct GRPCAuthenticationTests {
 
     private static let name: FirestoreJSON = ["name": .string(Served.name("a/1"))]
 
-    private static func target(_ number: Int64, _ collection: String) -> FirestoreJSON {
-        [
-            "database": .string(Served.database),
-            "addTarget": [
-                "targetId": .integer(number),
-                "query": [
-                    "parent": .string("\(Served.database)/documents"),
-                    "structuredQuery": ["from": [["collectionId": .string(collection)]]],
-                ],
-            ],
-        ]
-    }
-
     @Test("A call without a known token is UNAUTHENTICATED before its message is read")
     func calls() async throws {
         let untouched = HTTPBody(length: nil, isReplayable: false) {
@@ -69,7 +56,7 @@ struct GRPCAuthenticationTests {
 
         store.forget()
         let listener = await GRPCStreamClient(.listen, of: served, TestUsers.ann)
-        try listener.send(Self.target(7, "a"))
+        try listener.send(.addTarget(7, "a"))
         while let message = try await listener.next(), message["documentChange"] == nil {}
         #expect(store.ids.contains("ann"))
         #expect(!store.ids.contains("bob"))
@@ -127,10 +114,10 @@ struct GRPCAuthenticationTests {
             configuration.permission = { rule.permission($0, $1) }
         }
         let client = await GRPCStreamClient(.listen, of: served, TestUsers.ann)
-        try client.send(Self.target(1, "a"))
+        try client.send(.addTarget(1, "a"))
         try await Self.settle(client)
         #expect(rule.questions == ["ann a"])
-        try client.send(Self.target(2, "b"))
+        try client.send(.addTarget(2, "b"))
         try await Self.settle(client)
         #expect(rule.questions.contains("ann b"))
 

@@ -15,19 +15,6 @@ struct GRPCStreamTests {
 
     private typealias Client = GRPCStreamClient
 
-    private static func target(_ collection: String) -> FirestoreJSON {
-        [
-            "database": database,
-            "addTarget": [
-                "targetId": .integer(7),
-                "query": [
-                    "parent": .string("\(Served.database)/documents"),
-                    "structuredQuery": ["from": [["collectionId": .string(collection)]]],
-                ],
-            ],
-        ]
-    }
-
     private static func update(_ path: String, _ number: Int) -> FirestoreJSON {
         [
             "update": [
@@ -65,7 +52,7 @@ struct GRPCStreamTests {
         let served = Served()
         try await Self.commit(served, "notes/1", 1)
         let client = await Client(.listen, of: served)
-        try client.send(Self.target("notes"))
+        try client.send(.addTarget(7, "notes"))
         #expect(try await Self.state(client) == [1])
         for number in 2...5 {
             try await Self.commit(served, "notes/2", number)
@@ -100,7 +87,7 @@ struct GRPCStreamTests {
     func shutdown() async throws {
         let served = Served()
         let client = await Client(.listen, of: served)
-        try client.send(Self.target("notes"))
+        try client.send(.addTarget(7, "notes"))
         _ = try await Self.state(client)
         served.server.shutDown()
         #expect(try await client.status() == 14)
@@ -134,7 +121,7 @@ struct GRPCStreamTests {
         let store = SlowCommits()
         let served = Served(store)
         let listener = await Client(.listen, of: served)
-        try listener.send(Self.target("notes"))
+        try listener.send(.addTarget(7, "notes"))
         _ = try await Self.state(listener)
         let writer = await Client(.write, of: served)
         try writer.send(["database": Self.database])
@@ -157,7 +144,7 @@ struct GRPCStreamTests {
     func tooMany() async throws {
         let served = Served { $0.maximumListeners = 1 }
         let client = await Client(.listen, of: served)
-        try client.send(Self.target("notes"))
+        try client.send(.addTarget(7, "notes"))
         #expect(try await Self.state(client) == [])
         for method in [GRPCMethod.listen, .write] {
             let other = await Client(method, of: served)
@@ -185,7 +172,7 @@ struct GRPCStreamTests {
     @Test("a stream ends at its time limit")
     func deadline() async throws {
         let client = await Client(.listen, of: Served(), [.grpcTimeout: "0m"])
-        try client.send(Self.target("notes"))
+        try client.send(.addTarget(7, "notes"))
         #expect(try await client.status() == 4)
     }
 

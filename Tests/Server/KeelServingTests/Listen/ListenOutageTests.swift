@@ -85,17 +85,7 @@ struct ListenOutageTests {
         ] as [StorageError.Code]
     )
     func refusedHub(code: StorageError.Code) async throws {
-        let store = RefusingStore(InMemoryStorageAdapter(), code)
-        let stream = serve(store)
-        // The heartbeat of the stream, and the pause of the hub.
-        try await waitUntil { store.refusals > 0 && clock.sleeperCount == 2 }
-        // A position that has expired is left at once, but only the first one.
-        #expect(store.refusals <= (code == .cursorExpired ? 2 : 1))
-        let advancing = advance()
-        let failure = await stream.value
-        advancing.cancel()
-        #expect(failure?.status == .unavailable)
-        #expect(store.refusals == ListenHub.mostFailures)
+        try await endsAfterPauses(RefusingStore(InMemoryStorageAdapter(), code), code)
     }
 
     @Test(
@@ -104,8 +94,14 @@ struct ListenOutageTests {
     )
     func refusedStream(code: StorageError.Code) async throws {
         let store = RefusingStore(InMemoryStorageAdapter(), code, refusesAll: true)
+        try await endsAfterPauses(store, code)
+    }
+
+    private func endsAfterPauses(_ store: RefusingStore, _ code: StorageError.Code) async throws {
         let stream = serve(store)
+        // The heartbeat of the stream, and the pause of the hub or of the stream itself.
         try await waitUntil { store.refusals > 0 && clock.sleeperCount == 2 }
+        // A position that has expired is left at once, but only the first one.
         #expect(store.refusals <= (code == .cursorExpired ? 2 : 1))
         let advancing = advance()
         let failure = await stream.value

@@ -52,3 +52,19 @@ final class GRPCStreamClient: Sendable {
 
     var message: String? { reply.body.trailers?[.grpcMessage] }
 }
+
+extension FirestoreJSON {
+    /// A message of a Listen stream that adds a target for a collection.
+    static func addTarget(_ number: Int64, _ collection: String) -> Self {
+        [
+            "database": .string(Served.database),
+            "addTarget": [
+                "targetId": .integer(number),
+                "query": [
+                    "parent": .string("\(Served.database)/documents"),
+                    "structuredQuery": ["from": [["collectionId": .string(collection)]]],
+                ],
+            ],
+        ]
+    }
+}

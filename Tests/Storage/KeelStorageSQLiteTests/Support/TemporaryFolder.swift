@@ -58,6 +58,13 @@ extension StorageAdapter {
         try await found(query).documents.map(\.id)
     }
 
+    /// Returns the names of the collections of a document, or of the root.
+    func names(under parent: DocumentPath?) async throws -> [String] {
+        let result = try await read(ReadRequest(.collections(under: parent)))
+        guard case .names(let names) = result.payload else { return [] }
+        return names
+    }
+
     func values(_ query: DocumentQuery, _ aggregations: [Aggregation]) async throws
         -> [DocumentValue]
     {
