@@ -3,7 +3,6 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 import KeelTestKit
-import Synchronization
 import Testing
 
 @Suite("Retry budgets and settings of single calls", .timeLimit(.minutes(1)))

@@ -3,7 +3,6 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
-import Synchronization
 import Testing
 
 @Suite("Reads of the past over the Firestore protocol")

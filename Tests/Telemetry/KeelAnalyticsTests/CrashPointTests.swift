@@ -4,7 +4,6 @@ import KeelCore
 import KeelJournal
 import KeelTestKit
 import KeelTestSupport
-import Synchronization
 import Testing
 
 /// Stops the world at every disk step, and then accounts for every event.

@@ -3,7 +3,6 @@ import Foundation
 import Glibc
 import KeelConformance
 import KeelSecrets
-import Synchronization
 import Testing
 
 /// A trait that provides an unlocked keyring on a private bus, whose address this process uses.

@@ -1,7 +1,6 @@
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
-import Synchronization
 
 /// A store with unreadable documents.
 struct DamagedStore: ForwardingStorageAdapter {

@@ -4,7 +4,6 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
-import Synchronization
 import Testing
 
 @testable import KeelServing

@@ -3,7 +3,6 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
 import KeelTestSupport
-import Synchronization
 import Testing
 
 @Suite("Time limits of calls")
