@@ -391,42 +391,26 @@ struct OutboxTests {
 }
 
 /// An adapter that notes the size of the largest answer to a query.
-private final class SizeWitness: StorageAdapter {
-    private let store: InMemoryStorageAdapter
+private final class SizeWitness: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
     private let size = Mutex(0)
     /// Called before a query returns documents.
     private let onFound: @Sendable () async -> Void
 
-    init(_ store: InMemoryStorageAdapter, onFound: @escaping @Sendable () async -> Void = {}) {
-        self.store = store
+    init(_ upstream: any StorageAdapter, onFound: @escaping @Sendable () async -> Void = {}) {
+        self.upstream = upstream
         self.onFound = onFound
     }
 
     var largest: Int { size.withLock { $0 } }
 
-    var capabilities: StorageCapabilities { store.capabilities }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await store.prepare(schema)
-    }
-
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        let result = try await store.read(request)
+        let result = try await upstream.read(request)
         if case .found(let documents) = result.payload {
             let bytes = documents.reduce(0) { $0 + $1.body.bytes.count }
             size.withLock { $0 = max($0, bytes) }
             if !documents.isEmpty { await onFound() }
         }
         return result
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await store.commit(batches)
-    }
-
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await store.changes(request)
     }
 }

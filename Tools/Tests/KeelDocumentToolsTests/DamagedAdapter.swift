@@ -2,11 +2,38 @@ import KeelStorage
 import KeelStorageAdapting
 import Synchronization
 
+/// An adapter that forwards the calls that it does not change.
+protocol ForwardingAdapter: StorageAdapter {
+    var upstream: any StorageAdapter { get }
+}
+
+extension ForwardingAdapter {
+    var capabilities: StorageCapabilities { upstream.capabilities }
+
+    func prepare(_ schema: StorageSchema) async throws(StorageError) {
+        try await upstream.prepare(schema)
+    }
+
+    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
+        try await upstream.read(request)
+    }
+
+    func commit(
+        _ batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        try await upstream.commit(batches)
+    }
+
+    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
+        try await upstream.changes(request)
+    }
+}
+
 /// A store in which some documents cannot be read.
 ///
 /// Like a migrating adapter it leaves them out of as many documents as are asked for.
-final class DamagedAdapter: StorageAdapter {
-    private let upstream: any StorageAdapter
+final class DamagedAdapter: ForwardingAdapter {
+    let upstream: any StorageAdapter
     private let hidden: StorageCapabilities
     private let damaged: Mutex<Set<DocumentPath>>
 
@@ -30,10 +57,6 @@ final class DamagedAdapter: StorageAdapter {
 
     var capabilities: StorageCapabilities { upstream.capabilities.subtracting(hidden) }
 
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
-    }
-
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         var result = try await upstream.read(request)
         if case .found(let documents) = result.payload {
@@ -42,12 +65,6 @@ final class DamagedAdapter: StorageAdapter {
         }
         if let first = result.unreadable.first, !request.reportsUnreadable { throw first.error }
         return result
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await upstream.commit(batches)
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {

@@ -230,8 +230,8 @@ struct DocumentCopyTests {
 }
 
 /// A store whose pages of changes take their time, until it has told all.
-private final class SlowNetwork: StorageAdapter {
-    private let upstream: any StorageAdapter
+private final class SlowNetwork: ForwardingAdapter {
+    let upstream: any StorageAdapter
     private let pages = Mutex(0)
     private let meddle: @Sendable (Int) async throws -> Void
 
@@ -241,22 +241,6 @@ private final class SlowNetwork: StorageAdapter {
     ) {
         self.upstream = upstream
         self.meddle = meddle
-    }
-
-    var capabilities: StorageCapabilities { upstream.capabilities }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
-    }
-
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await upstream.read(request)
-    }
-
-    func commit(
-        _ batches: [WriteBatch]
-    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await upstream.commit(batches)
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
@@ -276,24 +260,16 @@ private final class SlowNetwork: StorageAdapter {
 }
 
 /// An adapter that does not say all that it can do.
-struct LimitedAdapter: StorageAdapter {
-    private let upstream: InMemoryStorageAdapter
+struct LimitedAdapter: ForwardingAdapter {
+    let upstream: any StorageAdapter
     private let hidden: StorageCapabilities
 
-    init(_ upstream: InMemoryStorageAdapter, without hidden: StorageCapabilities) {
+    init(_ upstream: any StorageAdapter, without hidden: StorageCapabilities) {
         self.upstream = upstream
         self.hidden = hidden
     }
 
     var capabilities: StorageCapabilities { upstream.capabilities.subtracting(hidden) }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
-    }
-
-    func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await upstream.read(request)
-    }
 
     func commit(
         _ batches: [WriteBatch]
@@ -302,9 +278,5 @@ struct LimitedAdapter: StorageAdapter {
         guard capabilities.contains(.idempotentCommits) || batches.allSatisfy({ $0.id == nil })
         else { throw StorageError(.unsupported, "a batch has an id") }
         return try await upstream.commit(batches)
-    }
-
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await upstream.changes(request)
     }
 }

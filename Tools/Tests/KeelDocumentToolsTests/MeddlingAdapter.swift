@@ -3,8 +3,8 @@ import KeelStorageAdapting
 import Synchronization
 
 /// An adapter behind which something happens once, after a read or before a commit.
-final class MeddlingAdapter: StorageAdapter {
-    private let upstream: any StorageAdapter
+final class MeddlingAdapter: ForwardingAdapter {
+    let upstream: any StorageAdapter
     private let reads = Mutex(0)
     private let commits = Mutex(0)
     private let after: Int?
@@ -21,12 +21,6 @@ final class MeddlingAdapter: StorageAdapter {
         after = count
         before = number
         self.meddle = meddle
-    }
-
-    var capabilities: StorageCapabilities { upstream.capabilities }
-
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await upstream.prepare(schema)
     }
 
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
@@ -56,9 +50,5 @@ final class MeddlingAdapter: StorageAdapter {
         }
         if number == before { try await act() }
         return try await upstream.commit(batches)
-    }
-
-    func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await upstream.changes(request)
     }
 }

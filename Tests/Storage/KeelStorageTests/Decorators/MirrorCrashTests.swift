@@ -1,5 +1,6 @@
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -41,8 +42,8 @@ struct MirrorCrashTests {
         _ life: Life
     ) async -> Int {
         func live(_ primary: some StorageAdapter, _ mirror: some StorageAdapter) async -> Int {
-            let adapter = MortalStore(store: primary, life: life)
-                .mirrored(to: MortalStore(store: mirror, life: life)) { _ in }
+            let adapter = MortalStore(upstream: primary, life: life)
+                .mirrored(to: MortalStore(upstream: mirror, life: life)) { _ in }
             var done = first
             for step in Self.steps.dropFirst(first) where !life.isOver {
                 _ = try? await adapter.commit([WriteBatch(step)])
@@ -172,11 +173,9 @@ private final class Life: Sendable {
 }
 
 /// A store as used by a process that dies.
-private struct MortalStore: StorageAdapter {
-    let store: any StorageAdapter
+private struct MortalStore: ForwardingStorageAdapter {
+    let upstream: any StorageAdapter
     let life: Life
-
-    var capabilities: StorageCapabilities { store.capabilities }
 
     private func during<Value>(
         _ call: () async throws(StorageError) -> Value
@@ -188,22 +187,18 @@ private struct MortalStore: StorageAdapter {
         return value
     }
 
-    func prepare(_ schema: StorageSchema) async throws(StorageError) {
-        try await store.prepare(schema)
-    }
-
     func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
-        try await during { () async throws(StorageError) in try await store.read(request) }
+        try await during { () async throws(StorageError) in try await upstream.read(request) }
     }
 
     func commit(
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-        try await during { () async throws(StorageError) in try await store.commit(batches) }
+        try await during { () async throws(StorageError) in try await upstream.commit(batches) }
     }
 
     func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        try await during { () async throws(StorageError) in try await store.changes(request) }
+        try await during { () async throws(StorageError) in try await upstream.changes(request) }
     }
 }
 
