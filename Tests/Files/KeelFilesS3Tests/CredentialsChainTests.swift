@@ -294,6 +294,14 @@ final class CredentialsChainTests: Sendable {
         #expect(try await chain.credentials().sessionToken != next.sessionToken)
     }
 
+    @Test("A command of a profile receives signals")
+    func signals() async throws {
+        let command = "/bin/sh -c 'kill -TERM $$; echo {}'"
+        try write("[default]\ncredential_process = \(command)\n", ".aws/config")
+        let error = try await message(chain())
+        #expect(error.code == .credentialsMissing && error.text.contains("“/bin/sh” failed"))
+    }
+
     @Test("A command is split into words as AWS's tools do")
     func words() {
         #expect(

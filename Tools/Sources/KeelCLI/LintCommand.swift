@@ -32,13 +32,11 @@ struct LintCommand: ParsableCommand {
             CommandOutput(isJSON: false).failure(error)
             throw ExitCode(69)
         }
-        // Replaces this process, so that signals, output and exit code are the linter's.
-        var words = ([program] + arguments).map { strdup($0) }
-        words.append(nil)
-        execv(program, &words)
+        // In the place of this process, so that signals, output and exit code are the linter's.
+        let reason = ReplacementProgram.become([program] + arguments)
         CommandOutput(isJSON: false).failure(
             ToolError(
-                "“\(program)” cannot be started: \(String(cString: strerror(errno)))",
+                "“\(program)” cannot be started: \(reason)",
                 advice: "Check that the program is for this machine."
             )
         )

@@ -96,16 +96,9 @@ package struct SecretEnvironment: Sendable {
     /// - Throws: `ToolError` if the program cannot be started.
     package func become(_ command: [String]) throws -> Never {
         for (name, value) in values { setenv(name, value, 1) }
-        // Threads of the runtime block signals, and a program inherits what its thread blocks.
-        var none = sigset_t()
-        sigemptyset(&none)
-        pthread_sigmask(SIG_SETMASK, &none, nil)
-        let arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
-        _ = execvp(command[0], arguments)
-        let reason = errno
-        for argument in arguments { free(argument) }
+        let reason = ReplacementProgram.become(command)
         throw ToolError(
-            "“\(command[0])” cannot be run: \(String(cString: strerror(reason)))",
+            "“\(command[0])” cannot be run: \(reason)",
             advice: "Give the path of a program, or the name of one on the PATH."
         )
     }

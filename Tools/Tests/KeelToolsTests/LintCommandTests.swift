@@ -5,24 +5,38 @@ import Testing
 
 @Suite("keel lint")
 struct LintCommandTests {
-    @Test("The linter gets the arguments unchanged, and its exit code is the command's")
-    func forwards() throws {
+    /// Runs the command with a script in the place of the linter.
+    private func lint(
+        _ arguments: [String] = [],
+        by script: String
+    ) throws -> (code: Int32, output: String, errors: String) {
         let scratch = try Scratch()
-        let program = try scratch.file(
-            "keel-lint",
-            holding: "#!/bin/sh\nfor word in \"$@\"; do echo \"<$word>\"; done\nexit 2\n"
-        )
+        defer { withExtendedLifetime(scratch) {} }
+        let program = try scratch.file("keel-lint", holding: "#!/bin/sh\n\(script)\n")
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o755],
             ofItemAtPath: program.path
         )
-        let process = try KeelProcess(
-            ["lint", "My App", "--strict", "--format", "sarif", "--help"],
+        return try KeelProcess(
+            ["lint"] + arguments,
             environment: ["PATH": "\(scratch.folder.path):/usr/bin:/bin"]
+        ).wait()
+    }
+
+    @Test("The linter gets the arguments unchanged, and its exit code is the command's")
+    func forwards() throws {
+        let end = try lint(
+            ["My App", "--strict", "--format", "sarif", "--help"],
+            by: #"for word in "$@"; do echo "<$word>"; done; exit 2"#
         )
-        let end = process.wait()
         #expect(end.code == 2)
         #expect(end.output == "<My App>\n<--strict>\n<--format>\n<sarif>\n<--help>\n")
+    }
+
+    @Test("The linter receives signals")
+    func signals() throws {
+        let end = try lint(by: "trap 'exit 9' TERM; kill -TERM $$; exit 3")
+        #expect(end.code == 9, "\(end.errors)")
     }
 
     @Test("Without a linter the command explains how to get one and exits with 69")

@@ -97,18 +97,32 @@ enum CredentialProcess {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         #if os(macOS)
         var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
         #else
         var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
         #endif
         posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        receiveSignals(&attributes)
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         var environment: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) } + [nil]
         defer { for text in arguments + environment { free(text) } }
         var child: pid_t = 0
-        let started = posix_spawnp(&child, words[0], &actions, nil, &arguments, &environment)
+        let started = posix_spawnp(
+            &child,
+            words[0],
+            &actions,
+            &attributes,
+            &arguments,
+            &environment
+        )
         close(ends[1])
         defer { close(ends[0]) }
         guard started == 0 else { return .failure(failure("“\(words[0])” cannot be started")) }
@@ -126,6 +140,26 @@ enum CredentialProcess {
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
         guard status == 0, !isTooLong else { return .failure(failure("“\(words[0])” failed")) }
         return .success(output)
+    }
+
+    #if os(macOS)
+    private typealias Attributes = posix_spawnattr_t?
+    #else
+    private typealias Attributes = posix_spawnattr_t
+    #endif
+
+    /// Lets signals such as that of Control-C reach the command.
+    ///
+    /// Otherwise it would inherit those that a thread of Dispatch blocks, and an ignored SIGPIPE from SwiftNIO.
+    private static func receiveSignals(_ attributes: inout Attributes) {
+        var (none, ignored) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigemptyset(&ignored)
+        sigaddset(&ignored, SIGPIPE)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &ignored)
+        let flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+        posix_spawnattr_setflags(&attributes, flags)
     }
 
     private static func failure(_ reason: String) -> FileStoreError {
