@@ -81,7 +81,6 @@ package struct FilePipe: Sendable {
                     advice: "Run the command again for this file."
                 )
             }
-            try output.keepAccess()
             try output.finish()
             return count
         } catch {

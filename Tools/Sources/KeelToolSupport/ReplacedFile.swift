@@ -21,9 +21,11 @@ package struct ReplacedFile {
         let run = String(UInt64.random(in: .min ... .max), radix: 36)
         part = target.deletingLastPathComponent()
             .appending(path: ".\(target.lastPathComponent).\(run).\(suffix)")
-        // Never what another run writes, nor where a link leads; and never readable for a moment.
+        // Never what another run writes, nor where a link leads; and never readable for a moment, which the file to be
+        // replaced may not be either.
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = open(part.path, flags, isPrivate ? 0o600 : 0o666)
+        let isHidden = isPrivate || access(target.path, F_OK) == 0
+        let descriptor = open(part.path, flags, isHidden ? 0o600 : 0o666)
         guard descriptor >= 0 else {
             throw ToolError(
                 "“\(target.path)” cannot be written: \(Self.reason())",
@@ -72,21 +74,9 @@ package struct ReplacedFile {
         }
     }
 
-    /// Gives the file the permissions of the one that it will replace, and its group and its owner if that is allowed.
-    package func keepAccess() throws {
-        var status = stat()
-        guard stat(target.path, &status) == 0 else { throw unwritable }
-        let descriptor = handle.fileDescriptor
-        // In two calls: any member of a group may give it a file, but only root may change the owner.
-        let isOfGroup = fchown(descriptor, uid_t.max, status.st_gid) == 0
-        _ = fchown(descriptor, status.st_uid, gid_t.max)
-        // Another group does not get the permissions of this one.
-        let mode = status.st_mode & (isOfGroup ? 0o7777 : 0o5707)
-        guard fchmod(descriptor, mode) == 0 else { throw unwritable }
-    }
-
-    /// Puts the file in the place of what was there.
+    /// Puts the file in the place of what was there, with its permissions.
     package mutating func finish() throws {
+        try keepAccess()
         try close()
         try rename()
     }
@@ -94,6 +84,22 @@ package struct ReplacedFile {
     package func discard() { try? FileManager.default.removeItem(at: part) }
 
     // MARK: Parts
+
+    /// Gives the file the permissions of the one that it will replace, and its group and its owner if that is allowed.
+    private func keepAccess() throws {
+        var status = stat()
+        guard stat(target.path, &status) == 0 else { return }
+        let descriptor = handle.fileDescriptor
+        // In two calls: any member of a group may give it a file, but only root may change the owner.
+        let isOfGroup = fchown(descriptor, uid_t.max, status.st_gid) == 0
+        _ = fchown(descriptor, status.st_uid, gid_t.max)
+        // Another group does not get the permissions of this one.
+        let mode = status.st_mode & (isOfGroup ? 0o7777 : 0o5707)
+        var own = stat()
+        // A disk on which all files have the same permissions may refuse to set them.
+        guard fstat(descriptor, &own) != 0 || own.st_mode & 0o7777 != mode else { return }
+        guard fchmod(descriptor, mode) == 0 else { throw unwritable }
+    }
 
     private func write(_ bytes: some DataProtocol) throws {
         let name = "“\(target.path)”"

@@ -42,6 +42,18 @@ struct OutputFileTests {
         #expect(try KeelProcess(get, in: scratch.folder).wait().code == 0)
     }
 
+    @Test("A file that replaces another one has its permissions", arguments: [0o600, 0o664])
+    func permissions(mode: Int) throws {
+        let file = try scratch.file("out", holding: "")
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        let script = #"umask 022; exec "$keel" documents export c --storage s.sqlite -o out"#
+        let export = try KeelProcess(shell: script, in: scratch.folder).wait()
+        #expect(export.code == 0, "\(export.errors)")
+        #expect(try file.text.contains("c/a"))
+        let found = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+        #expect((found as? NSNumber)?.intValue == mode)
+    }
+
     @Test("Two paths of one file are one store", arguments: ["copy", "diff"])
     func oneStore(command: String) throws {
         for other in ["./s.sqlite", "link.sqlite"] {
