@@ -9,7 +9,7 @@ package enum SecretPrompt {
     ///   - question: The prompt.
     ///   - advice: The remedy without a terminal.
     /// - Returns: The typed line, without its end.
-    /// - Throws: An error if there is no terminal, or nothing was typed.
+    /// - Throws: An error if there is no terminal, or nothing was typed; `CancellationError` if the task is canceled.
     package static func ask(
         _ question: String,
         advice: String = "Pass the secret on standard input."
@@ -33,7 +33,7 @@ package enum SecretPrompt {
         }
         try handle.write(contentsOf: Array("\(question): ".utf8))
         var line: [UInt8] = []
-        while let byte = try handle.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
+        while let byte = try nextByte(of: handle), byte != UInt8(ascii: "\n") {
             line.append(byte)
             if byte == interrupt { break }
         }
@@ -85,6 +85,14 @@ package enum SecretPrompt {
             )
         }
         return data
+    }
+
+    /// Returns the next typed byte; nil at the end.
+    private static func nextByte(of terminal: FileHandle) throws -> UInt8? {
+        // The wait ends when a signal cancels the task, which reading would not notice.
+        var input = pollfd(fd: terminal.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&input, 1, 100) == 0 { try Task.checkCancellation() }
+        return try terminal.read(upToCount: 1)?.first
     }
 
     /// The byte of Control-C.

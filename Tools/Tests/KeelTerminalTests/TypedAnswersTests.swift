@@ -74,6 +74,22 @@ struct TypedAnswersTests {
         #expect(try names == ["plain"])
     }
 
+    @Test("SIGTERM ends the wait for a passphrase, and nothing is left behind")
+    func terminated() async throws {
+        let encrypted = try KeelProcess(
+            ["encrypt", plain.path, "--passphrase-variable", "OWN", "--passphrase-memory", "1"],
+            environment: ["OWN": "correct horse"]
+        ).wait()
+        #expect(encrypted.code == 0, "\(encrypted.errors)")
+        let decrypting = try TmuxTerminal(
+            ["decrypt", sealed.path, "-o", scratch.file("copy").path]
+        )
+        try await decrypting.wait(forLast: "Passphrase:")
+        try decrypting.send(SIGTERM)
+        #expect(try await decrypting.exitCode() == 143)
+        #expect(try names == ["plain", "plain.keel"])
+    }
+
     @Test("A new file of secrets takes a typed passphrase, and a typed secret")
     func secrets() async throws {
         let place = [

@@ -50,13 +50,14 @@ package final class TmuxTerminal {
 
             """
         try Data(settings.utf8).write(to: folder.appending(path: "settings"))
-        // The shell records the exit code, which tmux sometimes misses, and ignores Control-C.
+        // The shell records the exit code, which tmux sometimes misses, and ignores Control-C. A second one records the
+        // number of the process before it becomes the command.
         let script = """
             trap : INT
             if [ -n "$1" ]; then exec < "$1"; fi
             code="$2"
             shift 2
-            "$@"
+            /bin/sh -c 'echo $$ > "$0.process"; exec "$@"' "$code" "$@"
             echo $? > "$code.new" && mv "$code.new" "$code"
             """
         let command =
@@ -78,6 +79,15 @@ package final class TmuxTerminal {
 
     /// Presses keys by their names in tmux, such as `Enter`, `Tab`, `C-c` and `Up`.
     package func press(_ keys: String...) throws { try tmux(["send-keys"] + keys) }
+
+    /// Sends a signal to the command, which has to run.
+    package func send(_ signal: Int32) throws {
+        let text = try String(contentsOfFile: code.path + ".process", encoding: .utf8)
+        let number = pid_t(text.trimmingCharacters(in: .newlines))
+        guard let number, kill(number, signal) == 0 else {
+            throw Problem(description: "the signal \(signal) cannot be sent to “\(text)”")
+        }
+    }
 
     package func resize(columns: Int, rows: Int = 24) throws {
         try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
