@@ -1,7 +1,10 @@
 #if Crypto && AsyncHTTPClient
 import Foundation
+import HTTPTypes
 import KeelAsyncHTTPClient
 import KeelFiles
+import KeelHTTP
+import KeelTestKit
 import Synchronization
 import Testing
 
@@ -184,36 +187,36 @@ final class CredentialsChainTests: Sendable {
         #expect(try await message(chain(profile: "none")).text.contains("no profile “none”"))
     }
 
+    private static let signOn = """
+        [sso-session company]
+        sso_start_url = https://company.example/start
+        sso_region = us-east-1
+        [default]
+        sso_session = company
+        sso_account_id = 123
+        sso_role_name = Reader
+        """
+    // Its name is the SHA-1 of “company”.
+    private static let tokenFile = ".aws/sso/cache/71b21161ffa1e6516bcc072aaf5ef38cbe85b511.json"
+
+    private static func token(_ text: String = "valid", until expiry: String) -> String {
+        """
+        {"startUrl": "https://company.example/start", "region": "us-east-1",
+        "accessToken": "\(text)", "expiresAt": "\(expiry)", "clientId": "client",
+        "clientSecret": "client secret", "registrationExpiresAt": "2027-02-01T00:00:00Z",
+        "refreshToken": "refresh"}
+        """
+    }
+
     @Test("Single sign-on uses the token of the cache, and renews it before it ends")
     func singleSignOn() async throws {
-        try write(
-            """
-            [sso-session company]
-            sso_start_url = https://company.example/start
-            sso_region = us-east-1
-            [default]
-            sso_session = company
-            sso_account_id = 123
-            sso_role_name = Reader
-            """,
-            ".aws/config"
-        )
+        try write(Self.signOn, ".aws/config")
         #expect(try await message(chain()).text.contains("run “aws sso login --profile default”"))
-        // The SHA-1 of “company”.
-        let name = "71b21161ffa1e6516bcc072aaf5ef38cbe85b511"
-        let file = ".aws/sso/cache/\(name).json"
-        func token(until expiry: String) -> String {
-            """
-            {"startUrl": "https://company.example/start", "region": "us-east-1",
-            "accessToken": "valid", "expiresAt": "\(expiry)", "clientId": "client",
-            "clientSecret": "client secret", "registrationExpiresAt": "2027-02-01T00:00:00Z",
-            "refreshToken": "refresh"}
-            """
-        }
-        try write(token(until: "2027-01-01T08:00:00Z"), file)
+        let file = Self.tokenFile
+        try write(Self.token(until: "2027-01-01T08:00:00Z"), file)
         #expect(try await chain().credentials().accessKeyID == "SSO-123-Reader-valid")
         #expect(try botocore() == "SSO-123-Reader-valid")
-        try write(token(until: "2027-01-01T00:00:30Z"), file)
+        try write(Self.token(until: "2027-01-01T00:00:30Z"), file)
         #expect(try await chain().credentials().accessKeyID == "SSO-123-Reader-renewed")
         let kept = try String(contentsOf: home.appending(path: file), encoding: .utf8)
         #expect(kept.contains(#""refreshToken":"next""#) && kept.contains("startUrl"))
@@ -221,6 +224,35 @@ final class CredentialsChainTests: Sendable {
             atPath: home.appending(path: file).path
         )[.posixPermissions]
         #expect((mode as? NSNumber)?.intValue == 0o600)
+    }
+
+    @Test("Single sign-on uses the token that another process has renewed at the same time")
+    func renewedElsewhere() async throws {
+        try write(Self.signOn, ".aws/config")
+        try write(Self.token("old", until: "2026-12-31T23:59:00Z"), Self.tokenFile)
+        let transport = ScriptedHTTPTransport([
+            // The other process was sooner, and has used up the refresh token.
+            ScriptedHTTPTransport.Answer { [home] _ async throws(TransportError) in
+                let text = Self.token("renewed", until: "2027-01-01T08:00:00Z")
+                try? Data(text.utf8).write(to: home.appending(path: Self.tokenFile))
+                return HTTPReply(head: HTTPResponse(status: .badRequest))
+            },
+            .json(
+                """
+                {"roleCredentials": {"accessKeyId": "A", "secretAccessKey": "s",
+                "sessionToken": "t", "expiration": 1798765200000}}
+                """
+            ),
+        ])
+        let chain = AWSCredentialsChain(
+            .init(environment: environment([:])),
+            transport: transport,
+            now: { self.now.withLock { $0 } }
+        )
+        #expect(try await chain.credentials().accessKeyID == "A")
+        let field = try #require(HTTPField.Name("x-amz-sso_bearer_token"))
+        #expect(transport.calls.last?.head.headerFields[field] == "renewed")
+        try transport.verify()
     }
 
     @Test("A container is asked with the token of its file, and only over a safe connection")

@@ -116,14 +116,23 @@ struct SingleSignOn: Sendable {
     private func token() async throws(FileStoreError) -> String {
         let hash = Insecure.SHA1.hash(data: Array(cacheName.utf8))
         let path = context.path("~/.aws/sso/cache/\(Hexadecimal.text(of: hash)).json")
+        let found = try kept(path)
+        if found.remaining > Self.renewal { return found.token.accessToken }
+        if let renewed = try await renewed(found.token, path, found.bytes) { return renewed }
+        // Another process may have renewed the token meanwhile, and used up what renews it.
+        let current = try kept(path)
+        guard current.remaining > 0 else { throw signedOut }
+        return current.token.accessToken
+    }
+
+    /// Returns the token of a file, and the time until its end in seconds.
+    private func kept(
+        _ path: String
+    ) throws(FileStoreError) -> (token: Token, bytes: [UInt8], remaining: TimeInterval) {
         guard let bytes = context.read(path) else { throw signedOut }
         let token = try CredentialContext.decode(Token.self, bytes, of: "the token's file")
         guard let expiry = S3Object.time(token.expiresAt) else { throw signedOut }
-        let remaining = expiry.timeIntervalSince(context.now())
-        if remaining > Self.renewal { return token.accessToken }
-        if let renewed = try await renewed(token, path, bytes) { return renewed }
-        guard remaining > 0 else { throw signedOut }
-        return token.accessToken
+        return (token, bytes, expiry.timeIntervalSince(context.now()))
     }
 
     /// Renews a token and keeps the new one; nil if that is not possible.
