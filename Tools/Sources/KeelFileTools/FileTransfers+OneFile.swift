@@ -89,9 +89,18 @@ extension FileTransfers {
         _ files: FileStore,
         _ file: FileMetadata
     ) async throws {
-        let current = try await files.metadataIfPresent(of: file.path)
-        guard current?.version == file.version else { throw Self.changed(place) }
-        _ = try await files.delete(file.path)
+        guard files.capabilities.contains(.conditionsAcrossProcesses) else {
+            let current = try await files.metadataIfPresent(of: file.path)
+            guard current?.version == file.version else { throw Self.changed(place) }
+            _ = try await files.delete(file.path)
+            return
+        }
+        do throws(FileStoreError) {
+            _ = try await files.delete(file.path, if: .version(file.version))
+        } catch {
+            guard error.code == .conditionFailed else { throw error }
+            throw Self.changed(place)
+        }
     }
 
     private static func changed(_ place: FilePlace) -> ToolError {
