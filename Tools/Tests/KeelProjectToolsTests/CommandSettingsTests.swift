@@ -98,6 +98,29 @@ struct CommandSettingsTests {
         }
     }
 
+    @Test(
+        "A file of another user counts only in a folder that not all users can write to",
+        .enabled(if: geteuid() == 0, "SKIPPED: only root can give a file to another user")
+    )
+    func foreignFile() throws {
+        try write("[serve]\nport = 9000\n")
+        try #require(chown(scratch.file("keel.toml").path, 1, 1) == 0)
+        let folder = scratch.file("below")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (mode, isTrusted) in [(0o755, true), (0o1777, false)] {
+            try FileManager.default.setAttributes(
+                [.posixPermissions: mode],
+                ofItemAtPath: scratch.folder.path
+            )
+            let shown = try KeelProcess(
+                ["config", "show", "serve"],
+                environment: ["XDG_CONFIG_HOME": scratch.file("config").path],
+                in: folder
+            ).wait()
+            #expect(shown.output.contains("serve.port = 9000  #") == isTrusted, "\(shown.output)")
+        }
+    }
+
     @Test("A profile can be named after the command as well")
     func profileBehind() throws {
         let store = scratch.file("s.sqlite").path

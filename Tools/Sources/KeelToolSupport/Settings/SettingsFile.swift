@@ -16,7 +16,9 @@ package struct SettingsFile: Sendable {
     /// The file that counts in a folder, nil where there is none.
     ///
     /// That is the `keel.toml` of the folder or of the nearest folder above it, otherwise the
-    /// user's `keel/config.toml` in the folder for configuration. Only one is read.
+    /// user's `keel/config.toml` in the folder for configuration. Only one is read. One of another
+    /// user in a folder that all can write to, such as `/tmp`, does not count: it could lead secrets
+    /// to a server of that user.
     ///
     /// - Throws: ``ToolError`` where the file cannot be read, or says what Keel does not know.
     package static func found(
@@ -26,7 +28,7 @@ package struct SettingsFile: Sendable {
         var folder = folder.standardizedFileURL
         while true {
             let file = folder.appending(path: "keel.toml")
-            if FileManager.default.fileExists(atPath: file.path) { return try SettingsFile(file) }
+            if isTrusted(file) { return try SettingsFile(file) }
             guard folder.path != "/" else { break }
             folder = folder.deletingLastPathComponent().standardizedFileURL
         }
@@ -39,6 +41,15 @@ package struct SettingsFile: Sendable {
             ).appending(path: ".config")
         let file = home.appending(path: "keel/config.toml")
         return FileManager.default.fileExists(atPath: file.path) ? try SettingsFile(file) : nil
+    }
+
+    /// Returns whether there is a file that no other user has put into a folder of all.
+    private static func isTrusted(_ file: URL) -> Bool {
+        var (link, target, folder) = (stat(), stat(), stat())
+        guard lstat(file.path, &link) == 0, stat(file.path, &target) == 0 else { return false }
+        if [link.st_uid, target.st_uid].allSatisfy({ $0 == geteuid() || $0 == 0 }) { return true }
+        return stat(file.deletingLastPathComponent().path, &folder) == 0
+            && folder.st_mode & 0o002 == 0
     }
 
     /// Reads a file.
