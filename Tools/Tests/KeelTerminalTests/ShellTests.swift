@@ -4,6 +4,7 @@ import KeelDocumentTools
 import KeelStorage
 import KeelStorageSQLite
 import KeelTerminal
+import KeelTestKit
 import KeelToolsTestSupport
 import Testing
 
@@ -242,6 +243,26 @@ struct ShellTests {
         ).wait()
         #expect(wrong.code == 1)
         #expect(wrong.errors.contains("Unknown option '--nonsense'"))
+    }
+
+    @Test("Control-C ends a script that waits for its next line")
+    func interruptedScript() async throws {
+        let descriptor = open(try scratch.pipe("lines").path, O_RDWR | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        let lines = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        defer { try? lines.close() }
+        let shell = try KeelProcess(
+            shell: "exec \"$keel\" documents shell --storage \(store) < lines",
+            in: scratch.folder
+        )
+        try lines.write(contentsOf: Data("pwd\n".utf8))
+        #expect(shell.nextLine() == "/")
+        // The first one can come while the line ends.
+        try await waitUntil {
+            shell.interrupt()
+            return !shell.isRunning
+        }
+        #expect(shell.wait().code == 130)
     }
 }
 

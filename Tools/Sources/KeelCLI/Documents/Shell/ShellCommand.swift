@@ -28,7 +28,7 @@ struct ShellCommand: AsyncParsableCommand {
         let output = CommandOutput(isJSON: store.json)
         let shell = DocumentShell(store.storage, store.database, output: output)
         let isInteractive = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
-        let running = RunningLine()
+        let running = RunningLine(isInteractive: isInteractive)
         if isInteractive {
             try await Self.converse(shell, running, output)
         } else {
@@ -122,8 +122,15 @@ private final class RunningLine: Sendable {
     private let restoration = Mutex<@Sendable () -> Void>({})
     private let watches = Mutex<[SignalWatch]>([])
 
-    init() {
-        watch(SIGINT) { running in running.task.withLock { $0?.cancel() } }
+    init(isInteractive: Bool) {
+        watch(SIGINT) { running in
+            let isIdle = running.task.withLock { task in
+                task?.cancel()
+                return task == nil
+            }
+            // While a line is typed, Control-C is a key; while a script waits for one, nothing else ends the wait.
+            if isIdle, !isInteractive { exit(128 + SIGINT) }
+        }
         for number in [SIGTERM, SIGHUP] {
             watch(number) { running in
                 running.restoration.withLock { $0() }
