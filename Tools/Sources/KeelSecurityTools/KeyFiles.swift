@@ -82,12 +82,15 @@ package enum KeyFiles {
         return try text(of: try await FileSealing.opened(data, by: passphrase), in: file)
     }
 
+    /// The maximum size of a file in bytes.
+    private static let limit = 1 << 20
+
     private static func data(of file: String) throws -> Data {
         let handle =
             file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
-        guard let handle, let data = try? handle.read(upToCount: 1 << 20) else {
-            throw unreadable(file)
-        }
+        // One byte more than the limit, so that no key of a longer file is passed over.
+        guard let handle, let data = try? handle.read(upToCount: limit + 1), data.count <= limit
+        else { throw unreadable(file) }
         return data
     }
 

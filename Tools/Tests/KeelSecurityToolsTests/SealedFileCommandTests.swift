@@ -1,6 +1,8 @@
 #if os(Linux) || os(macOS)
 import Foundation
 import KeelSecurity
+import KeelSecurityTools
+import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
 
@@ -50,6 +52,17 @@ struct SealedFileCommandTests {
         let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
         try data.write(to: scratch.file("plain"))
         return data
+    }
+
+    @Test("A file of keys that is too long is refused, and no key at its end is passed over")
+    func longFile() throws {
+        let (first, last) = (SealedFileIdentity().recipient, SealedFileIdentity().recipient)
+        let comment = "#" + String(repeating: " ", count: 1 << 20)
+        let file = try scratch.file("team", holding: "\(first)\n\(comment)\n\(last)\n").path
+        let error = #expect(throws: ToolError.self) {
+            try KeyFiles.recipients(texts: [], files: [file])
+        }
+        #expect(error?.advice.contains("of at most 1 MiB") == true)
     }
 
     @Test("Each of several recipients opens a file through pipes", arguments: [0, 1, 300_000])
