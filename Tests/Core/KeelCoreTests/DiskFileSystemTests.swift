@@ -85,6 +85,25 @@ final class DiskFileSystemTests {
         }
     }
 
+    @Test("A replaced file keeps its permissions and, as root, its owner, if that is asked for")
+    func replacement() throws {
+        let files = DiskFileSystem()
+        let path = folder + "/file"
+        let owner = geteuid() == 0 ? 1 : geteuid()
+        for keepsAccess in [true, false] {
+            try files.replaceFile(path, by: path + ".new", with: [1], keepsAccess: keepsAccess)
+            #expect(try mode(path) == 0o600)
+            #expect(chmod(path, 0o640) == 0 && chown(path, owner, gid_t.max) == 0)
+            try files.replaceFile(path, by: path + ".new", with: [2], keepsAccess: keepsAccess)
+            #expect(try mode(path) == (keepsAccess ? 0o640 : 0o600))
+            var status = stat()
+            #expect(stat(path, &status) == 0)
+            #expect(status.st_uid == (keepsAccess ? owner : geteuid()))
+            #expect(try files.contents(of: path) == [2])
+            try files.remove(path)
+        }
+    }
+
     @Test("Creating a folder below a file fails with a clear error")
     func folderBelowFile() throws {
         let files = DiskFileSystem()

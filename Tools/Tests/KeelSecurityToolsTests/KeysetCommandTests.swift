@@ -243,6 +243,18 @@ struct KeysetCommandTests {
         #expect(try Data(contentsOf: copy) == data)
     }
 
+    @Test("A rotated keyset has the permissions that it had, and as root its owner")
+    func access() throws {
+        try change("create")
+        let owner = geteuid() == 0 ? 1 : geteuid()
+        try #require(chmod(keyset.path, 0o640) == 0)
+        try #require(chown(keyset.path, owner, gid_t.max) == 0)
+        #expect(try change("rotate").count == 2)
+        var status = stat()
+        #expect(stat(keyset.path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o640 && status.st_uid == owner)
+    }
+
     @Test("Re-encrypting a link rewrites its target, which keeps its permissions")
     func links() throws {
         try change("create")

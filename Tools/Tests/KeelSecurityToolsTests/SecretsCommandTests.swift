@@ -55,6 +55,19 @@ struct SecretsCommandTests {
         #expect(names.isEmpty)
     }
 
+    @Test("A changed file of secrets has the permissions that it had, and as root its owner")
+    func access() throws {
+        #expect(try keel(["set", "token"] + place, input: "s3cret").code == 0)
+        let file = scratch.file("store").path + "/" + EncryptedFileSecretStoreAdapter.fileName
+        let owner = geteuid() == 0 ? 1 : geteuid()
+        try #require(chmod(file, 0o640) == 0)
+        try #require(chown(file, owner, gid_t.max) == 0)
+        #expect(try keel(["set", "token"] + place, input: "another").code == 0)
+        var status = stat()
+        #expect(stat(file, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o640 && status.st_uid == owner)
+    }
+
     @Test("The app finds the secrets that the command saved")
     func shared() async throws {
         _ = try keel(["set", "token"] + place, input: "s3cret")

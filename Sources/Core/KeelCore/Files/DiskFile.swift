@@ -76,6 +76,16 @@ final class DiskFile: OpenFile {
         }
     }
 
+    func takeAccess(of path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        // In two calls: any member of a group may give it a file, but only root may change the owner.
+        let isOfGroup = fchown(descriptor, uid_t.max, status.st_gid) == 0
+        _ = fchown(descriptor, status.st_uid, gid_t.max)
+        // Another group does not get the permissions of this one.
+        _ = fchmod(descriptor, status.st_mode & (isOfGroup ? 0o777 : 0o707))
+    }
+
     func sync() throws(FileSystemError) {
         let number = DescriptorCalls.sync(descriptor)
         guard number == 0 else { throw FileSystemError("fsync", path, number: number) }

@@ -86,11 +86,20 @@ package protocol OpenFile: AnyObject, Sendable {
     /// Truncates the file, or extends it with zeros.
     func truncate(to size: Int) throws(FileSystemError)
 
+    /// Gives the file the permissions of another one, and its group and its owner as far as the process may.
+    ///
+    /// Without that file, or on a file system without permissions, nothing changes.
+    func takeAccess(of path: String)
+
     /// Makes the bytes written so far survive a power failure.
     func sync() throws(FileSystemError)
 
     /// Returns whether a path still refers to this file.
     func isStill(at path: String) -> Bool
+}
+
+extension OpenFile {
+    package func takeAccess(of path: String) {}
 }
 
 extension FileSystem {
@@ -124,15 +133,19 @@ extension FileSystem {
 
     /// Writes a temporary file, in place of what a crash left of it, and renames it over another one.
     ///
+    /// With `keepsAccess`, those who can read and write the replaced file can do so with the new one.
+    ///
     /// - Throws: `FileSystemError`; the replaced file is then unchanged.
     package func replaceFile(
         _ path: String,
         by newPath: String,
-        with bytes: [UInt8]
+        with bytes: [UInt8],
+        keepsAccess: Bool = false
     ) throws(FileSystemError) {
         try removeIfThere(newPath)
         let file = try open(newPath, for: .creating)
         try file.write(bytes, at: 0)
+        if keepsAccess { file.takeAccess(of: path) }
         try file.sync()
         try rename(newPath, to: path)
     }

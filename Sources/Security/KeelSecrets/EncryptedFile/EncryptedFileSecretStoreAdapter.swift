@@ -259,7 +259,13 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
     ) throws(SecretError) {
         let sealed = try SecretFileCipher.seal(contents, with: try key(source, for: kind), of: kind)
         do throws(FileSystemError) {
-            try files.replaceFile(path(Self.fileName), by: path(Self.newFileName), with: sealed)
+            // An administrator may change the secrets of a service, which then has to read them.
+            try files.replaceFile(
+                path(Self.fileName),
+                by: path(Self.newFileName),
+                with: sealed,
+                keepsAccess: true
+            )
             try files.syncFolder(folder)
         } catch {
             throw SecretError(error, otherwise: .saveFailed)

@@ -242,7 +242,8 @@ public struct KeysetFile: Sendable {
     func write(_ keyset: Keyset, _ cipher: KeysetCipher) throws(SecurityError) {
         let content = [UInt8](try keyset.encrypted(cipher, associatedData, .json))
         do throws(FileSystemError) {
-            try files.replaceFile(path, by: path + ".new", with: content)
+            // An administrator may change the keyset of a service, which then has to read it.
+            try files.replaceFile(path, by: path + ".new", with: content, keepsAccess: true)
             try files.syncFolder(folder)
         } catch {
             throw Self.failure("the keyset could not be written", error)
