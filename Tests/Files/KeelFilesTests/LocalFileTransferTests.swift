@@ -43,6 +43,24 @@ struct LocalFileTransferTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["out"])
     }
 
+    private func mode(_ name: String) throws -> Int? {
+        let attributes = try FileManager.default.attributesOfItem(atPath: url(name).path)
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    @Test("A download has the permissions of the file that it replaces", arguments: [0o644, 0o600])
+    func permissions(of replaced: Int) async throws {
+        try await files.write(Data([1]), to: "a")
+        try Data([2]).write(to: url("out"))
+        try FileManager.default.setAttributes(
+            [.posixPermissions: replaced],
+            ofItemAtPath: url("out").path
+        )
+        try await files.download("a", to: url("out"))
+        #expect(try mode("out") == replaced)
+        #expect(try Data(contentsOf: url("out")) == Data([1]))
+    }
+
     @Test("A download removes the remains of a killed process, and not what another one writes")
     func remains() async throws {
         try await files.write(Data([1, 2, 3]), to: "a")

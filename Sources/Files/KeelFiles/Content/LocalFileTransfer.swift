@@ -49,6 +49,8 @@ enum LocalFileTransfer {
     ) async throws(FileStoreError) {
         let (part, target, lock) = try newPart(of: file, in: files)
         defer { withExtendedLifetime(lock) {} }
+        // Before the first byte: nobody who may not read the file may read what replaces it.
+        target.takeAccess(of: file.path)
         do {
             var position = 0
             for try await piece in content {

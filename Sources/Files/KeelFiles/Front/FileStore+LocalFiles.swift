@@ -48,6 +48,8 @@ extension FileStore {
 
     /// Downloads a file to disk, replacing an existing one when the download is complete.
     ///
+    /// The new file has the permissions of the one that it replaces.
+    ///
     /// - Parameters:
     ///   - path: The path in the store.
     ///   - file: The location on disk, whose folder must exist.
