@@ -61,6 +61,15 @@ struct LocalFileTransferTests {
         #expect(try Data(contentsOf: url("out")) == Data([1]))
     }
 
+    @Test("A download of a new file has the default permissions")
+    func defaultPermissions() async throws {
+        let mask = umask(0o022)
+        umask(mask)
+        try await files.write(Data([1]), to: "a")
+        try await files.download("a", to: url("out"))
+        #expect(try mode("out") == 0o666 & ~Int(mask))
+    }
+
     @Test("A download removes the remains of a killed process, and not what another one writes")
     func remains() async throws {
         try await files.write(Data([1, 2, 3]), to: "a")

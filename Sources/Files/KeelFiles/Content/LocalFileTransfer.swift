@@ -45,7 +45,7 @@ enum LocalFileTransfer {
     static func write(
         _ content: FileContent,
         to file: URL,
-        in files: any FileSystem = DiskFileSystem()
+        in files: any FileSystem = DiskFileSystem(permissions: 0o666)
     ) async throws(FileStoreError) {
         let (part, target, lock) = try newPart(of: file, in: files)
         defer { withExtendedLifetime(lock) {} }

@@ -48,7 +48,7 @@ extension FileStore {
 
     /// Downloads a file to disk, replacing an existing one when the download is complete.
     ///
-    /// The new file has the permissions of the one that it replaces.
+    /// The new file has the permissions of the one that it replaces, otherwise the default ones.
     ///
     /// - Parameters:
     ///   - path: The path in the store.
