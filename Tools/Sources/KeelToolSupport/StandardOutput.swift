@@ -60,6 +60,7 @@ package enum StandardOutput {
     }
 
     private static func endByBrokenPipe() -> Never {
+        TemporaryFolders.removeAll()
         signal(SIGPIPE, SIG_DFL)
         var signals = sigset_t()
         sigemptyset(&signals)

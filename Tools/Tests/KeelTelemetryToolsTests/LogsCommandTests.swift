@@ -65,6 +65,24 @@ struct LogsCommandTests {
         #expect(follow.code == 64 && follow.errors.contains("type a path instead of -"))
     }
 
+    @Test("A reader that leaves ends a query of standard input, whose copy is removed")
+    func leavingReader() throws {
+        log(0..<5, to: file)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let folder = scratch.file("temporary")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // More than a pipe holds, so that the command is still writing when the reader has left.
+        _ = try scratch.file("long.log", holding: String(repeating: text, count: 5_000))
+        let query = try KeelProcess(
+            shell: "{ \"$keel\" logs query - --json < long.log; echo $? > code; } | head -n 1",
+            environment: ["TMPDIR": folder.path],
+            in: scratch.folder
+        ).wait()
+        #expect(messages(query.output) == ["record 0"] && query.errors.isEmpty, "\(query.errors)")
+        #expect(try String(contentsOf: scratch.file("code"), encoding: .utf8) == "141\n")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
     @Test("Control-C ends a query of standard input, and removes its copy")
     func interruptedStandardInput() throws {
         log(0..<5, to: file)

@@ -91,7 +91,7 @@ struct ImportCommand: AsyncParsableCommand {
             CommandOutput(isJSON: store.json).failure(error)
             throw ExitCode((ToolError(describing: error).exit ?? .failed).rawValue)
         }
-        defer { try? FileManager.default.removeItem(at: copy.deletingLastPathComponent()) }
+        defer { StandardInput.discard(copy) }
         try await run(copy)
     }
 

@@ -4,33 +4,33 @@ import KeelToolSupport
 enum StandardInput {
     /// Copies standard input to a file that only its owner may read, in a new folder.
     ///
-    /// - Returns: The file, whose folder the caller removes.
+    /// - Returns: The file, which the caller removes with ``discard(_:)``.
     /// - Throws: `ToolError` if the disk is full, and `CancellationError` if the task is canceled; the folder is then
     ///   removed.
     static func copied() throws -> URL {
-        let folder = URL.temporaryDirectory.appending(path: "keel-\(UUID().uuidString)")
+        var folder: URL?
         do {
-            try FileManager.default.createDirectory(
-                at: folder,
-                withIntermediateDirectories: false,
-                attributes: [.posixPermissions: 0o700]
-            )
-            let file = folder.appending(path: "input")
+            let made = try TemporaryFolders.make()
+            folder = made
+            let file = made.appending(path: "input")
             try Data().write(to: file)
             let handle = try FileHandle(forWritingTo: file)
             while let piece = try nextPiece() { try handle.write(contentsOf: piece) }
             try handle.close()
             return file
         } catch {
-            try? FileManager.default.removeItem(at: folder)
+            if let folder { TemporaryFolders.remove(folder) }
             guard !(error is CancellationError || error is ToolError) else { throw error }
             throw ToolError(
-                "standard input cannot be copied to “\(folder.path)”: "
+                "standard input cannot be copied to “\(URL.temporaryDirectory.path)”: "
                     + ToolError.reason(error),
                 advice: "Free some room there, or set TMPDIR to a folder that has some."
             )
         }
     }
+
+    /// Removes the copy with its folder.
+    static func discard(_ copy: URL) { TemporaryFolders.remove(copy.deletingLastPathComponent()) }
 
     /// Returns all bytes of standard input.
     ///

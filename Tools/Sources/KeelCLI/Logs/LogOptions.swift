@@ -79,7 +79,7 @@ struct LogOptions: ParsableArguments {
         // To the end: signals that have been watched no longer end the process, which would leave the copy.
         return try await Interruption.value {
             let copy = try StandardInput.copied()
-            defer { try? FileManager.default.removeItem(at: copy.deletingLastPathComponent()) }
+            defer { StandardInput.discard(copy) }
             return try await body(paths.map { $0 == "-" ? copy.path : $0 })
         }
     }

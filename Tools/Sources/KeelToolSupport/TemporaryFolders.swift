@@ -1,0 +1,34 @@
+package import Foundation
+internal import Synchronization
+
+/// The temporary folders of this process.
+package enum TemporaryFolders {
+    private static let paths = Mutex<Set<String>>([])
+
+    /// Makes a folder that only its owner may read, which the caller removes.
+    ///
+    /// The end of the process by a broken pipe removes it, too.
+    package static func make() throws -> URL {
+        // Writing to a broken pipe then fails, and StandardOutput ends the process.
+        signal(SIGPIPE, SIG_IGN)
+        let folder = URL.temporaryDirectory.appending(path: "keel-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
+        paths.withLock { _ = $0.insert(folder.path) }
+        return folder
+    }
+
+    /// Removes a folder with its files.
+    package static func remove(_ folder: URL) {
+        try? FileManager.default.removeItem(at: folder)
+        paths.withLock { _ = $0.remove(folder.path) }
+    }
+
+    /// Removes all folders, before the process ends at once.
+    static func removeAll() {
+        for path in paths.withLock({ $0 }) { remove(URL(filePath: path)) }
+    }
+}
