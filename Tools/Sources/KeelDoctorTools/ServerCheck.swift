@@ -27,14 +27,15 @@ package struct ServerCheck: DoctorCheck {
     }
 
     package func findings() async -> [DoctorFinding] {
-        let subject = "server \(address.absoluteString)"
+        let subject = "server \(Passwords.hidden(in: address.absoluteString))"
         var configuration = NetworkClient.Configuration(baseURL: address)
         configuration.timeout = .seconds(10)
         let client = NetworkClient(configuration, transport: transport)
         switch await client.response(to: Health()) {
         case .failure(let error):
             let described = ToolError(describing: error)
-            return [.problem(subject, described.message, advice: described.advice)]
+            let message = Passwords.hidden(in: described.message)
+            return [.problem(subject, message, advice: described.advice)]
         case .success(let response):
             var findings = [Self.finding(subject, response)]
             if let skew = skew(to: response.head) { findings.append(skew) }

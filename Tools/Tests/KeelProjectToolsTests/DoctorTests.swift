@@ -88,9 +88,12 @@ struct DoctorTests {
         #expect(findings.first?.advice?.contains("keel secrets doctor") == true)
     }
 
-    private func server(_ reply: ScriptedHTTPTransport.Answer) async throws -> [DoctorFinding] {
+    private func server(
+        _ reply: ScriptedHTTPTransport.Answer,
+        at place: String = "http://127.0.0.1:8080"
+    ) async throws -> [DoctorFinding] {
         let transport = ScriptedHTTPTransport([reply])
-        let address = try #require(URL(string: "http://127.0.0.1:8080"))
+        let address = try #require(URL(string: place))
         return await ServerCheck(address, over: transport, now: { Self.day }).findings()
     }
 
@@ -103,6 +106,16 @@ struct DoctorTests {
         }
         let away = try await server(.failure(TransportError(.connectionRefused, processed: .no)))
         #expect(away.map(\.state) == [.problem])
+    }
+
+    @Test("No finding contains the password of a server's address")
+    func password() async throws {
+        let lost = TransportError(.connectionRefused, processed: .no)
+        for reply in [ScriptedHTTPTransport.Answer.status(.ok), .failure(lost)] {
+            let findings = try await server(reply, at: "http://ann:s3cret@127.0.0.1:8080")
+            #expect(findings.first?.subject == "server http://ann:…@127.0.0.1:8080")
+            #expect(!findings.contains { "\($0)".contains("s3cret") })
+        }
     }
 
     @Test("Clocks that differ are reported, and clocks that agree are not")
