@@ -18,12 +18,22 @@ package struct FlushTarget: Sendable {
     package let host: URL?
     /// The key, token or authorization for the server.
     package let key: String?
+    /// The environment variable of the key.
+    private let keyVariable: String
 
-    package init(kind: Kind, name: String?, host: URL?, key: String?) {
+    /// Creates a target with the key of an environment variable.
+    package init(
+        kind: Kind,
+        name: String?,
+        host: URL?,
+        keyVariable: String,
+        environment: [String: String]
+    ) {
         self.kind = kind
         self.name = name
         self.host = host
-        self.key = key
+        self.keyVariable = keyVariable
+        key = environment[keyVariable]
     }
 
     package func destination(
@@ -91,7 +101,7 @@ package struct FlushTarget: Sendable {
         guard let key, !key.isEmpty else {
             throw ToolError(
                 "\(kind.rawValue) requires a key, but none is set",
-                advice: "Set it in the environment variable given by --key-variable."
+                advice: "Set the variable \(keyVariable), or name another one with --key-variable."
             )
         }
         return key

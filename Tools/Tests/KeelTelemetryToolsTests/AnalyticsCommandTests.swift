@@ -186,6 +186,7 @@ struct AnalyticsCommandTests {
             "analytics", "flush", folder.path, "--to", "segment", "--no-rules",
         ]).wait()
         #expect(keyless.code == 1 && keyless.errors.contains("requires a key"))
+        #expect(keyless.errors.contains("Set the variable KEEL_ANALYTICS_KEY"))
         do {
             let service = try AnalyticsService(at: folder, configuration: AnalyticsConfiguration())
             let busy = try KeelProcess(flush + ["--no-rules", "--json"]).wait()

@@ -72,7 +72,8 @@ struct AnalyticsFlushCommand: AsyncParsableCommand {
             kind: to,
             name: name,
             host: try address(),
-            key: ProcessInfo.processInfo.environment[keyVariable]
+            keyVariable: keyVariable,
+            environment: ProcessInfo.processInfo.environment
         )
         try await output.reporting {
             let transport = AsyncHTTPClientTransport()
