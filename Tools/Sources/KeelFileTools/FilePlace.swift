@@ -1,3 +1,5 @@
+internal import KeelToolSupport
+
 /// The place of files, as named on the command line.
 package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
     /// A local file or folder.
@@ -27,6 +29,9 @@ package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
         case .bucket(let name, let key): "\(Self.scheme)//\(name)/\(key)"
         }
     }
+
+    /// The place as one word of a command line.
+    package var shellWord: String { description.shellWord }
 
     package var isBucket: Bool { if case .bucket = self { true } else { false } }
 

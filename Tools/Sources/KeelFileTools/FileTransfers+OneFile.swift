@@ -33,7 +33,7 @@ extension FileTransfers {
                 // To the next sync, the copy would be newer than the change.
                 throw ToolError(
                     "“\(path)” changed while it was copied, and the copy may lack the change",
-                    advice: "Copy it again: keel files put \(path) \(to)"
+                    advice: "Copy it again: keel files put \(path.shellWord) \(to.shellWord)"
                 )
             }
             return size

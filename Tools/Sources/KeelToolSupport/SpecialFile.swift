@@ -15,7 +15,7 @@ package enum SpecialFile {
         guard isThere(at: path) else { return }
         throw ToolError(
             "“\(path)” is a pipe or a device, not a file",
-            advice: "Type - in its place, and redirect it to standard input: < \(path)"
+            advice: "Type - in its place, and redirect it to standard input: < \(path.shellWord)"
         )
     }
 
@@ -32,7 +32,7 @@ package enum SpecialFile {
         throw ToolError(
             "“\(path)” is a pipe or a device, not a file",
             advice: advice
-                ?? "Type - in its place, and redirect standard output: > \(path)"
+                ?? "Type - in its place, and redirect standard output: > \(path.shellWord)"
         )
     }
 

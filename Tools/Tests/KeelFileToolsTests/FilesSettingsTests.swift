@@ -1,5 +1,6 @@
 #if os(Linux) || os(macOS)
 import Foundation
+import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
 
@@ -103,12 +104,23 @@ struct FilesSettingsTests: MotoTests {
         #expect(scratch.isPipe(pipe))
     }
 
+    @Test(
+        "A name in advice is one word for a shell",
+        arguments: ["a/b-1.txt", "s3://b/k=1", "ü", "a b", "it's", "$HOME", "*", "a\nb", ""]
+    )
+    func words(text: String) throws {
+        let word = text.shellWord
+        #expect(try KeelProcess(shell: "printf %s \(word)").wait().output == text)
+        #expect((word == text) == ["a/b-1.txt", "s3://b/k=1", "ü"].contains(text))
+    }
+
     @Test("What cannot be a standard stream is refused with advice")
     func refusals() throws {
         _ = try scratch.file("-", holding: "named -")
         for (arguments, advice) in [
             (["move", "-", "\(root)/a"], "type keel files put - \(root)/a"),
             (["move", "\(root)/a", "-"], "type keel files get \(root)/a -"),
+            (["move", "-", "\(root)/a b"], "type keel files put - '\(root)/a b'"),
             (["sync", "-", root], "type a path"), (["sync", root, "-"], "type a path"),
             (["copy", "-", "\(root)/"], "Standard input has no name"),
             (["copy", "-r", root, "-"], "Only one file"),

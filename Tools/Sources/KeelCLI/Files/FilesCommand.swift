@@ -328,7 +328,7 @@ struct FilesPutCommand: AsyncParsableCommand {
         guard case .bucket(_, let key) = target else {
             throw ValidationError("The target must be s3://BUCKET/KEY.")
         }
-        try FilePlace.requireLocal(file) { "keel files copy \($0) \(target)" }
+        try FilePlace.requireLocal(file) { "keel files copy \($0.shellWord) \(target.shellWord)" }
         guard file == "-" else { return }
         try Self.requireName(recursive, key)
     }
@@ -404,7 +404,7 @@ struct FilesGetCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard source.isBucket else { throw ValidationError("The source must be s3://BUCKET/KEY.") }
-        try FilePlace.requireLocal(file) { "keel files copy \(source) \($0)" }
+        try FilePlace.requireLocal(file) { "keel files copy \(source.shellWord) \($0.shellWord)" }
         guard file == "-" else { return }
         guard !recursive else {
             throw ValidationError(

@@ -210,12 +210,14 @@ struct FilesMoveCommand: AsyncParsableCommand {
         try FilePlace.requirePair(from, to)
         guard !from.isStandard else {
             throw ValidationError(
-                "Standard input cannot be moved: type keel files put - \(to), or ./- for a file."
+                "Standard input cannot be moved: type keel files put - \(to.shellWord), or ./- for "
+                    + "a file."
             )
         }
         guard !to.isStandard else {
             throw ValidationError(
-                "A file cannot be moved to standard output: type keel files get \(from) -."
+                "A file cannot be moved to standard output: type keel files get "
+                    + "\(from.shellWord) -."
             )
         }
     }
