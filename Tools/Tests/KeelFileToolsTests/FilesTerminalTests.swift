@@ -2,6 +2,7 @@
 import Foundation
 import KeelAsyncHTTPClient
 import KeelFileTools
+import KeelTestKit
 import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
@@ -187,6 +188,32 @@ struct FilesTerminalTests: MotoTests {
         ).wait()
         #expect(full.code == 1 && full.errors.contains("standard output is full"))
     }
+
+    #if os(Linux)
+    @Test("A signal ends a list also while it waits for its reader")
+    func stalledReader() async throws {
+        let descriptor = open(try scratch.pipe("pipe").path, O_RDWR | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        // F_SETPIPE_SZ, which rounds up to a page.
+        let capacity = fcntl(descriptor, 1031, 4096)
+        try #require(capacity > 0)
+        let place = try putFolder("listed", Int(capacity) / 64)
+        // The tests themselves may block the signal.
+        let list = try KeelProcess(
+            shell: "exec env --default-signal=TERM \"$keel\" files list \(place) > pipe",
+            environment: server.environment(scratch.file("cache")),
+            in: scratch.folder
+        )
+        try await waitUntil {
+            var count: Int32 = 0
+            return ioctl(descriptor, UInt(FIONREAD), &count) == 0 && count > capacity - 200
+        }
+        list.terminate()
+        try await waitUntil { !list.isRunning }
+        #expect(list.wait().code == SIGTERM)
+    }
+    #endif
 
     @Test("Short names, and places that are files, folders or nothing at all")
     func places() throws {

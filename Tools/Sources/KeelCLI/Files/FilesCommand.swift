@@ -160,7 +160,8 @@ struct BucketOptions: ParsableArguments {
     /// Runs a command with buckets at hand, until it ends or is interrupted.
     ///
     /// - Parameters:
-    ///   - advice: What to do after an interruption; nil lets signals end the process.
+    ///   - advice: What to do after an interruption; nil, for a command that leaves nothing behind, lets signals end the
+    ///     process, even while its output waits for a reader.
     ///   - body: The command.
     /// - Throws: What `body` throws, or the command's exit code.
     func run(

@@ -25,7 +25,6 @@ struct FilesCatCommand: AsyncParsableCommand {
     func run() async throws { try await Self.write(places, bucket) }
 
     static func write(_ places: [FilePlace], _ bucket: BucketOptions) async throws {
-        // Nothing is left behind, so a signal just ends the command, even while the output waits for its reader.
         try await bucket.run(advice: nil) { transfers, output in
             for case .bucket(let name, let key) in places {
                 let file = try await FileStore(transfers.adapter(name)).open(FileStorePath(key))
@@ -93,7 +92,7 @@ struct FilesStatCommand: AsyncParsableCommand {
     func run() async throws {
         guard case .bucket(let name, let key) = place else { return }
         let shown = place.description
-        try await bucket.run { transfers, output in
+        try await bucket.run(advice: nil) { transfers, output in
             let files = FileStore(try transfers.adapter(name))
             guard let file = try await files.metadataIfPresent(of: FileStorePath(key)) else {
                 throw ToolError(
@@ -140,7 +139,7 @@ struct FilesSizeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (places, isHuman) = (places, human)
-        try await bucket.run { transfers, output in
+        try await bucket.run(advice: nil) { transfers, output in
             for place in places {
                 guard case .bucket(let name, let key) = place else { continue }
                 var record = Record(place: place.description)
@@ -276,7 +275,7 @@ struct FilesPresignCommand: AsyncParsableCommand {
             return
         }
         let use = put ? S3FileStoreAdapter.PresignedUse.put : .get
-        try await bucket.run { transfers, output in
+        try await bucket.run(advice: nil) { transfers, output in
             let url = try await transfers.adapter(name).presignedURL(
                 for: FileStorePath(key),
                 to: use,

@@ -34,7 +34,7 @@ struct FilesListCommand: AsyncParsableCommand {
     func run() async throws {
         guard case .bucket(let name, let key) = place else { return }
         let isRecursive = recursive
-        try await bucket.run { transfers, output in
+        try await bucket.run(advice: nil) { transfers, output in
             let files = FileStore(try transfers.adapter(name))
             let folder = try transfers.folder(key)
             var (next, isEmpty) = (FileCursor?.none, true)
@@ -213,7 +213,9 @@ struct FilesUploadsCommand: AsyncParsableCommand {
     func run() async throws {
         guard case .bucket(let name, _) = place else { return }
         let age = age
-        try await bucket.run { transfers, output in
+        try await bucket.run(
+            advice: age.map { _ in "Run it again to end the rest." }
+        ) { transfers, output in
             let adapter = try transfers.adapter(name)
             if let age {
                 let count = try await adapter.abortIncompleteUploads(olderThan: .seconds(age))
