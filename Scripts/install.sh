@@ -70,16 +70,20 @@ cp "$KEEL_BINARY" "$made/bin/keel"
     | "$KEEL_ROOT/Scripts/man-pages.py" "$made/share/man/man1" >/dev/null
 
 mkdir -p "$(dirname "$list")" || keel_die "$prefix cannot be written to." "Give another --prefix, or become its owner."
-# Pages of removed commands must not stay.
-[ ! -f "$list" ] || remove_installed
-mkdir -p "$(dirname "$list")"
-(cd "$made" && find . -type f | sed 's,^\./,,' | sort) >"$list"
+(cd "$made" && find . -type f | sed 's,^\./,,' | sort) >"$list.new"
+# For --uninstall after a failure.
+[ -f "$list" ] || cat "$list.new" >"$list"
 while IFS= read -r file; do
     mkdir -p "$prefix/$(dirname "$file")"
     # A program that runs may not be written to; its name may be given to another.
     cp "$made/$file" "$prefix/$file.new"
     mv "$prefix/$file.new" "$prefix/$file"
+done <"$list.new"
+# Pages of removed commands must not stay; at the end, so that a full disk leaves the program that was there.
+while IFS= read -r file; do
+    grep -Fxq -e "$file" "$list.new" || rm -f "$prefix/$file"
 done <"$list"
+mv "$list.new" "$list"
 
 keel_say "Installed in $prefix: $("$prefix/bin/keel" --version)"
 case ":$PATH:" in

@@ -77,6 +77,19 @@ touch "$prefix/share/man/man1/keel-old.1"
 install >/dev/null || keel_die "it does not install over an earlier version."
 [ ! -e "$prefix/share/man/man1/keel-old.1" ] || keel_die "a page of an earlier version has stayed."
 
+# A disk that is full.
+mkdir "$folder/full"
+cat >"$folder/full/cp" <<'END'
+#!/bin/sh
+for target; do :; done
+case "$target" in *.new) exit 1 ;; esac
+exec /bin/cp "$@"
+END
+chmod +x "$folder/full/cp"
+if (PATH="$folder/full:$PATH" && install >/dev/null); then keel_die "it installs on a full disk."; fi
+"$prefix/bin/keel" --version >/dev/null || keel_die "a full disk leaves no program."
+install >/dev/null || keel_die "it does not install after a failure."
+
 install --uninstall >/dev/null || keel_die "it does not uninstall."
 left="$(cd "$prefix" && find . -type f)"
 [ "$left" = "./bin/other" ] || keel_die "after --uninstall there are:" "$left"
