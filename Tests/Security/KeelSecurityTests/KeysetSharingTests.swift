@@ -55,7 +55,7 @@ struct KeysetSharingTests {
         try await file().change { keyset throws(SecurityError) in
             try keyset.disable(keyset.keys[0].id)
         }
-        await expectError(SecurityError.self, .decryptionFailed) {
+        expectError(SecurityError.self, .decryptionFailed) {
             try ring.decrypt(before, associatedData: none)
         }
         #expect(try ring.decrypt(after, associatedData: none) == Data([2]))
@@ -83,14 +83,14 @@ struct KeysetSharingTests {
         let disk = files.disk
         files.vanish()
         for _ in 0..<2 {
-            await expectError(SecurityError.self, .keyStoreFailed) {
+            expectError(SecurityError.self, .keyStoreFailed) {
                 try ring.encrypt(Data(), associatedData: none)
             }
         }
         #expect(try ring.decrypt(sealed, associatedData: none) == Data([1]))
         try await file().create(try Keyset.make(.aes256GCM))
         for _ in 0..<2 {
-            await expectError(SecurityError.self, .keyStoreFailed) {
+            expectError(SecurityError.self, .keyStoreFailed) {
                 try ring.encrypt(Data(), associatedData: none)
             }
         }
@@ -171,7 +171,7 @@ struct KeysetSharingTests {
         let sealed = try ring.encrypt(Data([1]), associatedData: none)
         try await self.file(old).rewrap(under: new)
         for _ in 0..<15 { _ = try ring.encrypt(Data(), associatedData: none) }
-        await expectError(SecurityError.self, .keyStoreFailed) {
+        expectError(SecurityError.self, .keyStoreFailed) {
             try ring.encrypt(Data(), associatedData: none)
         }
         #expect(try ring.decrypt(sealed, associatedData: none) == Data([1]))
@@ -193,7 +193,7 @@ struct KeysetSharingTests {
             try keyset.rotate()
             try keyset.destroy(first)
         }
-        await expectError(SecurityError.self, .keyStoreFailed) {
+        expectError(SecurityError.self, .keyStoreFailed) {
             try ring.encrypt(Data(), associatedData: none)
         }
     }

@@ -144,7 +144,7 @@ struct KeysetTests {
         let third = try await Keyset(encrypted: again, under: FixedKeySource())
         #expect(third.cleartextBinary() == keyset.cleartextBinary())
         for (key, place) in [(other, place), (key, Data())] {
-            await expectError(SecurityError.self, .decryptionFailed) {
+            expectError(SecurityError.self, .decryptionFailed) {
                 try Keyset(encrypted: bytes, under: key, associatedData: place)
             }
         }

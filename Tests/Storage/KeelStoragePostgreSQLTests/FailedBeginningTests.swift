@@ -34,17 +34,20 @@ struct FailedBeginningTests {
             let write = DocumentWrite(path, .set(DocumentBody(["id": .string(path.id)])))
             _ = try await adapter.commit([WriteBatch([write])])[0].get()
         }
-        var request = ReadRequest(.documents(["notes/1"]))
-        request.needsPosition = true
+        func position() async throws -> ChangeCursor? {
+            var request = ReadRequest(.documents(["notes/1"]))
+            request.needsPosition = true
+            return try await adapter.read(request).position
+        }
         try await commit("notes/1")
-        let cursor = try #require(try await adapter.read(request).position)
+        let cursor = try #require(try await position())
         try await server.run(outage.begin)
-        await #expect(throws: StorageError.self) { [request] in try await adapter.read(request) }
+        await #expect(throws: StorageError.self) { try await position() }
         await #expect(throws: StorageError.self) {
             try await adapter.registerReader("reader", at: cursor)
         }
         try await server.run(outage.end)
-        #expect(try await adapter.read(request).position == cursor)
+        #expect(try await position() == cursor)
         try await commit("notes/2")
         try await adapter.registerReader("reader", at: cursor)
         await adapter.close()
