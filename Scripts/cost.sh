@@ -28,7 +28,8 @@ measure() {
     while IFS= read -r name; do
         [ "${KEEL_COST_ONLY:-$name}" = "$name" ] || continue
         keel_say "Cost: traits $name, $configuration"
-        keel_swift build --package-path "$folder/packages/$name" -c "$configuration" >&2 </dev/null
+        KEEL_INCREMENTAL=1 \
+            keel_swift build --package-path "$folder/packages/$name" -c "$configuration" >&2 </dev/null
         binaries="$(keel_swift build --package-path "$folder/packages/$name" \
             -c "$configuration" --show-bin-path </dev/null)"
         "$KEEL_ROOT/Scripts/cost/measure.py" "$folder/packages/$name" "$KEEL_SCRATCH_PATH" \

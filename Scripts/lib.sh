@@ -62,8 +62,9 @@ keel_die() {
 # The index, in which SwiftPM looks for tests, is written without the modules of the system, which takes a sixth of
 # the compiler's time.
 #
-# With KEEL_BUILD_ONCE=1 each module is compiled as a whole and without debug information: a new build takes four
-# fifths of the time, and a changed file compiles its module and those that import it anew.
+# In debug, each module is compiled as a whole and without debug information: a new build takes four fifths of the
+# time. With KEEL_INCREMENTAL=1 files are compiled by themselves and with debug information, which is sooner after a
+# change; either way compiles anew what the other has compiled.
 keel_swift() {
     local subcommand="$1" hashing=1 options=()
     shift
@@ -76,7 +77,7 @@ keel_swift() {
                 -Xswiftc -Xfrontend -Xswiftc -index-ignore-clang-modules
                 -Xswiftc -Xfrontend -Xswiftc -index-ignore-stdlib
             )
-            [ -z "${KEEL_BUILD_ONCE:-}" ] || options+=(
+            [ -n "${KEEL_INCREMENTAL:-}" ] || options+=(
                 -debug-info-format none -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 1
             )
             ;;
@@ -141,7 +142,7 @@ keel_build_product() {
 # Shows how far a build has come and how long it will still take, in place of its lines, which go into the
 # file. Fails when the build has failed, and then shows the file's end.
 keel_progress() {
-    local line done all first="" last="" shown=-30 left text
+    local line done all is_long="" last="" shown=-30 left text
     local processors started="$SECONDS"
     processors="$(getconf _NPROCESSORS_ONLN)"
     : >"$1"
@@ -155,13 +156,11 @@ keel_progress() {
                 all="${all%%]*}"
                 done="${line#[}"
                 done="${done%%/*}"
-                if [ -z "$first" ]; then
-                    first="$all"
-                    # SwiftPM's first number grows threefold, as it learns of the files of each module.
-                    [ "$all" -lt 500 ] || keel_note "On $processors processors the first time takes about \
-$(((11 + processors) / processors)) minutes, and later a few seconds."
+                if [ -z "$is_long" ] && [ "$all" -ge 500 ]; then
+                    is_long=1
+                    keel_note "On $processors processors the first time takes about \
+$(((9 + processors) / processors)) minutes, and later a few seconds."
                 fi
-                [ "$first" -lt 500 ] || [ "$all" -ge "$((first * 3))" ] || all="$((first * 3))"
                 [ "$done" -gt 0 ] || continue
                 left="$(((SECONDS - started) * (all - done) / done))"
                 text="$((100 * done / all)) %, $done steps"

@@ -82,7 +82,8 @@ soak_sanitizers() {
             options+=(-Xlinker "$object" -Xlinker --wrap=__tsan_external_write)
         fi
         keel_say "Testing with the sanitizer '$sanitizer'"
-        keel_swift build --build-tests "${options[@]}"
+        # Reports name lines.
+        KEEL_INCREMENTAL=1 keel_swift build --build-tests "${options[@]}"
         TSAN_OPTIONS="history_size=4 log_path=$reports/report" \
             ASAN_OPTIONS="detect_leaks=0 log_path=$reports/report" \
             swift test --skip-build --scratch-path "$KEEL_SCRATCH_PATH" --disable-build-manifest-caching \

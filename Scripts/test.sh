@@ -93,19 +93,26 @@ run() {
     shift
     if [ "$folder" = "." ]; then keel_say "Tests of keel"; else keel_say "Tests of $folder"; fi
     # Groups, each a process, those that take the longest first. Those with a pattern compute, or wait for the
-    # disk. A filter of the caller's would be widened by a second one.
+    # disk or for Google's emulator, which holds locks for minutes. A filter of the caller's would be widened by
+    # a second one.
     case "$folder $*" in
         ". --no-parallel")
             for pattern in \
-                'StorageFirestore' 'StoragePostgreSQL' \
-                'HTTPCaching|Serving[A-Za-z]*|Storage(Adapting|Observability)?|Sync' \
-                'Cache|Conformance' 'StorageSQLite' \
-                'Analytics|AnalyticsHTTP|Core|Files|Journal|Logging|LoggingOTLP|Secrets|Security[A-Za-z]*'; do
-                beside+=(--beside "^Keel($pattern)Tests[.]")
+                'StorageFirestoreTests[.]Emulator' 'StoragePostgreSQLTests[.]' \
+                'StorageFirestoreTests[.](?!Emulator)' \
+                '(HTTPCaching|Serving[A-Za-z]*|Storage(Adapting|Observability)?|Sync)Tests[.]' \
+                '(Cache|Conformance)Tests[.]' 'StorageSQLiteTests[.]' \
+                '(Analytics|AnalyticsHTTP|Core|Files|Journal|Logging|LoggingOTLP|Secrets|Security[A-Za-z]*)Tests[.]'; do
+                beside+=(--beside "^Keel$pattern")
             done
             beside+=(--beside '^KeelTests[.]')
             ;;
-        "Tools --no-parallel") beside=(--beside '[.](LongReplyMemory|MalformedRequest)Tests/') ;;
+        "Tools --no-parallel")
+            beside=(
+                --beside '[.](LongReplyMemory|MalformedRequest)Tests/'
+                --beside '^Keel(DocumentTools|FileTools|SecurityTools|TransferPeer)Tests[.]'
+            )
+            ;;
     esac
     KEEL_TEST_RUNNER=(
         "$KEEL_ROOT/Scripts/checks/run-tests.py" "$reports/${#timings[@]}.counts"

@@ -5,8 +5,10 @@
 
 Each PATTERN makes a process of its own for the tests that match it, as `swift test --filter` compares
 them; the tests that match none run in one more process, which begins first. As many processes as there are
-processors, and one more, run side by side, those of the patterns in their order and at a lower priority: tests with
+processors, and two more, run side by side, those of the patterns in their order and at a lower priority: tests with
 time limits on real sockets belong in the process without a pattern.
+
+The tests find a new folder for temporary files in TMPDIR, which is removed at the end with what they left in it.
 
 It follows the stream of events that swift-testing writes beside its output. When nothing has
 happened in a process for KEEL_TEST_STALL seconds (600 without it), that process is ended and its tests
@@ -23,6 +25,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -136,7 +139,7 @@ class Runs:
 
     def __init__(self, commands, folder, name):
         self.records = [Record(folder / f"{name}-{number}.jsonl") for number in range(len(commands))]
-        with concurrent.futures.ThreadPoolExecutor((os.cpu_count() or 1) + 1) as threads:
+        with concurrent.futures.ThreadPoolExecutor((os.cpu_count() or 1) + 2) as threads:
             codes = list(threads.map(timed, commands, self.records))
         # The exit code of the first process that failed; None if one stalled.
         self.code = None if None in codes else next((code for code in codes if code != 0), 0)
@@ -176,8 +179,14 @@ def main():
     separator = sys.argv.index("--")
     counts, command = pathlib.Path(sys.argv[1]), sys.argv[separator + 1 :]
     patterns = sys.argv[3:separator:2]
-    with tempfile.TemporaryDirectory(prefix="keel-events.") as name:
-        folder = pathlib.Path(name)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="keel."))
+    try:
+        # Short, as paths of sockets have to be, and open to the users that servers of tests run as.
+        temporary = folder / "t"
+        folder.chmod(0o711)
+        temporary.mkdir()
+        temporary.chmod(0o1777)
+        os.environ["TMPDIR"] = str(temporary)
         first = Runs(side_by_side(command, patterns), folder, "first")
         last = first
         passed, skipped = first.passed, set(first.skipped & first.names.keys())
@@ -210,6 +219,8 @@ def main():
             ending = "stalled" if first.code is None else f"ended with {first.code}"
             say(f"Failed: the run {ending}, though no test failed.")
         counts.write_text(f"{len(passed)} {len(failed)} {len(skipped)}\n")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
     sys.exit(0 if is_whole else last.code or first.code or 1)
 
 
