@@ -161,7 +161,7 @@ keel_progress() {
                     keel_note "On $processors processors the first time takes about \
 $(((9 + processors) / processors)) minutes, and later a few seconds."
                 fi
-                [ "$done" -gt 0 ] || continue
+                [ "$done" -gt 0 ] && [ "$done" -lt "$all" ] || continue
                 left="$(((SECONDS - started) * (all - done) / done))"
                 text="$((100 * done / all)) %, $done steps"
                 if [ "$((SECONDS - started))" -gt 20 ]; then
