@@ -238,12 +238,16 @@ struct StatisticsTests {
         let pid = try await adapter.pool.reading(isQuick: true) {
             try $0.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0) ?? 0
         }
-        try await server.run("COPY (SELECT 1) TO PROGRAM 'kill -STOP \(pid)'")
+        func signal(_ name: String) async throws {
+            // A program that does not read its input fails the statement.
+            try await server.run("COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; kill -\(name) \(pid)'")
+        }
+        try await signal("STOP")
         let text = Task { await adapter.metricsText() }
         await clock.waitForSleepers()
         await clock.advance(by: .seconds(5))
         let lines = await text.value.split(separator: "\n")
-        try await server.run("COPY (SELECT 1) TO PROGRAM 'kill -CONT \(pid)'")
+        try await signal("CONT")
         #expect(lines.last == #"keel_postgresql_up{store="storage"} 0.0"#)
         await adapter.close()
     }
