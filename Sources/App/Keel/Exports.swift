@@ -1,6 +1,9 @@
 // With these exports, `import Keel` suffices to get started. Not exported are swift-log, whose
 // `Logger` an app imports itself, and KeelDependencies, whose `DependencyKey` might clash.
+//
+// The modules of a trait are exported without it, too: what they then have names the trait.
 @_exported public import KeelAnalytics
+@_exported public import KeelAsyncHTTPClient
 @_exported public import KeelCache
 @_exported public import KeelCore
 @_exported public import KeelFiles
@@ -10,6 +13,7 @@
 @_exported public import KeelHTTPCookies
 @_exported public import KeelHTTPSecrets
 @_exported public import KeelLocation
+@_exported public import KeelLogging
 @_exported public import KeelNetworkStatus
 @_exported public import KeelRepositories
 @_exported public import KeelSecrets
@@ -18,16 +22,7 @@
 @_exported public import KeelSecuritySecrets
 @_exported public import KeelStorage
 @_exported public import KeelStorageFirestore
+@_exported public import KeelStorageSQLite
 @_exported public import KeelSync
 @_exported public import KeelURITemplates
 @_exported public import KeelWebSocket
-
-#if SQLite
-@_exported public import KeelStorageSQLite
-#endif
-#if AsyncHTTPClient && canImport(AsyncHTTPClient)
-@_exported public import KeelAsyncHTTPClient
-#endif
-#if Logging
-@_exported public import KeelLogging
-#endif

@@ -304,7 +304,7 @@ extension HTTPClient.Body {
 @available(
     *,
     unavailable,
-    message: "Enable the 'AsyncHTTPClient' trait of the keel package to use this transport."
+    message: "Enable the 'AsyncHTTPClient' trait of the keel package; iOS has URLSessionTransport."
 )
 public enum AsyncHTTPClientTransport: Sendable {}
 #endif

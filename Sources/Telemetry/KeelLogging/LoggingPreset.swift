@@ -114,5 +114,8 @@ public struct MultiplexLogOutput: LogOutput {
         for output in outputs { output.synchronize() }
     }
 }
-
+#else
+/// Ready-made arguments for `LoggingSystem.bootstrap`; requires the trait `Logging`.
+@available(*, unavailable, message: "Enable the 'Logging' trait of the keel package.")
+public enum LoggingPreset: Sendable {}
 #endif

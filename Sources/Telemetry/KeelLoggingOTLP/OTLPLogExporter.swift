@@ -164,5 +164,8 @@ public final class OTLPLogExporter: Sendable {
         return await lane.deliver(isForced: true)
     }
 }
-
+#else
+/// Ships the records of a journal to a collector; requires the trait `Logging`.
+@available(*, unavailable, message: "Enable the 'Logging' trait of the keel package.")
+public enum OTLPLogExporter: Sendable {}
 #endif

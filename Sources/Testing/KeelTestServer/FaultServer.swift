@@ -148,4 +148,8 @@ public struct FaultServer: Sendable {
         await script.closeConnections()
     }
 }
+#else
+/// A real server on the loopback interface, for tests; requires the trait `TestServer`.
+@available(*, unavailable, message: "Enable the 'TestServer' trait of the keel package.")
+public enum FaultServer: Sendable {}
 #endif

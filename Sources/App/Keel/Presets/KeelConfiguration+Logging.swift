@@ -32,4 +32,10 @@ extension KeelConfiguration {
         }
     }
 }
+#else
+extension KeelConfiguration {
+    /// Returns the argument for `LoggingSystem.bootstrap`; requires the trait `Logging`.
+    @available(*, unavailable, message: "Enable the 'Logging' trait of the keel package.")
+    public func makeLogging(shipping output: (any Sendable)? = nil) -> Self { self }
+}
 #endif

@@ -161,5 +161,8 @@ public struct LogFileStatistics: Sendable, Hashable {
     /// Creates counts of zero.
     public init() {}
 }
-
+#else
+/// A log file rotated by size and time; requires the trait `Logging`.
+@available(*, unavailable, message: "Enable the 'Logging' trait of the keel package.")
+public enum RotatingLogFile: Sendable {}
 #endif
