@@ -84,7 +84,7 @@ struct ProxyCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await CommandOutput(isJSON: false).reporting {
-            try await PortInUse.explained(port: port) { try await serve() }
+            try await ListeningFailure.explained(port: port) { try await serve() }
             return .done
         }
     }

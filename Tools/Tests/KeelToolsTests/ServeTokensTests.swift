@@ -107,6 +107,16 @@ struct ServeTokensTests {
         #expect(end.errors.contains("in the clear"), "\(end.errors)")
     }
 
+    @Test("An address of another machine ends the server with what to do")
+    func foreignAddress() throws {
+        // An address for documentation (RFC 5737).
+        let options = ["--host", "192.0.2.1", "--port", "0", "--tokens", try tokens()]
+        let end = try KeelProcess(["serve", "--storage", "memory"] + options).wait()
+        #expect(end.code == 1)
+        #expect(end.errors.contains("192.0.2.1 is not an address of this machine"), "\(end.errors)")
+        #expect(end.errors.contains("--host"))
+    }
+
     @Test("A file that others can write ends the server with what to do")
     func writable() throws {
         let options = ["--port", "0", "--tokens", try tokens(mode: 0o666)]

@@ -302,7 +302,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await CommandOutput(isJSON: false).reporting {
-            try await PortInUse.explained(port: port) { try await serve() }
+            try await ListeningFailure.explained(host: host, port: port) { try await serve() }
             return .done
         }
     }
