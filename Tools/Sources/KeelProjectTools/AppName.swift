@@ -35,10 +35,11 @@ package struct AppName: Hashable, Sendable {
         }
     }
 
-    /// Modules that the new app, or its tests, import.
+    /// Modules that the new app, its tests, Keel or the packages of Keel import: SwiftPM refuses two of one name.
     private static let taken: Set<String> = [
         "Keel", "KeelStorage", "KeelTestKit", "Foundation", "Swift", "Testing", "Note",
-        "Synchronization",
+        "Synchronization", "Algorithms", "Atomics", "Collections", "Crypto", "Dispatch", "Logging",
+        "Metrics", "NIO", "Observation", "Tracing",
     ]
 
     /// Splits at characters other than letters and digits, and before capitals after small letters.

@@ -31,7 +31,8 @@ struct NewAppTests {
     @Test(
         "An invalid module name is rejected",
         arguments: [
-            "", "-", "2do", "Größe", "Keel", "foundation", String(repeating: "a", count: 41),
+            "", "-", "2do", "Größe", "Keel", "foundation", "crypto", "Logging",
+            String(repeating: "a", count: 41),
         ]
     )
     func refused(_ text: String) {
@@ -101,6 +102,13 @@ struct NewAppTests {
         ]).wait()
         #expect(made.code == 0)
         #expect(made.output.contains("swift test && swift run notes"))
+        let folder = scratch.file("my apps")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let spaced = try KeelProcess([
+            "init", "Notes", "--in", folder.path, "--keel", scratch.file("").path,
+        ]).wait()
+        #expect(spaced.code == 0)
+        #expect(spaced.output.contains("/my apps/Notes' && swift test"), "\(spaced.output)")
         let screens = try KeelProcess([
             "init", "Screens", "--ui", "swiftui", "--in", scratch.file("").path,
             "--keel", scratch.file("").path,

@@ -52,7 +52,7 @@ struct InitCommand: AsyncParsableCommand {
             }
             try output.line("\(target.path): \(app.files.count) files")
             try output.line(
-                "Next: cd \(target.path) && swift test && swift run \(name.program)"
+                "Next: cd \(target.path.shellWord) && swift test && swift run \(name.program)"
             )
             return .done
         }
