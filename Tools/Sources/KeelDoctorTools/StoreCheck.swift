@@ -37,7 +37,8 @@ package struct StoreCheck: DoctorCheck {
                     .warning(
                         subject,
                         "This keel was built without PostgreSQL.",
-                        advice: "Build keel without --disable-default-traits."
+                        advice: "In Keel’s repository, run Scripts/setup.sh build and then "
+                            + "Scripts/install.sh."
                     )
                 ]
                 #endif

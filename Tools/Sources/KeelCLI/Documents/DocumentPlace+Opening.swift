@@ -111,6 +111,6 @@ extension ToolError {
     /// The error of a program that was built without libpq.
     static let lacksPostgreSQL = ToolError(
         "this keel was built without PostgreSQL",
-        advice: "Install libpq with its headers, and build keel without --disable-default-traits."
+        advice: "In Keel’s repository, run Scripts/setup.sh build and then Scripts/install.sh."
     )
 }
