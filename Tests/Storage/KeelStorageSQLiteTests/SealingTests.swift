@@ -110,6 +110,8 @@ struct SealingTests {
         let wrong = await storageError { _ = try sealed(key: 43) }
         #expect(none?.code == .permissionDenied)
         #expect(wrong?.code == .permissionDenied)
+        #expect(wrong?.message.contains("open it with that keyset") == true)
+        #expect(wrong?.code.advice.contains("store's key") == true)
         #expect(try await sealed().document("a/1")?["n"] == 1)
     }
 

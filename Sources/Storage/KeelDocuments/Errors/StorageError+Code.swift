@@ -61,7 +61,7 @@ extension StorageError.Code {
     /// The caller is not permitted to perform the operation.
     public static let permissionDenied = Self(
         name: "permissionDenied",
-        advice: "Check the access rules, and the permissions of the store's file and folder."
+        advice: "Check the access rules, the permissions of the store's file, and the store's key."
     )
     /// The store does not know who is calling.
     public static let unauthenticated = Self(
@@ -104,7 +104,7 @@ extension StorageError.Code {
     /// The stored data is damaged or is not a Keel store.
     public static let corrupted = Self(
         name: "corrupted",
-        advice: "Restore the store from a backup; the adapter's page on recovery says how."
+        advice: "Restore a backup, or save what can be read with `keel documents export`."
     )
     /// A later version of Keel or of the app's schema wrote the store.
     public static let schemaTooNew = Self(

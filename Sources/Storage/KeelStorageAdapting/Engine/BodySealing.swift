@@ -97,7 +97,10 @@ package struct BodySealing: Sendable {
             )
         case (_?, _?):
             guard try opens(proof) || opensDocument() else {
-                throw StorageError(.permissionDenied, "the store is encrypted with another key")
+                throw StorageError(
+                    .permissionDenied,
+                    "the store is encrypted with another key; open it with that keyset"
+                )
             }
         }
     }

@@ -177,7 +177,10 @@ struct StoreOpening {
     }
 
     private static var foreign: StorageError {
-        StorageError(.corrupted, "the file is an SQLite database but not a Keel store")
+        StorageError(
+            .corrupted,
+            "the file is an SQLite database but not a Keel store; choose another path for the store"
+        )
     }
 }
 
