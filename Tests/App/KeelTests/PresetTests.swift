@@ -36,6 +36,23 @@ struct PresetTests {
         await #expect(throws: NetworkError.self) { try await keel.makeNetwork().request(Ping()) }
     }
 
+    @Test("Without a web service, each call says what to set")
+    func noService() async {
+        let keel = KeelConfiguration(environment: .production, storage: .memory)
+        let clients = [
+            (keel.makeNetwork(), "set its api"),
+            (KeelConfiguration.preview().makeNetwork(), "does not allow network access"),
+            (NetworkDependency.liveValue, "$0.network = …"),
+            (NetworkDependency.previewValue, "$0.network = …"),
+        ]
+        for (network, advice) in clients {
+            let error = await #expect(throws: NetworkError.self) {
+                try await network.request(Ping())
+            }
+            #expect(error?.message.contains(advice) == true, "\(advice)")
+        }
+    }
+
     @Test("A declared index allows the query that the test preset otherwise refuses")
     func declaredIndex() async throws {
         let schema = StorageSchema(indexes: [IndexDefinition("notes", [.ascending("text")])])

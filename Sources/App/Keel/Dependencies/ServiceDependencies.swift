@@ -23,11 +23,7 @@ public enum NetworkDependency: DependencyKey, Sendable {
     }
 
     private static func unavailable(_ reason: String) -> NetworkClient {
-        let error = TransportError(.invalidRequest, reason, processed: .no)
-        return NetworkClient(
-            baseURL: URL(filePath: "/"),
-            transport: UnavailableHTTPTransport(error)
-        )
+        .unavailable(TransportError(.invalidRequest, reason, processed: .no))
     }
 }
 

@@ -69,18 +69,13 @@ extension KeelConfiguration {
         guard allowsNetwork else {
             return refusing("the \(environment) preset does not allow network access")
         }
-        guard let api else { return refusing("the configuration has no web service") }
+        guard let api else { return refusing("the configuration has no web service; set its api") }
         var settings = NetworkClient.Configuration(baseURL: api)
         if let observer { settings.observers.append(ReportingEventObserver(observer)) }
         return NetworkClient(settings)
     }
 
     private func refusing(_ reason: String) -> NetworkClient {
-        let error = TransportError(.invalidRequest, reason, processed: .no)
-        let address = api ?? URL(filePath: "/")
-        return NetworkClient(
-            baseURL: address,
-            transport: UnavailableHTTPTransport(error)
-        )
+        .unavailable(TransportError(.invalidRequest, reason, processed: .no))
     }
 }

@@ -70,11 +70,7 @@ public struct NetworkClientProvider: Sendable {
             .invalidConfiguration,
             "There is no service named '\(service)'. Pass its base URL to the provider."
         )
-        // Any valid address will do: the call fails before it is sent.
-        let nowhere = URL(string: "https://service.invalid") ?? URL(filePath: "/")
-        var configuration = NetworkClient.Configuration(baseURL: nowhere)
-        configuration.retry = .never
-        return NetworkClient(configuration, transport: UnavailableHTTPTransport(error))
+        return .unavailable(error)
     }
 
     /// Returns the client of a service whose operations form an enumeration, with the types of its error bodies.
@@ -88,6 +84,17 @@ public struct NetworkClientProvider: Sendable {
 
     /// Shuts down the transport, and with it all clients.
     public func shutdown() async { await transport.shutdown() }
+}
+
+extension NetworkClient {
+    /// Returns a client whose every call fails with `error`, before anything is sent.
+    package static func unavailable(_ error: TransportError) -> NetworkClient {
+        // Any valid address will do. An invalid one would be the error of every call.
+        let nowhere = URL(string: "https://service.invalid") ?? URL(filePath: "/")
+        var configuration = Configuration(baseURL: nowhere)
+        configuration.retry = .never
+        return NetworkClient(configuration, transport: UnavailableHTTPTransport(error))
+    }
 }
 
 /// A transport whose every call fails with the same error.
