@@ -15,6 +15,8 @@ package struct NewApp: Sendable {
     private let interface: Interface
     /// The dependency on Keel in the manifest.
     private let dependency: String
+    /// The name of the dependency; that of a repository is the end of its URL.
+    private let identity: String
 
     /// Creates an app.
     ///
@@ -26,10 +28,14 @@ package struct NewApp: Sendable {
         self.name = name
         self.interface = interface
         let quoted = keel.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-        dependency =
-            keel.contains("://")
-            ? #".package(url: "\#(quoted)", branch: "main")"#
-            : #".package(name: "keel", path: "\#(quoted)")"#
+        if keel.contains("://") {
+            dependency = #".package(url: "\#(quoted)", branch: "main")"#
+            let end = keel.split(separator: "/").last ?? ""
+            identity = (end.hasSuffix(".git") ? end.dropLast(4) : end).lowercased()
+        } else {
+            dependency = #".package(name: "keel", path: "\#(quoted)")"#
+            identity = "keel"
+        }
     }
 
     /// The files by path within the app's folder.
@@ -46,6 +52,7 @@ package struct NewApp: Sendable {
             .replacing("__program__", with: name.program)
             .replacing("__VARIABLE__", with: name.variable)
             .replacing("__keel__", with: dependency)
+            .replacing("__package__", with: identity)
     }
 
     /// Writes the app to a new folder, atomically.

@@ -67,6 +67,9 @@ struct NewAppTests {
         let name = try AppName("a")
         let remote = NewApp(name, keel: "https://example.com/keel.git").files["Package.swift"]
         #expect(remote?.contains(#".package(url: "https://example.com/keel.git", "#) == true)
+        #expect(remote?.contains(#"package: "keel")"#) == true)
+        let fork = NewApp(name, keel: "https://example.com/Keel-Fork.git").files["Package.swift"]
+        #expect(fork?.contains(#"package: "keel-fork")"#) == true)
         let odd = NewApp(name, keel: #"/a"b\c"#).files["Package.swift"]
         #expect(odd?.contains(#"path: "/a\"b\\c")"#) == true)
     }

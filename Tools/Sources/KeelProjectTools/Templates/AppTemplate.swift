@@ -1,7 +1,7 @@
 /// A file of a new app, with placeholders for its names.
 ///
-/// `__App__`, `__program__` and `__VARIABLE__` stand for the forms of ``AppName``, and `__keel__`
-/// for the dependency. Scripts/checks/new-app.sh builds and tests the results.
+/// `__App__`, `__program__` and `__VARIABLE__` stand for the forms of ``AppName``, `__keel__` for the
+/// dependency and `__package__` for its name. Scripts/checks/new-app.sh builds and tests the results.
 struct AppTemplate: Sendable {
     /// The path in the app's folder.
     let path: String

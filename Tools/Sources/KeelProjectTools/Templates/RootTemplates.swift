@@ -35,7 +35,7 @@ enum RootTemplates {
             ].map { .enableUpcomingFeature($0) } + [.treatAllWarnings(as: .error)]
 
         /// A product of Keel, the infrastructure.
-        func keel(_ product: String) -> Target.Dependency { .product(name: product, package: "keel") }
+        func keel(_ product: String) -> Target.Dependency { .product(name: product, package: "__package__") }
         """#
 
     private static let package = AppTemplate(
