@@ -53,6 +53,37 @@ struct ServerTimeTests {
         )
     }
 
+    @Test("Requests that are refused at the same time are all signed again, with the same time")
+    func concurrentSkew() async throws {
+        let gate = Gate()
+        let text = "<?xml version=\"1.0\"?><Error><Code>RequestTimeTooSkewed</Code></Error>"
+        let refused = HTTPResponse(
+            status: .forbidden,
+            headerFields: [.date: "Fri, 15 Jan 2027 10:00:00 GMT"]
+        )
+        let held = Answer { _ async throws(TransportError) in
+            do {
+                try await gate.pass()
+            } catch {
+                throw TransportError(.cancelled)
+            }
+            return HTTPReply(head: refused, body: .chunks([Array(text.utf8)]))
+        }
+        let transport = ScriptedHTTPTransport([held, held, Self.object, Self.object])
+        let files = FileStore(try Self.adapter(transport))
+        async let first = files.metadata(of: "a")
+        async let second = files.metadata(of: "b")
+        try await waitUntil { gate.begunCount == 2 }
+        gate.open()
+        _ = try await (first, second)
+        let name = try #require(HTTPField.Name("x-amz-date"))
+        #expect(
+            transport.calls.map { $0.head.headerFields[name] } == [
+                "20270115T080000Z", "20270115T080000Z", "20270115T100000Z", "20270115T100000Z",
+            ]
+        )
+    }
+
     @Test("A server that rejects every timestamp is asked twice at most")
     func hopelessSkew() async throws {
         let date = "Fri, 15 Jan 2027 10:00:00 GMT"

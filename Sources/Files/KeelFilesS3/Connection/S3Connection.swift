@@ -142,11 +142,14 @@ final class S3Connection: Sendable {
         let credentials = try await credentials { () async throws in
             try await self.configuration.credentials.credentials()
         }
+        let correction = skew.withLock { $0 }
         do throws(S3Failure) {
             return try await send(call, credentials)
         } catch {
             guard let refusal = error.refusal else { throw error }
-            if adoptsTime(of: refusal) { return try await send(call, credentials) }
+            if adoptsTime(of: refusal, after: correction) {
+                return try await send(call, credentials)
+            }
             guard refusal.isAboutExpiry else { throw error }
             let next = try await self.credentials { () async throws in
                 try await self.configuration.credentials.credentials(after: credentials)
@@ -270,17 +273,27 @@ final class S3Connection: Sendable {
     /// Corrects the clock to the server's if a refusal is about time.
     ///
     /// Over a plain connection, an attacker may have written the reply.
-    private func adoptsTime(of refusal: S3ErrorReply) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - refusal: The refusal.
+    ///   - correction: The correction of the clock with which the refused request was signed.
+    /// - Returns: Whether to sign the request again.
+    private func adoptsTime(
+        of refusal: S3ErrorReply,
+        after correction: TimeInterval
+    ) -> Bool {
         guard address.isSecure || address.isLoopback, let seconds = refusal.serverTime else {
             return false
         }
         let difference = Date(timeIntervalSince1970: TimeInterval(seconds))
-            .timeIntervalSince(now)
+            .timeIntervalSince(systemTime().addingTimeInterval(correction))
         let isReason =
             refusal.isAboutTime || refusal.isUnexplained && abs(difference) > Self.tolerance
         // Only once: a server that refuses its own time cannot be helped.
         guard isReason, abs(difference) > 1 else { return false }
         return skew.withLock { skew in
+            // A request that was refused at the same time has corrected the clock.
+            guard skew == correction else { return true }
             guard abs(skew + difference) <= Self.largestSkew else { return false }
             skew += difference
             return true
