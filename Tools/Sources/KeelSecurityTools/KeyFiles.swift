@@ -74,12 +74,26 @@ package enum KeyFiles {
         of file: String,
         passphrase: PassphraseSource
     ) async throws -> String {
+        try await opened(file, by: passphrase).text
+    }
+
+    /// Returns the text of a file of keys, and whether it was sealed under a passphrase.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - passphrase: The source of the passphrase, which is used only for a sealed file.
+    /// - Returns: The text, and whether the file was sealed.
+    /// - Throws: The errors of ``text(of:passphrase:)``.
+    package static func opened(
+        _ file: String,
+        by passphrase: PassphraseSource
+    ) async throws -> (text: String, isSealed: Bool) {
         let data = try data(of: file)
         let isSealed =
             SealedFileArmor.isArmored(data) == true
             || (try? SealedFileHeader(beginning: data)) != nil
-        guard isSealed else { return try text(of: data, in: file) }
-        return try text(of: try await FileSealing.opened(data, by: passphrase), in: file)
+        let plain = try await isSealed ? FileSealing.opened(data, by: passphrase) : data
+        return (try text(of: plain, in: file), isSealed)
     }
 
     /// The maximum size of a file in bytes.

@@ -64,6 +64,23 @@ struct SealedKeyTests {
         #expect(try keel("keyset", "public", "again").output == made.output)
     }
 
+    @Test("An import refuses a passphrase that neither opens the key nor seals the new one")
+    func unusedPassphrase() throws {
+        #expect(try keel("keyset", "generate", "clear").code == 0)
+        #expect(try keel("keyset", "generate", "sealed", "-p").code == 0)
+        func imported(_ file: String) throws -> (code: Int32, output: String, errors: String) {
+            try KeelProcess(
+                ["keyset", "import", file, "new", "--passphrase-descriptor", "0"],
+                input: "correct horse\n",
+                in: scratch.folder
+            ).wait()
+        }
+        let refused = try imported("clear")
+        #expect(refused.code == 64 && refused.errors.contains("Add -p"), "\(refused.errors)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("new").path))
+        #expect(try imported("sealed").code == 0)
+    }
+
     @Test("An import seals a key, and takes the passphrase away again")
     func imports() throws {
         let made = try keel("keyset", "generate", "-", "--kind", "p256")

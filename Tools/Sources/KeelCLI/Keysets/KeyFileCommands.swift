@@ -119,7 +119,8 @@ struct KeysetImportCommand: AsyncParsableCommand {
         abstract: "Reads a private key from PEM or JWK, and writes it in another form.",
         discussion: """
             The new file has mode 0600; it must not exist. A key that is sealed under a passphrase \
-            asks for it, and -p seals the new one.
+            asks for it, and -p seals the new one. A passphrase from a descriptor or a variable that \
+            would do neither is an error.
             """
     )
 
@@ -146,8 +147,15 @@ struct KeysetImportCommand: AsyncParsableCommand {
         let output = CommandOutput(isJSON: json)
         try await output.reporting {
             let phrase = passphraseOptions.source
-            let text = try await KeyFiles.text(of: source, passphrase: phrase)
-            let key = try PrivateKeyText(text, from: source)
+            let opened = try await KeyFiles.opened(source, by: phrase)
+            guard opened.isSealed || passphrase || !passphraseOptions.isGiven else {
+                throw ToolError(
+                    "“\(source)” is not sealed, and the new file would not be either",
+                    advice: "Add -p to seal the new file, or give no passphrase.",
+                    exit: .usage
+                )
+            }
+            let key = try PrivateKeyText(opened.text, from: source)
             let form = format ?? key.publicKey.usualForm
             let cleartext = try key.cleartext(form)
             try await KeyOutput.write(cleartext, sealedBy: passphrase ? phrase : nil, to: target)
