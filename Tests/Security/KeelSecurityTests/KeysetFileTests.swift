@@ -40,6 +40,14 @@ struct KeysetFileTests {
         #expect(copy.primaryID == changed.primaryID)
     }
 
+    @Test("A second creation of a keyset file asks for no key, which its source might create")
+    func secondCreation() async throws {
+        let keyset = try Keyset.make(.aes256GCM)
+        try await file().create(keyset)
+        let other = KeysetFile(at: "/app/keys.json", under: FailingKeySource(), files: files)
+        await expectError(SecurityError.self, .invalidArgument) { try await other.create(keyset) }
+    }
+
     @Test("A failed change or another key leaves the file unchanged")
     func refusals() async throws {
         try await file().create(try Keyset.make(.aes256GCM))

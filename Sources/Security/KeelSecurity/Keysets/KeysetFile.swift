@@ -88,12 +88,19 @@ public struct KeysetFile: Sendable {
     /// - Throws: `invalidArgument` if the file already exists, which is then unchanged; `keyStoreFailed`,
     ///   `encryptionFailed` or `cancelled`.
     public func create(_ keyset: Keyset) async throws(SecurityError) {
+        // Before a source is asked, which may create its key.
+        try refuseToReplace()
         let cipher = try await KeysetCipher(source)
         try locked { () throws(SecurityError) in
-            guard try current() == nil else {
-                throw SecurityError(.invalidArgument, "\(name) already contains a keyset")
-            }
+            // Another program may have created the file in the meantime.
+            try refuseToReplace()
             try write(keyset, cipher)
+        }
+    }
+
+    private func refuseToReplace() throws(SecurityError) {
+        guard try current() == nil else {
+            throw SecurityError(.invalidArgument, "\(name) already contains a keyset")
         }
     }
 
