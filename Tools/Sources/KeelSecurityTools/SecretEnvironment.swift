@@ -92,9 +92,12 @@ package struct SecretEnvironment: Sendable {
 
     /// Replaces this process with a program, which receives its signals and ends with its own status.
     ///
-    /// - Parameter command: The program, searched for on the `PATH`, and its arguments.
+    /// - Parameters:
+    ///   - command: The program, searched for on the `PATH`, and its arguments.
+    ///   - keys: The variables that open the store of the secrets, which the program does not get.
     /// - Throws: `ToolError` if the program cannot be started.
-    package func become(_ command: [String]) throws -> Never {
+    package func become(_ command: [String], without keys: [String]) throws -> Never {
+        for name in keys { unsetenv(name) }
         for (name, value) in values { setenv(name, value, 1) }
         let reason = ReplacementProgram.become(command)
         throw ToolError(

@@ -35,6 +35,31 @@ struct SecretsExecTests {
         #expect(searched.code == 0)
     }
 
+    @Test(
+        "The program does not get the variable that opens the file",
+        arguments: [
+            ("--key-variable", String(repeating: "ab", count: 32)),
+            ("--passphrase-variable", "correct horse"),
+        ]
+    )
+    func keyVariable(option: String, value: String) throws {
+        let place = [
+            "--service", "app", "--store", "file:\(scratch.file("other").path)", option, "OPENS",
+        ]
+        let variables = ["OPENS": value]
+        let set = try KeelProcess(
+            ["secrets", "set", "url"] + place,
+            input: "https://a",
+            environment: variables
+        ).wait()
+        try #require(set.code == 0, "\(set.errors)")
+        let run = try KeelProcess(
+            ["secrets", "exec"] + place + ["--", "sh", "-c", #"echo "$URL|$OPENS""#],
+            environment: variables
+        ).wait()
+        #expect(run.code == 0 && run.output == "https://a|\n", "\(run.errors)")
+    }
+
     @Test("The program receives signals")
     func signals() throws {
         let script = "trap 'echo ended; exit 9' INT; echo ready; while :; do sleep 0.05; done"

@@ -25,6 +25,11 @@ struct SecretFileKeyOptions: ParsableArguments {
 
     @OptionGroup var passphraseOptions: PassphraseOptions
 
+    /// The environment variables that contain the key or the passphrase.
+    var variables: [String] {
+        [keyVariable, passphraseOptions.passphraseVariable].compactMap { $0 }
+    }
+
     var choice: SecretKeyChoice {
         SecretKeyChoice(
             source: KeySourceChoice(

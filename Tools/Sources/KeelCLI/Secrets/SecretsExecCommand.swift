@@ -12,7 +12,8 @@ struct SecretsExecCommand: AsyncParsableCommand {
         discussion: """
             Without --env, each secret of the service becomes a variable named after its key: \
             api-token becomes API_TOKEN. The program takes the place of keel: it receives signals, \
-            and its exit code is that of the command.
+            and its exit code is that of the command. It does not get the variable of --key-variable \
+            or --passphrase-variable, which opens all secrets of the file.
 
                 keel secrets exec --service com.example.notes --env PGPASSWORD=database -- psql notes
             """
@@ -44,7 +45,7 @@ struct SecretsExecCommand: AsyncParsableCommand {
         try await secrets.output.reporting {
             let store = try await secrets.open()
             let environment = try await SecretEnvironment(env, from: store)
-            try environment.become(command)
+            try environment.become(command, without: secrets.key.variables)
         }
     }
 }
