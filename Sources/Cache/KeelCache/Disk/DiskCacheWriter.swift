@@ -116,7 +116,7 @@ actor DiskCacheWriter {
         if lock != nil, let active {
             let path = store.names.segment(active.handle.number)
             if active.handle.file.isStill(at: path) { return }
-        } else if lock != nil, (try? store.files.size(of: store.names.lock)) ?? nil != nil {
+        } else if let lock, lock.isStill(at: store.names.lock) {
             return
         }
         try restart()

@@ -142,6 +142,23 @@ struct DiskFaultTests {
         #expect(try folder.names().contains { $0.hasSuffix(".segment") })
     }
 
+    @Test("A folder deleted before the first write is left to a tier that has created it again")
+    func vanishedEarlyAndTaken() async throws {
+        let folder = DiskFolder()
+        let first = try folder.tier()
+        try FileManager.default.removeItem(at: folder.url)
+        let second = try folder.tier()
+        try await second.set("a", [1])
+        let refused = await cacheError { try await first.set("b", [2]) }
+        #expect(refused?.code == .folderInUse)
+        await second.close()
+        let third = try folder.tier()
+        #expect(try await third.value("a") == [1])
+        await third.close()
+        try await first.set("b", [2])
+        #expect(try await first.value("b") == [2])
+    }
+
     @Test("Damaged bytes of a large value are a miss for bytes and a typed error for a file")
     func damagedLargeValues() async throws {
         let files = SimulatedFileSystem()
