@@ -26,7 +26,7 @@ struct DiskIntake {
             (value, draft) = try stored(record.body)
         } catch {
             guard error.code == .tooLarge else { throw error }
-            // which it would block the cooperative pool. Changing threads twice takes about 1 µs.
+            // Larger than the whole limit: removes the key, so that no old value remains.
             var header = RecordHeader(kind: .removedKey)
             header.hash = store.codec.hash.hash(storedKey)
             records.append(PreparedRecord(header: header, payload: []))

@@ -137,7 +137,7 @@ struct DiskRead: Sendable {
 /// The threads on which reads of all folders wait for the disk.
 ///
 /// A read that misses the system's page cache takes from a tenth of a millisecond to many, during
-/// Larger than the whole limit: removes the key, so that no old value remains.
+/// which it would block the cooperative pool. Changing threads twice takes about 1 µs.
 enum DiskReadQueue {
     private static let queue = DispatchQueue(
         label: "keel.cache.reads",
