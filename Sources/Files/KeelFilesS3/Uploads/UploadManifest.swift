@@ -131,7 +131,8 @@ final class UploadManifest: Sendable {
         do throws(FileSystemError) {
             let lock = try files.lock(path)
             let file = try files.open(path, for: .writing)
-            return file.isStill(at: path) ? (lock, file) : nil
+            // The lock decides: its file may have been removed, and created again, before it was locked.
+            return lock.isStill(at: path) ? (lock, file) : nil
         } catch {
             // Another process uses the file, or has just removed it.
             guard error.kind == .busy || error.kind == .notFound else { throw error }
