@@ -5,6 +5,7 @@ import KeelAsyncHTTPClient
 import KeelFiles
 import KeelHTTP
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -332,6 +333,39 @@ final class CredentialsChainTests: Sendable {
         try write("[default]\ncredential_process = \(command)\n", ".aws/config")
         let error = try await message(chain())
         #expect(error.code == .credentialsMissing && error.text.contains("“/bin/sh” failed"))
+    }
+
+    @Test("A command of a profile is killed after its limit")
+    func limit() async throws {
+        let context = CredentialContext(
+            configuration: .init(environment: environment([:])),
+            transport: services.transport,
+            containerOrigin: services.endpoint,
+            now: { Date.now }
+        )
+        await expectError(FileStoreError.self, .timeout) {
+            // It returns only when the command has ended.
+            try await CredentialProcess.credentials("/bin/sleep 600", context, limit: .zero)
+        }
+    }
+
+    @Test("A command of a profile is killed when its last caller is canceled")
+    func cancellation() async throws {
+        let note = home.appending(path: "number")
+        let command = "/bin/sh -c 'echo $$ > \(note.path); exec /bin/sleep 600'"
+        try write("[default]\ncredential_process = \(command)\n", ".aws/config")
+        let chain = self.chain()
+        let call = Task { try await chain.credentials() }
+        func number() -> pid_t? {
+            guard let text = try? String(contentsOf: note, encoding: .utf8), text.hasSuffix("\n")
+            else { return nil }
+            return pid_t(text.dropLast())
+        }
+        try await waitUntil { number() != nil }
+        let child = try #require(number())
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        try await waitUntil { kill(child, 0) != 0 }
     }
 
     @Test("A command is split into words as AWS's tools do")

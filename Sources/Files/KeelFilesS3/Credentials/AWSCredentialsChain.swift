@@ -32,8 +32,9 @@ public import Foundation
 /// 5. the metadata service of EC2, version 2 only, unless `AWS_EC2_METADATA_DISABLED` is `true`.
 ///
 /// A source that is configured and fails ends the search with its error, because the next source could be of another
-/// account. Temporary credentials are renewed five minutes before they expire. Concurrent callers share one renewal; if
-/// it fails, the current credentials are used until a minute before their end.
+/// account. A command of `credential_process` is killed after a minute, and when no caller waits any more. Temporary
+/// credentials are renewed five minutes before they expire. Concurrent callers share one renewal; if it fails, the
+/// current credentials are used until a minute before their end.
 public final class AWSCredentialsChain: AWSCredentialsProvider {
     /// The settings of a chain.
     public struct Configuration: Sendable {

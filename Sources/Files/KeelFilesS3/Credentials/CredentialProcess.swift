@@ -1,6 +1,7 @@
 #if Crypto
 internal import Dispatch
 internal import KeelFiles
+internal import Synchronization
 
 #if canImport(Darwin)
 internal import Darwin
@@ -18,20 +19,28 @@ enum CredentialProcess {
 
     /// Runs a command, without a shell.
     ///
-    /// It gets the chain's environment, and this process's standard error.
+    /// It gets the chain's environment, and this process's standard error. It is killed when the task is canceled, and
+    /// after the limit, whose default is that of AWS's SDK for Go.
     static func credentials(
         _ command: String,
-        _ context: CredentialContext
+        _ context: CredentialContext,
+        limit: Duration = .seconds(60)
     ) async throws(FileStoreError) -> ExpiringCredentials {
         #if os(macOS) || os(Linux)
         guard let words = words(of: command), !words.isEmpty else {
             throw FileStoreError(.invalidArgument, "A quote of credential_process is not closed.")
         }
         let variables = context.configuration.environment.map { "\($0)=\($1)" }
-        let outcome: Result<[UInt8], FileStoreError> = await withCheckedContinuation {
-            continuation in
-            // A read of a pipe blocks, and must not hold up a thread of the tasks.
-            DispatchQueue.global().async { continuation.resume(returning: run(words, variables)) }
+        let process = RunningProcess()
+        let outcome: Result<[UInt8], FileStoreError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                // A read of a pipe blocks, and must not hold up a thread of the tasks.
+                DispatchQueue.global().async {
+                    continuation.resume(returning: run(words, variables, process, limit))
+                }
+            }
+        } onCancel: {
+            process.stop()
         }
         let document = try CredentialContext.decode(
             CredentialDocument.self,
@@ -89,7 +98,9 @@ enum CredentialProcess {
     #if os(macOS) || os(Linux)
     private static func run(
         _ words: [String],
-        _ variables: [String]
+        _ variables: [String],
+        _ process: RunningProcess,
+        _ limit: Duration
     ) -> Result<[UInt8], FileStoreError> {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { return .failure(failure("cannot be started")) }
@@ -126,20 +137,50 @@ enum CredentialProcess {
         close(ends[1])
         defer { close(ends[0]) }
         guard started == 0 else { return .failure(failure("“\(words[0])” cannot be started")) }
+        process.began(child)
+        let end = ContinuousClock.now + limit
         var output: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
+        var isLate = false
         while output.count <= CredentialContext.largestDocument {
+            var state = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+            let found = poll(&state, 1, milliseconds(until: end))
+            if found < 0, errno == EINTR { continue }
+            isLate = found == 0
+            guard found > 0 else { break }
             let count = read(ends[0], &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { break }
             output += buffer[..<count]
         }
         let isTooLong = output.count > CredentialContext.largestDocument
-        if isTooLong { kill(child, SIGKILL) }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        guard status == 0, !isTooLong else { return .failure(failure("“\(words[0])” failed")) }
+        if isTooLong || isLate { process.stop() }
+        // It may have closed its output before its end.
+        while !process.hasEnded() {
+            if milliseconds(until: end) == 0 {
+                isLate = true
+                process.stop()
+            }
+            usleep(1_000)
+        }
+        guard !isLate else {
+            return .failure(
+                FileStoreError(
+                    .timeout,
+                    "The command of credential_process: “\(words[0])” took more than \(limit)."
+                )
+            )
+        }
+        guard process.succeeded, !isTooLong else {
+            return .failure(failure("“\(words[0])” failed"))
+        }
         return .success(output)
+    }
+
+    /// Returns the time until an instant, 0 once it has passed.
+    private static func milliseconds(until end: ContinuousClock.Instant) -> Int32 {
+        let rest = max(.zero, end - ContinuousClock.now) / Duration.milliseconds(1)
+        return Int32(min(rest.rounded(.up), Double(Int32.max)))
     }
 
     #if os(macOS)
@@ -167,4 +208,50 @@ enum CredentialProcess {
     }
     #endif
 }
+
+#if os(macOS) || os(Linux)
+/// A process that another thread may kill until it was waited for.
+private final class RunningProcess: Sendable {
+    private struct State {
+        /// The number of the process; nil before its start and after its end.
+        var number: pid_t?
+        var isStopped = false
+        var status: Int32 = 0
+    }
+
+    private let state = Mutex(State())
+
+    var succeeded: Bool { state.withLock { $0.status == 0 } }
+
+    /// Records the start of the process, and kills it if it was stopped before.
+    func began(_ number: pid_t) {
+        state.withLock { state in
+            state.number = number
+            if state.isStopped { kill(number, SIGKILL) }
+        }
+    }
+
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            if let number = state.number { kill(number, SIGKILL) }
+        }
+    }
+
+    /// Returns whether the process has ended, without waiting.
+    func hasEnded() -> Bool {
+        state.withLock { state in
+            guard let number = state.number else { return true }
+            var status: Int32 = 0
+            let found = waitpid(number, &status, WNOHANG)
+            guard found != 0 else { return false }
+            if found < 0, errno == EINTR { return false }
+            // The number may belong to another process from here on.
+            state.number = nil
+            state.status = status
+            return true
+        }
+    }
+}
+#endif
 #endif
