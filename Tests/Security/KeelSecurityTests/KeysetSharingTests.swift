@@ -198,6 +198,33 @@ struct KeysetSharingTests {
         }
     }
 
+    @Test(
+        "A refresh notices that the file has lost the ring's key, even if it cannot be read",
+        arguments: [false, true]
+    )
+    func refreshAfterLoss(isReadable: Bool) async throws {
+        let ring = try await file(old).ring(creating: .aes256GCM)
+        _ = try ring.encrypt(Data(), associatedData: none)
+        if isReadable {
+            files.disk = SimulatedDisk()
+            try await file(old).create(try Keyset.make(.aes256GCM))
+            try await ring.refresh()
+        } else {
+            try await file(old).change { keyset throws(SecurityError) in
+                let first = keyset.primaryID
+                try keyset.rotate()
+                try keyset.destroy(first)
+            }
+            try await file(old).rewrap(under: new)
+            await expectError(SecurityError.self, .decryptionFailed) { try await ring.refresh() }
+        }
+        for _ in 0..<2 {
+            expectError(SecurityError.self, .keyStoreFailed) {
+                try ring.encrypt(Data(), associatedData: none)
+            }
+        }
+    }
+
     @Test("Rings of many tasks on one file count every message")
     func load() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(

@@ -79,14 +79,11 @@ public final class KeyRing: Sendable {
     /// This is needed when the file was encrypted under a key-encryption key that its sources did not have when the
     /// ring was created. It does nothing without a file.
     ///
-    /// - Throws: The errors of ``KeysetFile/load()``; the ring is then unchanged.
+    /// - Throws: The errors of ``KeysetFile/load()``; the ring then keeps its keys.
     public func refresh() async throws(SecurityError) {
         guard let follower else { return }
         try await follower.refresh()
-        let keyset = try follower.read()
-        state.withLock { state in
-            if keyset.key(state.keyset.primaryID) != nil { state.take(keyset) }
-        }
+        try state.withLock { state throws(SecurityError) in try take(from: follower, &state) }
     }
 
     /// Encrypts and authenticates data with the primary key.
@@ -234,6 +231,14 @@ public final class KeyRing: Sendable {
     /// Takes over changes of the file; on failure, the next reservation reports the reason.
     private func follow(_ state: inout KeyRingState) {
         guard let follower, !follower.isCurrent else { return }
+        try? take(from: follower, &state)
+    }
+
+    /// Takes over the keyset of the file, or gives up the reservation if the file no longer has the primary key.
+    private func take(
+        from follower: KeysetFollower,
+        _ state: inout KeyRingState
+    ) throws(SecurityError) {
         let primary = state.keyset.primaryID
         do throws(SecurityError) {
             let found = try follower.read()
@@ -247,6 +252,7 @@ public final class KeyRing: Sendable {
             if error.code == .keyNotFound || error.code == .decryptionFailed && isGivenUp {
                 state.invalidateReservation()
             }
+            throw error
         }
     }
 
