@@ -88,7 +88,9 @@ struct PolicyTests {
             acceptsAbsence: false,
             load: { CacheLoaded(3) }
         )
-        cache.loadBehind(call, stale.entry.detail)
+        let id = cache.begin("a")
+        cache.loadBehind(call, id, stale.entry.detail)
+        cache.memory.end("a")
         try await waitUntil { cache.background.count == 0 }
         #expect(cache.statistics.loads == 0)
         #expect(cache.peek("a") == 2)

@@ -46,6 +46,77 @@ struct TierTests {
         #expect(try await tier.read([2])?.key == nil)
     }
 
+    /// A tier whose reads wait at a gate once they have found their record.
+    private struct HeldTier: CacheTier {
+        let base: InMemoryCacheTier
+        let gate: Gate
+
+        func read(_ key: [UInt8]) async throws(CacheError) -> CacheRecord? {
+            let record = try await base.read(key)
+            _ = try? await gate.pass()
+            return record
+        }
+
+        func write(_ records: [CacheRecord]) async throws(CacheError) {
+            try await base.write(records)
+        }
+
+        func remove(_ selection: CacheSelection) async throws(CacheError) {
+            try await base.remove(selection)
+        }
+
+        func flush() async throws(CacheError) { try await base.flush() }
+
+        func makeFile() async throws(CacheError) -> (any CacheFileWriter)? { nil }
+
+        func usage() async throws(CacheError) -> CacheTierUsage { try await base.usage() }
+    }
+
+    @Test("Values that are loaded after a read of the tier, in which all were removed, do not stay")
+    func removedDuringRead() async throws {
+        let (base, gate) = (InMemoryCacheTier(), Gate())
+        let cache: Cache<String, Int> = cache(HeldTier(base: base, gate: gate))
+        let one = Task { try await cache.value(for: "a") { 1 } }
+        let several = Task { try await cache.values(for: ["b"]) { _ in ["b": 2] } }
+        try await waitUntil { gate.begunCount == 2 }
+        try await cache.removeAll()
+        gate.open()
+        #expect(try await one.value == 1)
+        #expect(try await several.value == ["b": 2])
+        #expect(cache.count == 0)
+        #expect(try await base.usage().entryCount == 0)
+        #expect(cache.statistics.supersededLoads == 2)
+    }
+
+    @Test("A stale value that is removed while the tier is read is not reloaded")
+    func removedDuringStaleRead() async throws {
+        let clock = TestClock()
+        let time = CacheClock.following(clock)
+        let (base, gate) = (InMemoryCacheTier(clock: time), Gate())
+        func cache(_ tier: any CacheTier) -> Cache<String, Int> {
+            Cache(
+                over: tier,
+                name: "test",
+                coding: .json(),
+                CacheConfiguration(expiry: .seconds(10), staleness: .seconds(60)),
+                clock: time
+            )
+        }
+        await cache(base).set(1, for: "a")
+        await clock.advance(by: .seconds(20))
+        let held = cache(HeldTier(base: base, gate: gate))
+        let read = Task {
+            try await held.value(for: "a", policy: .staleWhileRevalidate) { 2 }
+        }
+        try await waitUntil { gate.begunCount == 1 }
+        try await held.removeAll()
+        gate.open()
+        #expect(try await read.value == 1)
+        try await waitUntil { held.background.count == 0 }
+        #expect(held.count == 0)
+        #expect(held.statistics.loads == 0)
+    }
+
     @Test("A value that does not fit in memory is found in the tier")
     func overflows() async {
         let tier = InMemoryCacheTier()

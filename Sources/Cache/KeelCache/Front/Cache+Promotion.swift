@@ -3,13 +3,12 @@ internal import KeelCore
 extension Cache {
     /// Reads an entry from the tier into memory, once for all concurrent callers.
     ///
+    /// - Parameter id: The result of ``begin(_:)``, which the caller balances.
     /// - Returns: The entry, which may be stale, or nil if there is no usable one.
-    func promote(_ key: Key) async -> MemoryFound<Value>? {
+    func promote(_ id: FlightID<Key>) async -> MemoryFound<Value>? {
         guard let lower else { return nil }
-        let id = begin(key)
-        defer { memory.end(key) }
         let found = try? await promotions.run(id) { [self] in
-            await readBelow(lower, key, id.generation, id.stamp)
+            await readBelow(lower, id.key, id.generation, id.stamp)
         }
         // Also nil if the caller was canceled: a read has no other way to report it.
         guard let entry = found ?? nil else { return nil }

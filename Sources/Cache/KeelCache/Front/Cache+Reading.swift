@@ -77,7 +77,9 @@ extension Cache {
     @usableFromInline
     func getBelow(_ key: Key) async -> Value? {
         guard lower != nil, memory.look(key) == nil else { return nil }
-        guard let found = await promote(key), found.freshUntil > clock.now.microseconds else {
+        let id = begin(key)
+        defer { memory.end(key) }
+        guard let found = await promote(id), found.freshUntil > clock.now.microseconds else {
             return nil
         }
         return found.value

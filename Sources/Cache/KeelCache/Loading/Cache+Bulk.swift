@@ -1,7 +1,7 @@
 extension Cache {
     /// Returns the values for several keys, loading all missing ones in one call.
     ///
-    /// A key that is set or removed during the load keeps its new state. Unlike loads of single
+    /// A key that is set or removed during the call keeps its new state. Unlike loads of single
     /// keys, bulk loads are not shared between callers.
     ///
     /// - Parameters:
@@ -21,47 +21,52 @@ extension Cache {
         load: @Sendable ([Key]) async throws -> [Key: Value]
     ) async throws -> [Key: Value] {
         let policy = policy ?? configuration.policy
+        // Before the tier is read: what is removed meanwhile must not be stored again for this call.
+        let stamp = board.epoch
         var values: [Key: Value] = [:]
-        var missing: [Key] = []
+        var missing: [(key: Key, generation: UInt64)] = []
+        defer { for (key, _) in missing { memory.end(key) } }
         var seen: Set<Key> = []
         for key in keys where seen.insert(key).inserted {
             guard policy.source != .load else {
-                missing.append(key)
+                missing.append((key, memory.begin(key)))
                 continue
             }
             if let held = use(key), held.isFresh {
                 // A key known to have no value is not loaded.
                 values[key] = held.entry.value
-            } else if let value = await getBelow(key) {
+                continue
+            }
+            let generation = memory.begin(key)
+            if let value = await getBelow(key) {
+                memory.end(key)
                 values[key] = value
             } else {
-                missing.append(key)
+                missing.append((key, generation))
             }
         }
         guard !missing.isEmpty, policy.source != .cacheOnly else { return values }
-        let loaded = try await loadMissing(missing, expiry, tags, load)
+        let loaded = try await loadMissing(missing, stamp, expiry, tags, load)
         return values.merging(loaded) { _, new in new }
     }
 
     private func loadMissing(
-        _ missing: [Key],
+        _ missing: [(key: Key, generation: UInt64)],
+        _ stamp: UInt64,
         _ expiry: CacheExpiry?,
         _ tags: [String],
         _ load: @Sendable ([Key]) async throws -> [Key: Value]
     ) async throws -> [Key: Value] {
-        let generations = missing.map { memory.begin($0) }
-        defer { for key in missing { memory.end(key) } }
-        let stamp = board.epoch
         ledger.count { $0.loads += 1 }
         let values: [Key: Value]
         do {
-            values = try await load(missing)
+            values = try await load(missing.map { $0.key })
         } catch {
             ledger.count { $0.loadFailures += 1 }
             throw error
         }
         var stored: [PlacedEntry] = []
-        for (key, generation) in zip(missing, generations) {
+        for (key, generation) in missing {
             let value = values[key]
             if value == nil, configuration.absenceExpiry == nil { continue }
             let loaded = CacheLoaded(

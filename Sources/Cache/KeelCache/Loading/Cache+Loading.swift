@@ -6,8 +6,8 @@ extension Cache {
     ///
     /// Concurrent callers for a key share one load. A canceled caller throws `CancellationError` at once; the load
     /// continues for the others and is canceled with the last one. If the key is set or removed, or one of the tags is
-    /// removed, during the load, the loaded value is returned to the waiting callers but not stored; a call after the
-    /// change starts a new load.
+    /// removed, while the tier is read or the value is loaded, the loaded value is returned to the waiting callers but
+    /// not stored; a call after the change starts a new load.
     ///
     /// - Parameters:
     ///   - key: The key of the value.
@@ -70,22 +70,36 @@ extension Cache {
     ) async throws -> Value? {
         let call = LoadCall(key: key, policy: policy, acceptsAbsence: acceptsAbsence, load: load)
         var held = isNoted || policy.source == .load ? glance(key) : use(key)
+        if let answer = answer(held, call) { return answer.value }
+        // Before the tier is read: what is removed meanwhile must not be stored again for this call.
+        let id = begin(key)
+        defer { memory.end(key) }
         if held == nil, policy.source != .load || policy.servesStaleOnError,
-            let found = await promote(key)
+            let found = await promote(id)
         {
             held = usable(found)
-        }
-        if policy.source != .load, let held, held.isFresh, call.accepts(held.entry) {
-            refreshAhead(held, call)
-            return held.entry.value
+            if let answer = answer(held, call, id) { return answer.value }
         }
         if policy.source == .cacheOnly { return nil }
         if policy.source == .cache, policy.revalidates, let value = held?.entry.value {
             ledger.count { $0.staleHits += 1 }
-            loadBehind(call, held?.entry.detail)
+            loadBehind(call, id, held?.entry.detail)
             return value
         }
-        return try await loadAndWait(call, standIn: held?.entry)
+        return try await loadAndWait(call, id, standIn: held?.entry)
+    }
+
+    /// Returns the entry if it answers a call without a load, and reloads it if it soon becomes stale.
+    private func answer(
+        _ held: UsableEntry<Value>?,
+        _ call: LoadCall<Key, Value>,
+        _ id: FlightID<Key>? = nil
+    ) -> MemoryFound<Value>? {
+        guard call.policy.source != .load, let held, held.isFresh, call.accepts(held.entry) else {
+            return nil
+        }
+        refreshAhead(held, call, id)
+        return held.entry
     }
 
     /// Returns the usable entry in memory, without counting a use.
@@ -100,25 +114,40 @@ extension Cache {
     }
 
     /// Reloads a value in the background once most of its freshness has passed.
-    private func refreshAhead(_ held: UsableEntry<Value>, _ call: LoadCall<Key, Value>) {
+    private func refreshAhead(
+        _ held: UsableEntry<Value>,
+        _ call: LoadCall<Key, Value>,
+        _ id: FlightID<Key>?
+    ) {
         guard let part = call.policy.refreshAhead, held.entry.freshUntil != .max,
             let created = held.entry.detail?.created
         else { return }
         let freshness = Double(held.entry.freshUntil) - Double(created)
         let age = Double(clock.now.microseconds) - Double(created)
-        if age >= freshness * part { loadBehind(call, held.entry.detail) }
+        guard age >= freshness * part else { return }
+        let now = begin(call.key)
+        defer { memory.end(call.key) }
+        loadBehind(call, id ?? now, held.entry.detail)
     }
 
     // MARK: Loading
 
-    /// Loads a value in the background, once per key.
+    /// Loads a value in the background, once per key, unless the key has been changed since `id` began.
     ///
     /// Marks `detail`, that of the entry to refresh, so that the entry's readers do not try to load.
-    func loadBehind(_ call: LoadCall<Key, Value>, _ detail: MemoryDetail?) {
+    func loadBehind(
+        _ call: LoadCall<Key, Value>,
+        _ id: FlightID<Key>,
+        _ detail: MemoryDetail?
+    ) {
+        guard memory.begin(call.key) == id.generation else { return memory.end(call.key) }
         var hasher = Hasher()
         hasher.combine(call.key)
         let name = UInt64(bitPattern: Int64(hasher.finalize()))
-        background.start(name) { [self] in
+        let isFirst = background.start(name) { [self] in
+            defer { memory.end(call.key) }
+            // The key may have been changed before this task has begun.
+            guard memory.isCurrent(call.key, id.generation) else { return }
             // Another load may have replaced the entry since the caller looked.
             if let held = glance(call.key), held.isFresh, call.accepts(held.entry),
                 held.entry.detail !== detail
@@ -128,19 +157,17 @@ extension Cache {
             // Set inside the task, so that the mark never outlives the load.
             detail?.setRenewed(true)
             defer { detail?.setRenewed(false) }
-            let id = begin(call.key)
-            defer { memory.end(call.key) }
             // The failure is counted, and the next reader may try again.
             _ = try? await flightInTime(call, id, isForced: true)
         }
+        if !isFirst { memory.end(call.key) }
     }
 
     private func loadAndWait(
         _ call: LoadCall<Key, Value>,
+        _ id: FlightID<Key>,
         standIn: MemoryFound<Value>?
     ) async throws -> Value? {
-        let id = begin(call.key)
-        defer { memory.end(call.key) }
         let isForced = call.policy.source == .load
         do {
             return try await flightInTime(call, id, standIn, isForced: isForced)
