@@ -189,7 +189,7 @@ let package = Package(
             dependencies: [
                 "KeelCLI", "KeelFileTools", "KeelToolSupport", "KeelToolsTestSupport",
                 keel("KeelAsyncHTTPClient"), keel("KeelFiles"), keel("KeelFilesS3"),
-                keel("KeelTestKit"), httpTypes,
+                keel("KeelHTTP"), keel("KeelTestKit"), httpTypes,
             ],
             exclude: ["moto-server.py"]
         ),

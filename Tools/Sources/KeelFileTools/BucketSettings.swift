@@ -15,6 +15,8 @@ package struct BucketSettings: Sendable {
     package var maximumConcurrentParts: Int
     /// The number of files of a folder copied concurrently.
     package var parallelFileCount: Int
+    /// The rate of the transport, all requests together; nil for any.
+    package var rateLimit: RateLimit?
     /// The folder for the state of unfinished uploads; nil for none.
     package var uploadFolder: String?
     /// The profile of AWS's files; nil for the environment's.
@@ -22,6 +24,9 @@ package struct BucketSettings: Sendable {
     /// The service whose settings are used.
     package var provider: BucketProvider
     private let environment: [String: String]
+
+    /// The maximum size of a piece of a body that an adapter passes to its transport.
+    private static let pieceByteCount = 64 << 10
 
     /// Creates settings from the command line, with the environment as a fallback.
     ///
@@ -53,6 +58,9 @@ package struct BucketSettings: Sendable {
         let cache = value("XDG_CACHE_HOME") ?? value("HOME").map { $0 + "/.cache" }
         uploadFolder = cache.map { $0 + "/keel/uploads" }
     }
+
+    /// The maximum number of requests at a time.
+    package var connectionCount: Int { (maximumConcurrentParts + 1) * parallelFileCount }
 
     /// Returns the credentials of the environment, of AWS's files or of the machine.
     ///
@@ -92,6 +100,13 @@ package struct BucketSettings: Sendable {
         configuration.partByteCount = partByteCount
         configuration.maximumConcurrentParts = maximumConcurrentParts
         configuration.uploadFolder = uploadFolder
+        if let rateLimit {
+            // A piece of a body waits until one of each other request has passed, which is not the server's delay.
+            let byteCount = connectionCount * Self.pieceByteCount
+            configuration.timeouts.firstByte? += Duration.seconds(
+                Double(byteCount) / Double(rateLimit.bytesPerSecond)
+            )
+        }
         configuration.onUnlistedKey = { unlisted.add("s3://\(bucket)/\($0)") }
         return try S3FileStoreAdapter(configuration, transport: transport)
     }

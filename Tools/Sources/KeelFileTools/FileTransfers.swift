@@ -61,16 +61,24 @@ package struct FileTransfers: Sendable {
     private let credentials: AWSCredentialsChain
     private let unlisted = UnlistedKeys()
 
-    /// Creates a service; `now` returns the time of this machine.
+    /// Creates a service.
+    ///
+    /// - Parameters:
+    ///   - settings: The settings for access to buckets.
+    ///   - transport: The transport for requests to buckets.
+    ///   - other: The transport for requests of credentials, whose time limits leave no room for a limited rate; nil
+    ///     for the same.
+    ///   - now: Returns the time of this machine.
     package init(
         _ settings: BucketSettings,
         over transport: any HTTPTransport,
+        credentialsOver other: (any HTTPTransport)? = nil,
         now: @escaping @Sendable () -> Date = { .now }
     ) {
         self.settings = settings
         clock = ServerClock(now: now)
         self.transport = SendingTransport(transport, clock)
-        credentials = settings.credentials(over: transport)
+        credentials = settings.credentials(over: other ?? transport)
     }
 
     /// The number of bytes that were read, and wait in requests to be sent.

@@ -1,5 +1,10 @@
 #if os(Linux) || os(macOS)
+import HTTPTypes
 import KeelFileTools
+import KeelFiles
+import KeelFilesS3
+import KeelHTTP
+import KeelTestKit
 import Testing
 
 @Suite("The settings of the services of keel files")
@@ -14,6 +19,26 @@ struct BucketSettingsTests {
         #expect(region(.minio) == "eu-central-1")
         #expect(region(.r2) == "auto")
         #expect(region(.r2, "weur") == "weur")
+    }
+
+    @Test("A limited rate gives each request time for the others, and does not delay credentials")
+    func limitedRate() async throws {
+        var settings = BucketSettings(
+            environment: [
+                "HOME": "/nowhere", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1/role",
+            ]
+        )
+        settings.parallelFileCount = 16
+        settings.rateLimit = try #require(RateLimit("16K"))
+        let bucket = ScriptedHTTPTransport(then: .status(.notFound))
+        let role = ScriptedHTTPTransport([.json(#"{"AccessKeyId": "A", "SecretAccessKey": "s"}"#)])
+        let transfers = FileTransfers(settings, over: bucket, credentialsOver: role)
+        let found = try await transfers.adapter("bucket").metadata(of: "a")
+        #expect(found == nil)
+        #expect(role.calls.count == 1)
+        // 16 files of 4 parts and one request each: a piece of 64 KiB takes 4 seconds.
+        let limits = bucket.calls.map { $0.timeouts.firstByte }
+        #expect(limits == [Duration.seconds(60 + 80 * 4)])
     }
 }
 #endif

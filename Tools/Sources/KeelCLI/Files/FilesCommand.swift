@@ -179,15 +179,19 @@ struct BucketOptions: ParsableArguments {
         settings.partByteCount = partSize << 20
         settings.maximumConcurrentParts = parallel
         settings.parallelFileCount = transfers
-        let (output, prepared, limit) = (output, settings, limitRate)
-        let connectionCount = (parallel + 1) * transfers
+        settings.rateLimit = limitRate
+        let (output, prepared) = (output, settings)
         try await output.reporting {
             var configuration = AsyncHTTPClientTransport.Configuration()
-            configuration.connectionsPerHost = max(8, connectionCount)
+            configuration.connectionsPerHost = max(8, prepared.connectionCount)
             let transport = AsyncHTTPClientTransport(configuration)
             let paced: any HTTPTransport =
-                if let limit { PacedTransport(transport, to: limit) } else { transport }
-            let transfers = FileTransfers(prepared, over: paced)
+                if let limit = prepared.rateLimit {
+                    PacedTransport(transport, to: limit)
+                } else {
+                    transport
+                }
+            let transfers = FileTransfers(prepared, over: paced, credentialsOver: transport)
             let result: Result<ToolExit, any Error>
             do {
                 let exit: ToolExit
