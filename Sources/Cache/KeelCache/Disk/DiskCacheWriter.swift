@@ -140,15 +140,33 @@ actor DiskCacheWriter {
     func restart() throws(CacheError) {
         active = nil
         unsynced = []
-        store.remove(store.index.withLock { $0.reset() })
+        _ = store.index.withLock { $0.reset() }
         needsBarrier = true
         do throws(FileSystemError) {
             // Released first, because the lock may be on a file that still exists.
             lock = nil
             try store.files.makeFolder(store.names.folder)
-            lock = try store.files.lock(store.names.lock)
+            let next = try store.files.lock(store.names.lock)
+            // Not before: another tier may have created the folder again.
+            try empty()
+            lock = next
         } catch {
             throw CacheError(error, "the cache’s folder was removed and could not be created again")
+        }
+    }
+
+    /// Removes all segments and large values from the folder.
+    private func empty() throws(FileSystemError) {
+        let folder = store.names.folder
+        for name in try store.files.names(in: folder).sorted() {
+            switch FolderNames.role(of: name) {
+            case .segment:
+                // The older ones must be durably gone, or they could return without the removals in this one.
+                try? store.files.syncFolder(folder)
+                try store.files.removeIfThere(folder + "/" + name)
+            case .value: try store.files.removeIfThere(folder + "/" + name)
+            case .unfinished, nil: break
+            }
         }
     }
 

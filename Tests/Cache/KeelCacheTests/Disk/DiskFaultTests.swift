@@ -159,6 +159,27 @@ struct DiskFaultTests {
         #expect(try await first.value("b") == [2])
     }
 
+    @Test("A tier whose folder another one has created again waits for it, and then starts over")
+    func vanishedAndTaken() async throws {
+        let folder = DiskFolder()
+        let first = try folder.tier()
+        try await first.set("a", [1])
+        try FileManager.default.removeItem(at: folder.url)
+        let second = try folder.tier()
+        try await second.set("b", [2])
+        let refused = await cacheError { try await first.set("a", [3]) }
+        #expect(refused?.code == .folderInUse)
+        await second.close()
+        let third = try folder.tier()
+        #expect(try await third.value("b") == [2])
+        await third.close()
+        try await first.set("a", [3])
+        await first.close()
+        let last = try folder.tier()
+        #expect(try await last.value("a") == [3])
+        #expect(try await last.value("b") == nil)
+    }
+
     @Test("Damaged bytes of a large value are a miss for bytes and a typed error for a file")
     func damagedLargeValues() async throws {
         let files = SimulatedFileSystem()
