@@ -154,6 +154,15 @@ struct ReplyTests {
         #expect(transport.calls.map { $0.head.headerFields[name] } == ["token0", "token1"])
     }
 
+    @Test("Expired credentials are requested again if a reply to HEAD does not say that they are")
+    func expiryWithoutBody() async throws {
+        let transport = ScriptedHTTPTransport([.status(.badRequest), Self.object("x")])
+        let adapter = try s3Adapter(transport, credentials: Renewing())
+        _ = try await FileStore(adapter).metadata(of: "a")
+        let name = try #require(HTTPField.Name("x-amz-security-token"))
+        #expect(transport.calls.map { $0.head.headerFields[name] } == ["token0", "token1"])
+    }
+
     // MARK: Copies and uploads
 
     @Test("A copy that is refused after its reply has started is an error")

@@ -150,7 +150,11 @@ final class S3Connection: Sendable {
             if adoptsTime(of: refusal, after: correction) {
                 return try await send(call, credentials)
             }
-            guard refusal.isAboutExpiry else { throw error }
+            // A reply to HEAD has no body: of an expired session, it says no more than this status.
+            let maySayExpired =
+                call.method == .head && credentials.sessionToken != nil && refusal.code.isEmpty
+                && refusal.status == 400
+            guard refusal.isAboutExpiry || maySayExpired else { throw error }
             let next = try await self.credentials { () async throws in
                 try await self.configuration.credentials.credentials(after: credentials)
             }
