@@ -235,6 +235,20 @@ struct DeliveryTests {
         #expect(ledger.delivered == 10 && ledger.isBalanced && ledger.pending == 0)
     }
 
+    @Test("An at-most-once destination receives nothing while its batch cannot be noted on disk")
+    func atMostOnceOnFullDisk() async throws {
+        let vendor = ScriptedAnalyticsDestination(guarantee: .atMostOnce)
+        let service = try bench.service(vendor)
+        track(0..<3, on: service)
+        bench.files.limit(to: bench.files.disk.byteCount)
+        for _ in 0..<3 { #expect(await service.flush() == false) }
+        #expect(vendor.callCount == 0)
+        bench.files.limit(to: nil)
+        #expect(await service.flush())
+        #expect(vendor.received.map(\.number) == [0, 1, 2])
+        #expect(try service.ledgers()["scripted"]?.isBalanced == true)
+    }
+
     @Test("An at-most-once destination receives no batch again after a crash")
     func atMostOnceAcrossCrash() async throws {
         let files = bench.files

@@ -58,6 +58,25 @@ struct NoteTests {
         #expect(try consumer.pendingCount() == 0)
     }
 
+    @Test("A repeated call stores what the first one could not store on a full disk")
+    func fullDisk() throws {
+        do {
+            let journal = try journal()
+            let consumer = try journal.consumer("a")
+            try append(0..<3, to: journal)
+            let positions = try consumer.read(upTo: 2).map(\.position)
+            files.limit(to: files.disk.byteCount)
+            expectError(JournalError.self, .diskFull) {
+                try consumer.acknowledge(positions) { _ in [7] }
+            }
+            files.limit(to: nil)
+            try consumer.acknowledge(positions) { _ in [7] }
+        }
+        let consumer = try journal().consumer("a")
+        #expect(consumer.note == [7])
+        #expect(try consumer.read(upTo: 9).map(\.bytes) == [[2]])
+    }
+
     @Test("A consumer cannot have the name of the journal's own lock")
     func reservedName() throws {
         let journal = try journal()

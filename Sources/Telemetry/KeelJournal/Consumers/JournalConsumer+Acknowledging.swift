@@ -144,7 +144,7 @@ extension JournalConsumer {
         )
     }
 
-    /// Changes what is acknowledged, and stores it if something changed.
+    /// Changes what is acknowledged, and stores it if something changed, now or in a call that could not store it.
     ///
     /// Holds the folder's lock: records whose segment was removed in the meantime count as lost and
     /// must not count as acknowledged.
@@ -160,13 +160,15 @@ extension JournalConsumer {
                         numbers.contains($0.key)
                     }
                     let (isWritten, hasEnded) = body(&state.cursor)
-                    guard isWritten else { return }
+                    guard isWritten || state.isUnstored else { return }
                     state.cursor.countPassedOver()
+                    state.isUnstored = true
                     try folder.replace(
                         name + JournalFolder.cursorSuffix,
                         with: state.cursor.bytes,
                         isSynced: configuration.durability == .power
                     )
+                    state.isUnstored = false
                     guard hasEnded else { return }
                     let retention = Retention(folder, configuration, now: configuration.now())
                     try retention.removeAcknowledged()

@@ -18,6 +18,8 @@ public final class JournalConsumer: Sendable {
         var cursor: CursorFile
         /// The signal's generation before the last look at the records.
         var seen: UInt64 = 0
+        /// Whether the last change could not be stored; the next one stores both.
+        var isUnstored = false
     }
 
     /// The name, unique within the journal.
