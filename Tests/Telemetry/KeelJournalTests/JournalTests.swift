@@ -3,6 +3,7 @@ import KeelCore
 import KeelJournal
 import KeelTestKit
 import KeelTestSupport
+import Synchronization
 import Testing
 
 @Suite("Journal")
@@ -355,6 +356,31 @@ struct JournalTests {
         try consumer.acknowledge(records.map(\.position))
         try other.append(record(20))
         #expect(try consumer.read(upTo: 100).compactMap(number) == [20])
+    }
+
+    @Test("A record that is read while it is written is not damaged if its writer ends meanwhile")
+    func writtenMeanwhile() throws {
+        let (other, reading) = (try journal(), try journal())
+        let consumer = try reading.consumer("a")
+        for number in 0..<2 { try other.append(record(number)) }
+        let path = "/journal/0000000000000001.journal"
+        let written = try #require(files.disk[path])
+        var partly = written
+        // The last byte of the first record: 40 bytes of header, 20 per record.
+        partly[59] ^= 1
+        files.disk[path] = partly
+        let hasEnded = Mutex(false)
+        // The reader asks whether the segment has a writer.
+        files.fail { [files] call in
+            guard case .lock = call, !hasEnded.withLock({ $0 }) else { return nil }
+            hasEnded.withLock { $0 = true }
+            files.disk[path] = written
+            try? other.close()
+            return nil
+        }
+        #expect(try consumer.read(upTo: 9).compactMap(number) == [0, 1])
+        #expect(try consumer.counts().corrupt == 0)
+        files.fail(nil)
     }
 
     @Test("Waiting ends with the next record or the timeout")

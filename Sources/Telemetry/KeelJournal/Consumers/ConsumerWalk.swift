@@ -106,9 +106,13 @@ struct ConsumerWalk {
                 case .stop: return .success(false)
                 }
             case .damaged(let end):
-                // Another process may be writing it right now.
-                if !isDead {
-                    guard try isLive(number) == false else { return .success(true) }
+                // Another process may be writing it right now, or may erase it.
+                guard isDead else {
+                    guard let again = try lastLook(at: number, from: offset) else {
+                        return .success(true)
+                    }
+                    (isDead, scanner) = (true, again)
+                    continue
                 }
                 guard !progress.acknowledgedAbove.contains(offset) else {
                     progress.pass(offset, end: end)
@@ -124,13 +128,10 @@ struct ConsumerWalk {
             case .nothing, .needs:
                 guard limit == nil else { return .success(true) }
                 guard isDead else {
-                    guard try isLive(number) == false else { return .success(true) }
-                    // Its writer may have appended and ended since then; a second look is final.
-                    isDead = true
-                    guard let again = try journal.folder.scanner(of: number, at: offset) else {
+                    guard let again = try lastLook(at: number, from: offset) else {
                         return .success(true)
                     }
-                    scanner = again
+                    (isDead, scanner) = (true, again)
                     continue
                 }
                 if try scanner.hasRest() { damaged += 1 }
@@ -158,8 +159,14 @@ struct ConsumerWalk {
         }
     }
 
-    private func isLive(_ number: UInt64) throws(FileSystemError) -> Bool? {
+    /// Opens a segment again if its writer has ended, which may have appended since the first look; otherwise nil.
+    private func lastLook(
+        at number: UInt64,
+        from offset: Int
+    ) throws(FileSystemError) -> SegmentScanner? {
         let folder = journal.folder
-        return try folder.locked { () throws(FileSystemError) in try folder.isLive(number) }
+        let isLive = try folder.locked { () throws(FileSystemError) in try folder.isLive(number) }
+        guard isLive == false else { return nil }
+        return try folder.scanner(of: number, at: offset)
     }
 }
