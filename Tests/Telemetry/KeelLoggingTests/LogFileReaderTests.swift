@@ -174,6 +174,23 @@ struct LogFileReaderTests {
         #expect(try reader.read(upTo: 9).isEmpty)
     }
 
+    @Test("Records before a rotated file that cannot be opened are returned")
+    func unreadableFile() throws {
+        let file = try log(compresses: false)
+        for number in 0..<3 {
+            write(number..<(number + 1), to: file)
+            file.rotate()
+        }
+        let names = try disk.names(in: "/logs").filter { $0.hasPrefix("app-") }.sorted()
+        let unreadable = try #require(names.dropFirst().first)
+        let reader = try reader()
+        disk.fail { $0 == .open("/logs/" + unreadable) ? FileSystemError.notPermitted : nil }
+        #expect(numbers(try reader.read(upTo: 9)) == [0])
+        expectError(LoggingError.self, .permissionDenied) { try reader.read(upTo: 9) }
+        disk.fail(nil)
+        #expect(numbers(try reader.read(upTo: 9)) == [1, 2])
+    }
+
     @Test("Lines that a process adds to a file rotated by another are read too")
     func lateLines() throws {
         let (one, other) = (

@@ -82,6 +82,8 @@ public final class LogFileReader {
     /// Returns the next records.
     ///
     /// - Returns: The records; empty if there are no new ones yet.
+    /// - Throws: ``LoggingError`` if nothing can be read. Records before a file that cannot be read are returned, and
+    ///   the next call tries the file again.
     public func read(upTo count: Int) throws(LoggingError) -> [LogRecord] {
         var records: [LogRecord] = []
         do throws(FileSystemError) {
@@ -93,7 +95,7 @@ public final class LogFileReader {
                 }
             }
         } catch {
-            throw LoggingError(error, "Reading the log")
+            guard !records.isEmpty else { throw LoggingError(error, "Reading the log") }
         }
         return records
     }
