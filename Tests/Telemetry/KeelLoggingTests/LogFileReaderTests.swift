@@ -213,6 +213,22 @@ struct LogFileReaderTests {
         #expect(numbers(try reader.read(upTo: 9)) == [4])
     }
 
+    @Test("Lines that a process adds to a file rotated before the reader began are read too")
+    func lateLinesOfRotatedFile() throws {
+        let (one, other) = (
+            try log(compresses: false) { $0.byteLimit = 16_384 },
+            try log(compresses: false) { $0.byteLimit = 16_384 }
+        )
+        write(0..<1, to: one)
+        one.rotate()
+        write(1..<2, to: one)
+        let reader = try reader()
+        #expect(numbers(try reader.read(upTo: 9)) == [0, 1])
+        write(2..<3, to: other)
+        #expect(other.statistics.reopenings == 0)
+        #expect(numbers(try reader.read(upTo: 9)) == [2])
+    }
+
     @Test("A line is returned when it is complete, and invalid lines are counted")
     func partial() throws {
         let line = LogFormat.jsonLines.bytes(of: .sample("1"))

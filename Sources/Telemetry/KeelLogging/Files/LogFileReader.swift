@@ -116,15 +116,15 @@ public final class LogFileReader {
             guard !active.isStill(at: names.path) else { return false }
             waiting = try newlyRotated()[...]
             // Lines appended before the rotation are still to be read.
-            former = active
-            (current, isActive) = (nil, false)
+            leave(for: nil)
             if let renamed = place(of: active, in: waiting) { waiting.remove(at: renamed) }
             return true
         }
         if let file = waiting.first {
             // Nil if the limits have deleted the file in the meantime.
-            current = try open(file)
+            let next = try open(file)
             waiting.removeFirst()
+            leave(for: next)
             return true
         }
         return try openActive()
@@ -139,9 +139,14 @@ public final class LogFileReader {
             return true
         }
         guard let opened else { return false }
-        current = LogLines(plain: opened)
+        leave(for: LogLines(plain: opened))
         isActive = true
         return true
+    }
+
+    private func leave(for next: LogLines?) {
+        former = current ?? former
+        (current, isActive) = (next, false)
     }
 
     private func open(_ file: RotatedLogFile) throws(FileSystemError) -> LogLines? {
