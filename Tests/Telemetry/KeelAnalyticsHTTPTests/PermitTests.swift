@@ -32,9 +32,10 @@ struct PermitTests {
 
     @Test(
         "A request that waits in one of the app's layers does not start after a denial",
-        arguments: Vendor.allCases
+        arguments: Vendor.allCases,
+        [false, true]
     )
-    func denialWhileWaiting(_ vendor: Vendor) async throws {
+    func denialWhileWaiting(_ vendor: Vendor, isGrantedAgain: Bool) async throws {
         let opened = Mutex<AnalyticsService?>(nil)
         let transport = ScriptedHTTPTransport(
             then: .init { _ async throws(TransportError) in
@@ -46,7 +47,9 @@ struct PermitTests {
         connection.middleware = [
             Waiting {
                 // The service calls this without holding a lock.
-                try? opened.withLock { $0 }?.denyConsent(for: .analytics)
+                let service = opened.withLock { $0 }
+                try? service?.denyConsent(for: .analytics)
+                if isGrantedAgain { try? service?.grantConsent(for: .analytics) }
             }
         ]
         var configuration = AnalyticsConfiguration()

@@ -206,6 +206,38 @@ struct ConsentTests {
         service.withLock { $0 = nil }
     }
 
+    @Test("A batch that was built before a denial makes no request once consent is given again")
+    func grantBetweenRequests() async throws {
+        let service = Mutex<AnalyticsService?>(nil)
+        let sent = Mutex([String?]())
+        let limits = BatchLimits(records: 10, bytes: 1000)
+        let several = HandlerDestination("several", limits: limits) { batch in
+            for record in batch {
+                guard DeliveryPermit.current?.isValid == true else {
+                    return DeliveryPermit.withdrawn
+                }
+                sent.withLock { $0.append(record.name) }
+                guard record.name == "first" else { continue }
+                let opened = service.withLock { $0 }
+                try? opened?.denyConsent(for: .analytics)
+                try? opened?.grantConsent(for: .analytics)
+            }
+            return .delivered
+        }
+        let opened = try bench.service(several)
+        service.withLock { $0 = opened }
+        opened.trackEvent("first")
+        opened.trackEvent("second")
+        #expect(await opened.flush())
+        #expect(sent.withLock { $0 } == ["first"])
+        opened.trackEvent("third")
+        #expect(await opened.flush())
+        #expect(sent.withLock { $0 } == ["first", "third"])
+        let ledger = try #require(try opened.ledgers()["several"])
+        #expect(ledger.purged == 2 && ledger.delivered == 1 && ledger.isBalanced, "\(ledger)")
+        service.withLock { $0 = nil }
+    }
+
     @Test(
         "A power failure after an event does not undo a denial",
         arguments: 0..<100 as Range<UInt64>

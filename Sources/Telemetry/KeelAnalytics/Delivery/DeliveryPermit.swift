@@ -7,16 +7,18 @@ package struct DeliveryPermit: Sendable {
     /// The permit of the current batch; nil outside of a service.
     @TaskLocal package static var current: DeliveryPermit?
 
-    private let purposes: Set<ConsentPurpose>
+    private let withdrawals: [ConsentPurpose: Int]
     private let consents: ConsentBook
 
     init(for batch: [AnalyticsRecord], by consents: ConsentBook) {
-        purposes = Set(batch.map(\.purpose))
+        withdrawals = consents.withdrawals(of: Set(batch.map(\.purpose)))
         self.consents = consents
     }
 
-    /// Whether the user currently consents to everything in the batch.
-    package var isValid: Bool { purposes.allSatisfy { consents[$0] == .granted } }
+    /// Whether the user has consented to everything in the batch since its handover.
+    ///
+    /// Consent that is given again does not count: the denial has removed the batch's records.
+    package var isValid: Bool { consents.areGranted(since: withdrawals) }
 
     /// The outcome of a batch whose consent was withdrawn before it was sent.
     package static let withdrawn = DeliveryOutcome.postponed(
