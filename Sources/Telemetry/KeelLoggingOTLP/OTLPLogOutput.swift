@@ -54,11 +54,15 @@ public final class OTLPLogOutput: LogOutput {
 
     public func write(_ record: LogRecord) {
         let (gap, id) = state.withLock { state in
-            let gap: (dropped: DroppedLogRecords, id: String)? =
-                state.unreported.total > 0
-                ? (state.unreported, state.nextID(at: record.time)) : nil
+            var gap: (dropped: DroppedLogRecords, id: String)?
+            if state.unreported.total > 0 {
+                gap = (state.unreported, state.nextID(at: record.time))
+                // Another thread that writes meanwhile must not report the same ones.
+                state.unreported = DroppedLogRecords()
+            }
             return (gap, state.nextID(at: record.time))
         }
+        var untold = gap?.dropped ?? DroppedLogRecords()
         do throws(JournalError) {
             if let gap {
                 let told = LogRecord.gap(
@@ -67,14 +71,16 @@ public final class OTLPLogOutput: LogOutput {
                     at: record.time
                 )
                 try journal.append(StoredLogRecord.bytes(of: told, id: gap.id))
-                state.withLock { $0.unreported.subtract(gap.dropped) }
+                untold = DroppedLogRecords()
             }
             try journal.append(StoredLogRecord.bytes(of: record, id: id))
             state.withLock { $0.statistics.written += 1 }
         } catch {
+            untold[record.level] += 1
+            let dropped = untold
             state.withLock { state in
                 state.statistics.dropped[record.level] += 1
-                state.unreported[record.level] += 1
+                state.unreported.add(dropped)
             }
             LogMetrics.dropped(1, record.level, output: "journal")
         }

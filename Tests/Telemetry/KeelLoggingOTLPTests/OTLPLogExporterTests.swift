@@ -282,6 +282,31 @@ struct OTLPLogExporterTests {
         )
     }
 
+    @Test("Of two threads that can write again, one reports the dropped records")
+    func fullDiskOfThreads() async throws {
+        let other = Mutex<Logger?>(nil)
+        var configuration = JournalConfiguration()
+        // The other thread writes while the first one does.
+        configuration.now = {
+            let logger = other.withLock { $0.take() }
+            logger?.info("record 2")
+            return 1_000_000
+        }
+        let journal = try Journal(at: "/journal", configuration: configuration, files: files)
+        let output = log(0..<1, to: journal)
+        let logger = Logger(label: "app") { OTLPLogHandler(label: $0, output: output) }
+        files.limit(to: files.disk.byteCount)
+        logger.error("lost")
+        files.limit(to: nil)
+        other.withLock { $0 = logger }
+        logger.info("record 1")
+        #expect(await (try exporter(journal)).flush())
+        var bodies = collector.bodies
+        let told = "dropped 1 log records: the journal could not be written"
+        #expect(bodies.removeValue(forKey: told) == 1)
+        #expect(bodies == expected(0..<3))
+    }
+
     @Test("A critical record is on disk when its call returns")
     func critical() throws {
         let journal = try journal()

@@ -183,9 +183,9 @@ public struct DroppedLogRecords: Sendable, Hashable {
         set { counts[level] = newValue == 0 ? nil : newValue }
     }
 
-    /// Subtracts records that have been reported.
-    package mutating func subtract(_ told: DroppedLogRecords) {
-        for (level, count) in told.counts { self[level] = max(0, self[level] - count) }
+    /// Adds other dropped records.
+    package mutating func add(_ others: DroppedLogRecords) {
+        for (level, count) in others.counts { self[level] += count }
     }
 }
 
