@@ -145,7 +145,7 @@ public final class OTLPLogExporter: Sendable {
     public func run() async {
         while true {
             if let lane = openLane() {
-                return await lane.run(collectingFor: delay, patience: Self.patience)
+                return await lane.run(collectingFor: delay, patience: { Self.patience })
             }
             do { try await clock.sleep(for: Self.patience) } catch { return }
         }

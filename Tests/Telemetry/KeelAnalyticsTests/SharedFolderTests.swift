@@ -62,6 +62,30 @@ struct SharedFolderTests {
         await running.value
     }
 
+    @Test("The service that delivers notices the events of one that began to track later")
+    func noticesLater() async throws {
+        let first = try service()
+        let running = Task { await first.run() }
+        #expect(track(0, on: first) != nil)
+        try await waitForDelivery(of: 1, by: first)
+        let second = try service()
+        #expect(track(1, on: second) != nil)
+        #expect(track(2, on: first) != nil)
+        try await waitForDelivery(of: 3, by: first)
+        #expect(track(3, on: second) != nil)
+        try await waitForDelivery(of: 4, by: first)
+        running.cancel()
+        await running.value
+    }
+
+    private func waitForDelivery(of count: Int, by service: AnalyticsService) async throws {
+        try await waitUntil {
+            await bench.clock.advance(by: .seconds(1))
+            return vendor.received.count == count
+                && service.status.destinations["scripted"]?.activity == .idle
+        }
+    }
+
     @Test("A second service that cannot take over reports the reason")
     func reportsWhyItWaits() async throws {
         var first: AnalyticsService? = try service()

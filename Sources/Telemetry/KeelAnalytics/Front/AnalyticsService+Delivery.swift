@@ -25,14 +25,13 @@ extension AnalyticsService {
         while !takesRight() {
             do { try await clock.sleep(for: Self.patience) } catch { return }
         }
-        let patience = tracker.isShared ? Self.patience : nil
         await withTaskGroup(of: Void.self) { group in
             for lane in lanes {
                 group.addTask {
                     await lane.run(
                         collectingFor: interval,
                         until: tracker.hurry,
-                        patience: patience
+                        patience: { tracker.isShared ? Self.patience : nil }
                     )
                 }
             }

@@ -95,17 +95,18 @@ package final class DeliveryLane<Receiver: DeliveryReceiver>: Sendable {
     /// - Parameters:
     ///   - interval: How long records are collected before they are sent.
     ///   - hurry: Ends the interval, and the delay after a failure.
-    ///   - patience: The longest delay before records of another process are noticed; nil if there are none.
+    ///   - patience: Returns the longest delay before records of another process are noticed; nil if there are none.
+    ///     Called after each delivery, since another process may come later.
     package func run(
         collectingFor interval: Duration,
         until hurry: Signal = Signal(),
-        patience: Duration? = nil
+        patience: @Sendable () -> Duration? = { nil }
     ) async {
         while !Task.isCancelled {
             let hurried = hurry.generation
             switch await deliver() {
             case .drained:
-                await consumer.waitForRecords(upTo: patience, clock: clock)
+                await consumer.waitForRecords(upTo: patience(), clock: clock)
                 await hurry.wait(since: hurried, upTo: interval, on: clock)
             case .paused(let pause): await hurry.wait(since: hurried, upTo: pause, on: clock)
             case .cancelled: return
