@@ -192,6 +192,24 @@ struct LogHandlerTests {
         #expect(output.records.suffix(3).map(\.message) == ["again 1", "again 2", "again 3"])
     }
 
+    @Test("A clock that is years ahead for a while suppresses no records afterwards")
+    func samplingAfterClockLeap() {
+        let time = MutableTime(0)
+        var rule = LogSampling()
+        rule.first = 1
+        rule.thereafter = 0
+        let sampler = LogSampler(rule) { time.now }
+        let logger = Logger(label: "x") {
+            OutputLogHandler(label: $0, output: output, level: .trace).sampled(by: sampler)
+        }
+        let years: Int64 = 3 * 365 * 86_400 * 1_000_000
+        for leap in [years, -years] {
+            time.advance(by: leap)
+            for number in 1...2 { logger.info("\(number) after \(leap)") }
+        }
+        #expect(output.records.map(\.message) == ["1 after \(years)", "1 after \(-years)"])
+    }
+
     @Test("A sampled handler passes level, metadata and provider through")
     func samplingPassesThrough() {
         let sampler = LogSampler()

@@ -126,12 +126,15 @@ public final class LogSampler: Sendable {
         return state.withLock { state in
             let index = Int(UInt(bitPattern: key) % UInt(Self.tableLength))
             var counter = state.counters[index]
-            if time >= counter.intervalEnd || counter.key != key {
+            let length = max(1, sampling.interval.microseconds)
+            // A clock that was far ahead and is right again ends the interval as well.
+            let isOver = time >= counter.intervalEnd || counter.intervalEnd - time > length
+            if isOver || counter.key != key {
                 // The suppressed records of the evicted statement remain in the total.
                 if counter.key != key { counter.suppressed = 0 }
                 counter.key = key
                 counter.count = 0
-                counter.intervalEnd = time + max(1, sampling.interval.microseconds)
+                counter.intervalEnd = time + length
             }
             counter.count += 1
             let beyond = counter.count - sampling.first
