@@ -37,10 +37,13 @@ struct ActiveSegment {
     /// Whether the path still leads to this segment; the folder may have been deleted.
     var isInPlace: Bool { file.isStill(at: path) }
 
-    /// Whether a number of bytes fits the limits of a segment; the first record always does.
-    func hasRoom(for size: Int, _ configuration: JournalConfiguration) -> Bool {
+    /// Whether a record fits the limits of a segment; the size of the first one always does.
+    ///
+    /// A record of a time far from the segment's would not be found behind a damaged one.
+    func hasRoom(for size: Int, at time: Int64, _ configuration: JournalConfiguration) -> Bool {
         (count == 0 || end + size <= configuration.segmentByteLimit)
             && count < configuration.segmentRecordLimit
+            && RecordFrame.isPlausible(time, segmentTime: header.time)
     }
 
     /// The segment and the end of its last record: how far a synchronization must reach.

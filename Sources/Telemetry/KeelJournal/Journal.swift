@@ -169,7 +169,7 @@ public final class Journal: Sendable {
                 state.lastLook = now
                 if state.active?.isInPlace == false { state.active = nil }
             }
-            if state.active?.hasRoom(for: size, configuration) == false {
+            if state.active?.hasRoom(for: size, at: now, configuration) == false {
                 try? state.active?.finish(time: now)
                 state.active = nil
             }

@@ -276,6 +276,25 @@ struct JournalTests {
         }
     }
 
+    @Test("A damaged record loses only itself after a clock that began in 1970 was set")
+    func damageAfterClockLeap() throws {
+        let clock = MutableTime(0)
+        let journal = try journal { $0.now = { clock.now } }
+        let consumer = try journal.consumer("a")
+        try journal.append(record(0))
+        clock.advance(by: 1_700_000_000_000_000)
+        for number in 1..<5 { try journal.append(record(number)) }
+        try journal.close()
+        // The length of the second of the later records.
+        let second = try #require(try consumer.read(upTo: 9).dropFirst(2).first).position
+        let path = "/journal/000000000000000\(second.segment).journal"
+        var bytes = try #require(files.disk[path])
+        bytes[second.offset + 3] = 0xFF
+        files.disk[path] = bytes
+        consumer.rewind()
+        #expect(try consumer.read(upTo: 9).compactMap(number) == [0, 1, 3, 4])
+    }
+
     @Test("Erased records are removed from the disk in place, with and without consumers")
     func erasing() throws {
         let journal = try journal { $0.sealing = nil }

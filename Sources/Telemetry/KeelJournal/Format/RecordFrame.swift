@@ -121,8 +121,12 @@ enum RecordFrame {
     ) -> Bool {
         let length = bytes.loadLittleEndian(at: place, as: UInt32.self)
         guard headerByteCount + Int(length & ~(endMark | erasedMark)) <= rest else { return false }
-        let time = Int64(bitPattern: bytes.word(at: place + 8))
-        return time.distance(from: segmentTime) <= timeLimit
+        return isPlausible(Int64(bitPattern: bytes.word(at: place + 8)), segmentTime: segmentTime)
+    }
+
+    /// Whether a record of a time can be in a segment that was created at another.
+    static func isPlausible(_ time: Int64, segmentTime: Int64) -> Bool {
+        time.distance(from: segmentTime) <= timeLimit
     }
 }
 
