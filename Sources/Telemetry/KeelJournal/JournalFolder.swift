@@ -97,7 +97,7 @@ struct JournalFolder: Sendable {
         }
     }
 
-    /// Replaces a small file atomically.
+    /// Replaces a small file atomically, with its permissions and, as root, its owner.
     func replace(
         _ name: String,
         with bytes: [UInt8],
@@ -107,6 +107,7 @@ struct JournalFolder: Sendable {
         if try files.size(of: part) != nil { try files.remove(part) }
         let file = try files.open(part, for: .creating)
         try file.write(bytes, at: 0)
+        file.takeAccess(of: path(of: name))
         if isSynced { try file.sync() }
         try files.rename(part, to: path(of: name))
         if isSynced { try files.syncFolder(path) }

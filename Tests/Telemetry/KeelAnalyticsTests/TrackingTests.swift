@@ -85,6 +85,18 @@ struct TrackingTests {
         #expect(start == vendor.received[3].time)
     }
 
+    @Test("Settings that are replaced keep their permissions")
+    func permissions() throws {
+        let folder = try URL.makeTemporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let service = try AnalyticsService(at: folder, configuration: bench.configuration)
+        let settings = folder.path + "/analytics.settings"
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: settings)
+        service.setUserID("u-1")
+        let attributes = try FileManager.default.attributesOfItem(atPath: settings)
+        #expect(attributes[.posixPermissions] as? Int == 0o640)
+    }
+
     @Test("A session ends when a clock that was years ahead is right again")
     func leaps() async throws {
         let service = try bench.service(vendor)

@@ -223,6 +223,20 @@ struct JournalTests {
         #expect(found.first == 0 && found.last == 2)
     }
 
+    @Test("A cursor that is replaced keeps its permissions")
+    func permissions() throws {
+        let folder = try URL.makeTemporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let journal = try Journal(at: folder)
+        let consumer = try journal.consumer("a")
+        let cursor = folder.path + "/a.cursor"
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: cursor)
+        try journal.append(record(0))
+        try consumer.acknowledge(try consumer.read(upTo: 1).map(\.position))
+        let attributes = try FileManager.default.attributesOfItem(atPath: cursor)
+        #expect(attributes[.posixPermissions] as? Int == 0o640)
+    }
+
     @Test("A removed folder is created again")
     func removedFolder() throws {
         let clock = MutableTime(1_000_000_000)

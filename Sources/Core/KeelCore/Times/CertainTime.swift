@@ -46,7 +46,7 @@ package struct CertainTime: Hashable, Sendable {
         next.note(now, pause: min(limit / 4, longestPause))
         if next != known {
             do throws(FileSystemError) {
-                try files.replaceFile(path, by: path + ".part", with: next.bytes)
+                try files.replaceFile(path, by: path + ".part", with: next.bytes, keepsAccess: true)
             } catch {
                 guard let certain = known?.certain, certain <= now else { return nil }
                 next.certain = certain

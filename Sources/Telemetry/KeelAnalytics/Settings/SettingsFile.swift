@@ -63,12 +63,8 @@ final class SettingsFile: Sendable {
     /// A power failure leaves either the old or the new ones: the bytes are synchronized before the
     /// rename, which a file system could otherwise reorder. If `isSynced`, it leaves the new ones.
     func write(_ settings: AnalyticsSettings, isSynced: Bool) throws(FileSystemError) {
-        let part = "\(folder)/\(Self.name).part"
-        if try files.size(of: part) != nil { try files.remove(part) }
-        let file = try files.open(part, for: .creating)
-        try file.write(settings.bytes, at: 0)
-        try file.sync()
-        try files.rename(part, to: "\(folder)/\(Self.name)")
+        let path = "\(folder)/\(Self.name)"
+        try files.replaceFile(path, by: path + ".part", with: settings.bytes, keepsAccess: true)
         if isSynced { try files.syncFolder(folder) }
     }
 }
