@@ -166,6 +166,26 @@ struct LogHandlerTests {
         #expect(console.statistics.written == 0)
     }
 
+    @Test("A line that a console cannot finish is ended before the next record")
+    func tornLine() throws {
+        let pipe = Pipe()
+        let (reading, writing) = (pipe.fileHandleForReading, pipe.fileHandleForWriting)
+        let result = fcntl(writing.fileDescriptor, F_SETFL, O_NONBLOCK)
+        try #require(result == 0)
+        let console = ConsoleLogOutput(descriptor: writing.fileDescriptor, format: .jsonLines)
+        // More than a pipe holds: the console waits a second for the reader.
+        console.write(.sample(String(repeating: "x", count: 2 << 20)))
+        #expect(console.statistics.dropped[.info] == 1)
+        let begin = reading.availableData
+        console.write(.sample("next"))
+        try writing.close()
+        let rest = try #require(try reading.readToEnd())
+        let lines = (begin + rest).split(separator: UInt8(ascii: "\n"))
+        let messages = lines.map { LogRecord(jsonLine: $0)?.message ?? "torn" }
+        let told = "dropped 1 log records: the console could not be written"
+        #expect(messages == ["torn", told, "next"])
+    }
+
     // MARK: Sampling
 
     @Test("Of a repeated statement the first records pass, then every nth, which reports the gap")

@@ -35,6 +35,8 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
         var statistics = LogOutputStatistics()
         /// Records dropped since the last record was written.
         var unreported = DroppedLogRecords()
+        /// Whether the last line is incomplete.
+        var isTorn = false
     }
 
     private let descriptor: Int32
@@ -96,9 +98,10 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
         }
     }
 
-    /// Starts the buffer with the gap record, if records were dropped.
+    /// Starts the buffer with the end of a torn line and a gap record, as needed.
     private func begin(at time: Int64, _ state: inout State) {
         state.line.removeAll()
+        if state.isTorn { state.line.append(UInt8(ascii: "\n")) }
         guard !state.unreported.isEmpty else { return }
         let gap = LogRecord.gap(
             state.unreported,
@@ -110,10 +113,13 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
 
     /// Writes the buffered line.
     private func finish(_ level: Logger.Level, _ state: inout State) {
-        if Self.write(state.line.bytes, to: descriptor) {
+        let count = Self.write(state.line.bytes, to: descriptor)
+        if count == state.line.count {
+            state.isTorn = false
             state.statistics.written += 1
             if !state.unreported.isEmpty { state.unreported = DroppedLogRecords() }
         } else {
+            if count > 0 { state.isTorn = true }
             state.statistics.dropped[level] += 1
             state.unreported[level] += 1
             LogMetrics.dropped(1, level, output: "console")
@@ -123,7 +129,8 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
     /// Does nothing: written records are already with the system.
     public func synchronize() {}
 
-    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    /// Returns the number of bytes written: fewer than given after a failure.
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int {
         var done = 0
         while done < bytes.count {
             let length = systemWrite(
@@ -140,11 +147,11 @@ public final class ConsoleLogOutput: LogOutput, DirectLogOutput {
             case EAGAIN:
                 // The stream is non-blocking: wait for the reader.
                 var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                guard systemPoll(&poll) else { return false }
-            default: return false
+                guard systemPoll(&poll) else { return done }
+            default: return done
             }
         }
-        return true
+        return done
     }
 }
 
