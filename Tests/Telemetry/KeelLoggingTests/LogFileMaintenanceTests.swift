@@ -104,6 +104,32 @@ struct LogFileMaintenanceTests {
         #expect(try Set(messages(files)).isSuperset(of: ["record 0", "late", "last", "record 39"]))
     }
 
+    @Test("The limits hold on a disk without room for compressed files")
+    func fullDisk() throws {
+        let files = SimulatedFileSystem()
+        var configuration = LogFileConfiguration()
+        configuration.countLimit = 2
+        let file = try RotatingLogFile(
+            at: "/logs/app.log",
+            configuration,
+            files: files,
+            worker: .immediate
+        )
+        files.fail { call in
+            if case .write(let path) = call, path.hasSuffix(".part") {
+                FileSystemError.noSpace
+            } else {
+                nil
+            }
+        }
+        for number in 0..<5 {
+            write(number..<(number + 1), to: file)
+            file.rotate()
+        }
+        #expect(try messages(files) == ["record 3", "record 4"])
+        #expect(!(try files.names(in: "/logs").contains { $0.hasSuffix(".part") }))
+    }
+
     @Test("Only one process at a time maintains the files")
     func oneAtATime() throws {
         let files = SimulatedFileSystem()

@@ -24,7 +24,8 @@ struct LogFileMaintenance: Sendable {
     func run() {
         do throws(FileSystemError) {
             let lock = try files.lock(names.workLock)
-            if configuration.compresses { try compress() }
+            // Without room for a compressed file, the limits still hold.
+            if configuration.compresses { try? compress() }
             try removeBeyondLimits()
             withExtendedLifetime(lock) {}
         } catch {
@@ -43,6 +44,7 @@ struct LogFileMaintenance: Sendable {
             do throws(FileSystemError) {
                 try compress(file)
             } catch {
+                try? files.remove(names.path(of: file.partName))
                 // A file that another process still writes to is skipped.
                 guard error.kind == .busy || error.kind == .notFound else { throw error }
             }
