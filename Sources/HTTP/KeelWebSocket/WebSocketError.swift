@@ -93,7 +93,7 @@ extension WebSocketError {
     /// Whether a new connection may succeed.
     ///
     /// Unlike ``Code/isTransient``, it considers the details: the status of a refused upgrade, the code of a Close
-    /// frame, and the failure of the network.
+    /// frame, and the failure of the network or of the token's renewal.
     public var allowsReconnect: Bool {
         switch code {
         case .upgradeRefused:
@@ -106,7 +106,7 @@ extension WebSocketError {
                 true
             default: false
             }
-        case .transport: (cause as? TransportError)?.isTransient ?? false
+        case .transport: (cause as? TransportError)?.mayPass ?? false
         default: code.isTransient
         }
     }

@@ -83,6 +83,20 @@ struct DownloadTests {
         #expect(second.calls.count == 1)
     }
 
+    @Test("A download goes on after its token could not be renewed for a while")
+    func refreshFails() async throws {
+        let reason = AuthenticationError(.refreshFailed, cause: NetworkError(.noConnection))
+        let transport = ScriptedHTTPTransport([
+            .failure(TransportError(.credentialsUnavailable, cause: reason)),
+            Self.whole([.eTag: #""a""#]),
+        ])
+        let files = SimulatedFileSystem()
+        let events = Events()
+        _ = try await Fixture.download(transport, files).run(observer: events.observer)
+        #expect(events.pauses.count == 1)
+        #expect(files.disk["/disk/film.mp4"] == Self.content)
+    }
+
     @Test("A response with a content coding is rejected")
     func coded() async throws {
         let transport = ScriptedHTTPTransport([Self.whole([.contentEncoding: "gzip"])])

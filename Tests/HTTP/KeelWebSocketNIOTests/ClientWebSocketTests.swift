@@ -102,6 +102,43 @@ struct ClientWebSocketTests {
         #expect(script.requests.count == 2)
     }
 
+    /// Cannot reach the identity server at the first call.
+    private final class Interrupted: TokenSource {
+        private let hasFailed = Mutex(false)
+
+        func token() throws -> AccessToken {
+            let isFirst = hasFailed.withLock { hasFailed in
+                defer { hasFailed = true }
+                return !hasFailed
+            }
+            guard !isFirst else {
+                throw AuthenticationError(.refreshFailed, cause: NetworkError(.noConnection))
+            }
+            return AccessToken("token")
+        }
+    }
+
+    @Test("A WebSocket reconnects after its token could not be renewed for a while")
+    func refreshFails() async throws {
+        let script = ScriptedWebSocketTransport([Self.opened])
+        let client = try client { $0.authorize(with: Interrupted()) }
+        let socket = ReconnectingWebSocket(
+            to: request(80),
+            over: client.webSocketTransport(over: script),
+            configuration: configuration(),
+            policy: WebSocketReconnectPolicy(
+                retry: RetryPolicy(attempts: 3, baseDelay: .zero, maximumDelay: .zero)
+            )
+        )
+        let error = try await failure {
+            try await socket.run { connection in
+                for try await _ in connection.messages {}
+            }
+        }
+        #expect(error == nil)
+        #expect(script.requests.map { $0.headerFields[.authorization] } == ["Bearer token"])
+    }
+
     /// Provides the tokens of the users in turn.
     private final class Users: TokenSource {
         private let names = Mutex(["ann", "ben"])

@@ -76,6 +76,12 @@ struct ReconnectingWebSocketTests {
             WebSocketError(closedBy: WebSocketClose(.policyViolation)),
             WebSocketError(.upgradeRefused, response: .init(head: .init(status: .unauthorized))),
             WebSocketError(transport: TransportError(.tlsUntrusted)),
+            WebSocketError(
+                transport: TransportError(
+                    .credentialsUnavailable,
+                    cause: AuthenticationError(.denied)
+                )
+            ),
         ]
     )
     func givesUp(_ error: WebSocketError) async throws {

@@ -79,6 +79,17 @@ extension NetworkError {
     }
 }
 
+extension TransportError {
+    /// Whether a later call may succeed: the failure is transient, or the credentials could not be renewed for a
+    /// transient reason.
+    ///
+    /// For those who try again at intervals of their own. The retries of a call use `isTransient`, because each of them
+    /// would renew the credentials once more.
+    package var mayPass: Bool {
+        code == .credentialsUnavailable ? NetworkError(self).isTransient : isTransient
+    }
+}
+
 extension NetworkError {
     /// Creates the error for a body that cannot be decoded as its type.
     ///

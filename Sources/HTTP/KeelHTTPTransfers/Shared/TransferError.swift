@@ -61,7 +61,7 @@ extension TransferError {
             case .cancelled: .cancelled
             case .invalidRequest, .redirectInvalid: .invalidAddress
             case .bodyProducerFailed where error.cause is TransferError: .sourceChanged
-            default: error.isTransient ? .connection : .exchange
+            default: error.mayPass ? .connection : .exchange
             }
         if let own = error.cause as? TransferError, error.code == .bodyProducerFailed {
             self = own
@@ -93,7 +93,7 @@ extension TransferError {
 // MARK: - The network and the server
 
 extension TransferError.Code {
-    /// The connection failed more often in a row than the retry policy allows.
+    /// The connection, or the renewal of the token, failed more often in a row than the retry policy allows.
     public static let connection = Self(
         name: "connection",
         isTransient: true,
