@@ -164,6 +164,35 @@ struct SignedUserTests {
         #expect(try await send(everybody) == Answer(text: "[\"nobody\"]", result: .network))
     }
 
+    /// Fails to renew the token when told to.
+    private final class Expiring: TokenSource {
+        let failure = Mutex<AuthenticationError?>(nil)
+        var identity: String? { "ann" }
+
+        func token() throws -> AccessToken {
+            if let failure = failure.withLock({ $0 }) { throw failure }
+            return AccessToken("ann")
+        }
+    }
+
+    @Test(
+        "Offline, a stale response is served although the token cannot be renewed",
+        arguments: [.offline, .deadlineExceeded] as [TransportError.Code]
+    )
+    func staleWithoutToken(code: TransportError.Code) async throws {
+        let tokens = Expiring()
+        let bench = CacheBench(then: Self.echo()) { $0.offlineStaleness = .seconds(3600) }
+        let client = try client(bench.cache, bench.origin) { $0.authorize(with: tokens) }
+        #expect(try await get(client).text == "[\"ann\"]")
+        await bench.pass(61)
+        let unreachable = NetworkError(TransportError(code))
+        tokens.failure.withLock { $0 = AuthenticationError(.refreshFailed, cause: unreachable) }
+        #expect(try await get(client) == Answer(text: "[\"ann\"]", result: .stale(.offline)))
+        tokens.failure.withLock { $0 = AuthenticationError(.denied) }
+        await #expect(throws: TransportError.self) { _ = try await get(client) }
+        #expect(bench.requestCount == 1)
+    }
+
     // MARK: Signers
 
     /// Another user signs in while the token is fetched.

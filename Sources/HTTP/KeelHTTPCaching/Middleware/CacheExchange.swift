@@ -187,7 +187,7 @@ struct CacheExchange: Sendable {
         _ choice: CacheDecision.Choice?,
         for error: TransportError
     ) async throws(TransportError) -> HTTPReply {
-        guard let choice, Self.offlineCodes.contains(error.code),
+        guard let choice, Self.isUnreachable(error),
             let reason = rules.staleReason(choice, for: .offline, question),
             let reply = await served(choice, .stale(reason))
         else { throw error }
@@ -203,7 +203,22 @@ struct CacheExchange: Sendable {
         return await served(choice, .stale(reason), forwardStatus: status)
     }
 
-    /// Failures that mean that the origin is unreachable.
+    /// Whether an error means that the origin is unreachable, or the identity server, without whose answer the call
+    /// could not be signed.
+    private static func isUnreachable(_ error: TransportError) -> Bool {
+        guard error.code == .credentialsUnavailable else {
+            return offlineCodes.contains(error.code)
+        }
+        guard let reason = error.cause as? AuthenticationError, reason.code == .refreshFailed
+        else { return false }
+        let failure =
+            (reason.cause as? NetworkError)?.transportError ?? (reason.cause as? TransportError)
+        guard let code = failure?.code else { return false }
+        // The timeout of the identity server's own client.
+        return offlineCodes.contains(code) || code == .deadlineExceeded
+    }
+
+    /// Failures that mean that a server is unreachable.
     ///
     /// Excludes those where someone else answered, such as an untrusted certificate.
     static let offlineCodes: Set<TransportError.Code> = [
