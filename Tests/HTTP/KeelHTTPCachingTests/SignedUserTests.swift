@@ -240,6 +240,18 @@ struct SignedUserTests {
         }
     }
 
+    @Test("A call of an unknown user that excludes the origin does not reach it")
+    func excludesOrigin() async throws {
+        let bench = CacheBench(then: Self.echo())
+        let client = try client(bench.cache, bench.origin) {
+            $0.authorize(with: Switching(isNamed: false))
+        }
+        var options = HTTPCallOptions()
+        options.cachePolicy = .cacheOnly
+        #expect(try await get(client, options).result == .missing)
+        #expect(bench.requestCount == 0)
+    }
+
     @Test("A response to another user's token is not stored")
     func noticesSwitch() async throws {
         for isCustom in [false, true] {

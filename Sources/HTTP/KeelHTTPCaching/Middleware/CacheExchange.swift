@@ -77,17 +77,9 @@ struct CacheExchange: Sendable {
                 return try await fetched(forward, fallback: fallback)
             case .refuse:
                 store.counts.add(\.onlyIfCachedMisses)
-                return refusal()
+                return .notStored(by: name)
             }
         }
-    }
-
-    /// Returns the answer to `only-if-cached` if no usable response is stored (RFC 9111 section 5.2.1.7).
-    private func refusal() -> HTTPReply {
-        var status = CacheStatus()
-        status.detail = "not-stored"
-        let head = HTTPResponse(status: .gatewayTimeout, headerFields: [.contentLength: "0"])
-        return HTTPReply(head: head).adding(status, by: name).noting(.missing)
     }
 
     /// Asks the origin without adding conditions.

@@ -30,6 +30,10 @@ public struct HTTPCachingMiddleware: HTTPMiddleware {
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
         guard let exchange = await CacheExchange(call, next, cache) else {
+            guard !Self.excludesOrigin(call) else {
+                cache.store.counts.add(\.onlyIfCachedMisses)
+                return .notStored(by: cache.configuration.name)
+            }
             cache.store.counts.add(\.bypasses)
             return try await passed(call, next)
         }
@@ -40,6 +44,12 @@ public struct HTTPCachingMiddleware: HTTPMiddleware {
             cache.store.counts.add(\.bypasses)
             return try await exchange.change(cache)
         }
+    }
+
+    private static func excludesOrigin(_ call: HTTPCall) -> Bool {
+        guard call.head.method == .get || call.head.method == .head else { return false }
+        return call.options.cachePolicy.reads == .onlyStored
+            || RequestDirectives(call.head.headerFields).onlyIfCached
     }
 
     /// Passes on a call that the cache does not handle.
@@ -80,6 +90,14 @@ extension HTTPCache {
 }
 
 extension HTTPReply {
+    /// Returns the answer to `only-if-cached` if no usable response is stored (RFC 9111 section 5.2.1.7).
+    static func notStored(by name: String?) -> HTTPReply {
+        var status = CacheStatus()
+        status.detail = "not-stored"
+        let head = HTTPResponse(status: .gatewayTimeout, headerFields: [.contentLength: "0"])
+        return HTTPReply(head: head).adding(status, by: name).noting(.missing)
+    }
+
     /// Returns the origin's reply with this cache's status.
     func passed(_ forward: CacheStatus.Forward, by name: String?, isStored: Bool = false) -> Self {
         var status = CacheStatus(forward: forward)
