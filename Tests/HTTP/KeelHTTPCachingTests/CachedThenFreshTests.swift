@@ -103,6 +103,25 @@ struct CachedThenFreshTests {
         #expect(values == [["soup"]])
     }
 
+    @Test("A stored response that cannot be decoded is skipped, even if it is fresh")
+    func passesUndecodableOver() async throws {
+        let bench = CacheBench([CacheBench.text("{}"), soup])
+        let client = try client(bench)
+        await #expect(throws: NetworkError.self) { try await answers(client) }
+        #expect(try await answers(client) == [Answer(value: ["soup"], source: .network)])
+        #expect(bench.requestCount == 2)
+    }
+
+    @Test("Without a cache, the origin is asked once")
+    func noCache() async throws {
+        let bench = CacheBench([soup])
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
+        configuration.retry = .never
+        let client = NetworkClient(configuration, transport: bench.origin)
+        #expect(try await answers(client) == [Answer(value: ["soup"], source: nil)])
+        #expect(bench.requestCount == 1)
+    }
+
     @Test("A stored error response is skipped in favor of the origin's response")
     func passesRefusalOver() async throws {
         let gone = ScriptedHTTPTransport.Answer.status(

@@ -11,7 +11,7 @@ public import KeelHTTP
 /// - The stored response comes first, whatever its age. If it is fresh, nothing follows.
 /// - Otherwise the origin's response follows, even if it only confirms the stored one.
 /// - A failure of the origin is thrown after the stored response, which does not hide it.
-/// - If nothing is stored, the origin's response is the only element.
+/// - If nothing is stored, or nothing that can be decoded, the origin's response is the only element.
 ///
 /// The client needs an ``HTTPCachingMiddleware``. All work happens in the task that reads; the
 /// sequence can be read several times.
@@ -57,11 +57,24 @@ public struct CachedThenFresh<Response: Decodable & Sendable>: AsyncSequence, Se
         ) async throws(NetworkError) -> Element? {
             if step == .stored {
                 step = .origin
-                if let stored = try await stored() {
-                    if stored.source == .fresh, refresh == .whenStale { step = .end }
+                var policy = HTTPCachePolicy.standard
+                do throws(NetworkError) {
+                    let stored = try await answer(.cacheOnly)
+                    let isOrigins = stored.source?.isFromCache != true
+                    if isOrigins || (stored.source == .fresh && refresh == .whenStale) {
+                        step = .end
+                    }
                     return stored
+                } catch {
+                    // An error that does not come from the cache is the answer.
+                    guard error.response?.cacheResult != nil else {
+                        step = .end
+                        throw error
+                    }
+                    // A fresh response that cannot be decoded would be served again.
+                    if error.code == .decoding { policy = .reload }
                 }
-                return try await origin(.standard)
+                return try await origin(policy)
             }
             guard step == .origin else { return nil }
             return try await origin(.freshOrError)
@@ -72,17 +85,6 @@ public struct CachedThenFresh<Response: Decodable & Sendable>: AsyncSequence, Se
         ) async throws(NetworkError) -> Element {
             step = .end
             return try await answer(policy)
-        }
-
-        private func stored() async throws(NetworkError) -> Element? {
-            do throws(NetworkError) {
-                let answer = try await answer(.cacheOnly)
-                return answer.source?.isFromCache == true ? answer : nil
-            } catch {
-                // Nothing usable is stored, so the origin's response counts.
-                if Task.isCancelled { throw error }
-                return nil
-            }
         }
 
         private func answer(_ policy: HTTPCachePolicy) async throws(NetworkError) -> Element {
