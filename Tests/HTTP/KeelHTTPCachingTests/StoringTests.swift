@@ -32,6 +32,19 @@ struct StoringTests {
         #expect(bench.requestCount == 1)
     }
 
+    @Test("A slow body does not replace a response that was requested after its head had arrived")
+    func keepsLaterResponse() async throws {
+        let bench = CacheBench([CacheBench.text("old"), CacheBench.text("new")])
+        let slow = try await bench.open()
+        await bench.pass(1)
+        #expect(try await bench.send(policy: .reload).text == "new")
+        #expect(try await slow.body.collect(upTo: .max).count == 3)
+        let outcome = try await bench.send()
+        #expect(outcome.text == "new")
+        #expect(outcome.result == .fresh)
+        #expect(bench.cache.statistics.storedResponses == 1)
+    }
+
     @Test("A body is stored even if its reader stops at the announced length")
     func storesAtLength() async throws {
         let bench = CacheBench([CacheBench.text("soup")])

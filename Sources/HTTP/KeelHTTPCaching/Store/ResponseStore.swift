@@ -106,7 +106,8 @@ final class ResponseStore: Sendable {
 
     /// Stores a response in place of those selected by the same fields.
     ///
-    /// Stores nothing if it was invalidated since `mark`, when it was requested.
+    /// Stores nothing if it was invalidated since `mark`, when it was requested, or if a response that was requested
+    /// later was stored while its body arrived.
     func save(
         _ response: StoredResponse,
         _ body: CacheBody,
@@ -129,6 +130,10 @@ final class ResponseStore: Sendable {
         }
         await queue.run(key.list) {
             let old = await responses(at: key)
+            guard !old.contains(where: { isLater($0, than: response) }) else {
+                await remove(bodies: [response.body])
+                return
+            }
             var kept = old.filter { !replaces(response, $0) }
             kept.sort { $0.received < $1.received }
             kept.removeFirst(max(0, kept.count + 1 - variantLimit))
@@ -174,6 +179,17 @@ final class ResponseStore: Sendable {
     private func replaces(_ new: StoredResponse, _ old: StoredResponse) -> Bool {
         // A part does not replace the whole.
         old.selectors == new.selectors && (new.part == nil || old.part != nil)
+    }
+
+    /// Returns whether a stored response was requested after one that would replace it had been received.
+    ///
+    /// Of two requests under way at the same time, either may have the later state.
+    private func isLater(_ old: StoredResponse, than new: StoredResponse) -> Bool {
+        // Of a clock that has been set back since, a time says nothing.
+        guard replaces(new, old), old.requested > new.received, old.received <= clock.now else {
+            return false
+        }
+        return new.part != nil || old.part == nil
     }
 
     private func expiry(_ lifetime: Int64) -> CacheInstant {
