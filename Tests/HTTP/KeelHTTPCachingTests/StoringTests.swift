@@ -69,6 +69,28 @@ struct StoringTests {
         #expect(bench.cache.statistics.unfinishedBodies == 1)
     }
 
+    @Test(
+        "The beginning of a body that an error keeps is not stored as the whole",
+        arguments: [nil, TransportError(.connectionLost, phase: .readBody)] as [TransportError?]
+    )
+    func dropsBeginnings(failure: TransportError?) async throws {
+        let fields: HTTPFields = [.cacheControl: "max-age=60"]
+        let bench = CacheBench([
+            .chunks([Array("not ".utf8)], status: .notFound, headers: fields, thenThrow: failure),
+            .chunks([Array("not here".utf8)], status: .notFound, headers: fields),
+        ])
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
+        configuration.retry = .never
+        configuration.cacheResponses(in: bench.cache)
+        // Without a failure, the limit of the error is what cuts the body.
+        if failure == nil { configuration.errorBodyLimit = 3 }
+        let client = NetworkClient(configuration, transport: bench.origin)
+        await expectError(NetworkError.self, .notFound) { try await client.request(GetMenu()) }
+        let response = try await client.response(to: GetMenu()).get()
+        #expect(String(decoding: response.body, as: UTF8.self) == "not here")
+        #expect(response.cacheResult == .network)
+    }
+
     @Test("A body shorter than announced is not stored")
     func dropsShort() async throws {
         let short = ScriptedHTTPTransport.Answer.status(

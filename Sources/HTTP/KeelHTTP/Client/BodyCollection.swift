@@ -22,11 +22,21 @@ package struct BodyCollection: Sendable, Hashable {
         of reply: HTTPReply,
         to method: HTTPRequest.Method
     ) async throws(TransportError) -> [UInt8] {
+        try await content(of: reply, to: method).bytes
+    }
+
+    private func content(
+        of reply: HTTPReply,
+        to method: HTTPRequest.Method
+    ) async throws(TransportError) -> (bytes: [UInt8], isWhole: Bool) {
         if let errorBodyLimit, reply.head.status.kind != .successful {
-            if let bytes = reply.body.collected, bytes.count <= errorBodyLimit { return bytes }
-            return try await reply.body.collectPrefix(errorBodyLimit)
+            if let bytes = reply.body.collected, bytes.count <= errorBodyLimit {
+                return (bytes, true)
+            }
+            let (bytes, isWhole) = try await reply.body.readPrefix(errorBodyLimit)
+            return (bytes, isWhole || reply.announcedLength == Int64(bytes.count))
         }
-        if let bytes = reply.body.collected, bytes.count <= limit { return bytes }
+        if let bytes = reply.body.collected, bytes.count <= limit { return (bytes, true) }
         // The response to HEAD announces the length of a body that is never sent.
         if method != .head, let length = reply.announcedLength, length > limit {
             throw TransportError.responseTooLarge(limit: limit)
@@ -37,7 +47,7 @@ package struct BodyCollection: Sendable, Hashable {
         guard !Task.isCancelled || reply.announcedLength == Int64(bytes.count) else {
             throw TransportError(.cancelled, phase: .readBody)
         }
-        return bytes
+        return (bytes, true)
     }
 
     /// Returns the reply with its body in memory.
@@ -48,11 +58,24 @@ package struct BodyCollection: Sendable, Hashable {
         to method: HTTPRequest.Method
     ) async throws(TransportError) -> HTTPReply {
         guard reply.head.status.kind != .redirection else { return reply }
-        let bytes = try await bytes(of: reply, to: method)
+        let (bytes, isWhole) = try await content(of: reply, to: method)
         if reply.body.collected?.count == bytes.count { return reply }
         var collected = reply
         collected.body = .collected(bytes, trailers: reply.body.trailers)
+        if !isWhole { collected.notes.isTruncated = true }
         return collected
+    }
+}
+
+extension HTTPReplyNotes {
+    private enum TruncationKey: HTTPReplyNoteKey {
+        static var defaultValue: Bool { false }
+    }
+
+    /// Whether the body in memory is only the beginning of the server's.
+    package internal(set) var isTruncated: Bool {
+        get { self[TruncationKey.self] }
+        set { self[TruncationKey.self] = newValue }
     }
 }
 

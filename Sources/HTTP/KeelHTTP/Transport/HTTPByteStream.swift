@@ -112,17 +112,24 @@ extension HTTPByteStream {
     /// Use it for the bodies of error responses: a failure ends the result early and is not reported, except for a
     /// cancellation or a passed deadline, which concern the caller.
     package func collectPrefix(_ limit: Int) async throws(TransportError) -> [UInt8] {
+        try await readPrefix(limit).bytes
+    }
+
+    /// Does the same, and returns whether the end of the stream was reached.
+    func readPrefix(
+        _ limit: Int
+    ) async throws(TransportError) -> (bytes: [UInt8], isWhole: Bool) {
         var bytes: [UInt8] = []
         while bytes.count < limit {
             do throws(TransportError) {
-                guard let chunk = try await read() else { break }
+                guard let chunk = try await read() else { return (bytes, true) }
                 bytes.append(contentsOf: chunk.prefix(limit - bytes.count))
             } catch {
                 guard error.code != .cancelled, error.code != .deadlineExceeded else { throw error }
                 break
             }
         }
-        return bytes
+        return (bytes, false)
     }
 }
 

@@ -59,7 +59,7 @@ extension CacheExchange {
             ),
             rules
         )
-        guard question.policy.stores, storable,
+        guard question.policy.stores, storable, !arrival.reply.notes.isTruncated,
             let selectors = VaryMatch.selectors(
                 of: head.headerFields,
                 from: question.fields,
