@@ -103,7 +103,8 @@ extension AuthSession {
     /// Signs the user out, clears the store and runs the clean-ups.
     ///
     /// The session ends immediately, and calls that wait for a token fail; the method returns after the clean-up.
-    /// Signing out again repeats the clean-up. The server is not notified: do that in a clean-up, or before.
+    /// Signing out again repeats the clean-up. The server is not notified: do that in a clean-up, or before. A clean-up
+    /// is completed even if the caller is canceled.
     ///
     /// - Throws: `AuthenticationError` with the code `cleanUpIncomplete` after all clean-ups ran; its cause is the
     ///   first failure.
@@ -115,14 +116,18 @@ extension AuthSession {
             return (ledger.end(.requested, error), turns.reserve(), user, identity)
         }
         flight?.abandon(error)
-        let failures = await cleanUp(
-            .requested,
-            of: user,
-            in: turn,
-            clearing: .everything,
-            isRepeated: true,
-            by: identity
-        )
+        // A store that refuses canceled calls would keep the user signed in at the next launch.
+        let cleaning = Task {
+            await cleanUp(
+                .requested,
+                of: user,
+                in: turn,
+                clearing: .everything,
+                isRepeated: true,
+                by: identity
+            )
+        }
+        let failures = await cleaning.value
         guard let first = failures.first else { return }
         throw AuthenticationError(
             .cleanUpIncomplete,

@@ -37,6 +37,36 @@ struct CleanUpTests {
         return try #require(await session.identity)
     }
 
+    /// Refuses to remove the credentials in a canceled task, as secret stores do.
+    private struct InterruptibleStore: CredentialStore {
+        let base: InMemoryCredentialStore<BearerCredentials>
+
+        func load() async throws -> BearerCredentials? { await base.load() }
+        func save(_ credentials: BearerCredentials) async throws { await base.save(credentials) }
+
+        func clear() async throws {
+            try Task.checkCancellation()
+            await base.clear()
+        }
+    }
+
+    @Test("A canceled caller signs out completely")
+    func outlastsCancellation() async throws {
+        let session = AuthSession(server: identity, store: InterruptibleStore(base: store))
+        session.onSignOut("outbox") { [log] _ in
+            log.change { $0.append("canceled: \(Task.isCancelled)") }
+        }
+        _ = try await signIn("ann", in: session)
+        let caller = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await session.signOut()
+        }
+        caller.cancel()
+        try await caller.value
+        #expect(await store.load() == nil)
+        #expect(log.value == ["canceled: false"])
+    }
+
     @Test("A clean-up that a killed process left undone runs once at the next launch")
     func makesUpForKills() async throws {
         let killed = app(isKilled: true)
