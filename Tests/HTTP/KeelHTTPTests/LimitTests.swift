@@ -268,6 +268,32 @@ struct LimitTests {
         )
     }
 
+    @Test("Calls that are canceled while they wait leave their turns to later ones")
+    func returnsTurns() async throws {
+        let layer = RateLimitMiddleware(
+            1,
+            per: .seconds(1),
+            maximumWait: .seconds(3),
+            clock: clock
+        )
+        let next = HTTPNext { _ async throws(TransportError) in
+            HTTPReply(head: HTTPResponse(status: .ok))
+        }
+        _ = try await layer.intercept(call(), next: next)
+        var tasks: [Task<HTTPResponse, any Error>] = []
+        for _ in 1...3 {
+            tasks.append(
+                Task { @Sendable in try await layer.intercept(call(), next: next).head }
+            )
+        }
+        await clock.waitForSleepers(3)
+        for task in tasks { task.cancel() }
+        for task in tasks { _ = await task.result }
+        let head = try await clock.run { try await layer.intercept(call(), next: next).head }
+        #expect(head.status == .ok)
+        #expect(clock.elapsed == .seconds(1))
+    }
+
     @Test("A call whose deadline is shorter than the wait is rejected at once")
     func respectsDeadlines() async throws {
         let layer = RateLimitMiddleware(1, per: .seconds(5), clock: clock)

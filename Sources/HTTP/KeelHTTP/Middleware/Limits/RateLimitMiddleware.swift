@@ -3,7 +3,8 @@ import KeelCore
 /// A layer that limits the rate of requests per origin.
 ///
 /// Further requests wait for their turn in the order of their arrival. A request whose wait would exceed `maximumWait`
-/// or the time left for the call fails immediately with ``TransportError/Code/throttled``.
+/// or the time left for the call fails immediately with ``TransportError/Code/throttled``. Turns of requests that are
+/// canceled while they wait are used by later ones, unless others wait behind them already.
 ///
 /// Place it in ``NetworkClient/Configuration/attemptMiddleware``, so that retries count.
 public struct RateLimitMiddleware: HTTPMiddleware {
@@ -12,8 +13,21 @@ public struct RateLimitMiddleware: HTTPMiddleware {
     private let maximumWait: Duration
     private let clock: any Clock<Duration>
     private let timeline: Timeline
-    /// When the next of the evenly spaced requests is due.
-    private let turns = OriginTable(Duration.zero)
+    private let turns = OriginTable(Turns())
+
+    private struct Turns: Sendable {
+        /// When the next of the evenly spaced requests is due.
+        var next = Duration.zero
+        /// The ends of turns that canceled requests have left, with others waiting behind them.
+        private var unused: Set<Duration> = []
+
+        /// Takes back a turn, unless another request waits behind it.
+        mutating func takeBack(endingAt end: Duration, _ interval: Duration, at now: Duration) {
+            unused = unused.filter { $0 > now }
+            unused.insert(end)
+            while unused.remove(next) != nil { next -= interval }
+        }
+    }
 
     /// Creates the layer.
     ///
@@ -41,10 +55,12 @@ public struct RateLimitMiddleware: HTTPMiddleware {
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
-        guard let wait = reserve(for: call) else { throw TransportError(.throttled) }
+        guard let (wait, end) = reserve(for: call) else { throw TransportError(.throttled) }
         if wait > .zero {
             call.record(.queued(true))
             guard (try? await clock.sleep(for: wait)) != nil else {
+                let now = timeline.now
+                turns.with(call.origin) { $0.takeBack(endingAt: end, interval, at: now) }
                 throw TransportError(.cancelled, phase: .pool)
             }
             call.record(.queued(false))
@@ -52,16 +68,16 @@ public struct RateLimitMiddleware: HTTPMiddleware {
         return try await next(call)
     }
 
-    /// Reserves the next turn and returns the wait for it; nil if the wait is too long.
-    private func reserve(for call: HTTPCall) -> Duration? {
+    /// Reserves the next turn, and returns the wait for it and its end; nil if the wait is too long.
+    private func reserve(for call: HTTPCall) -> (wait: Duration, end: Duration)? {
         let now = timeline.now
         let longest = min(maximumWait, call.deadline?.remaining ?? maximumWait)
-        return turns.with(call.origin) { turn in
-            let due = max(turn, now)
+        return turns.with(call.origin) { turns in
+            let due = max(turns.next, now)
             let wait = max(.zero, due - interval * (burst - 1) - now)
             guard wait <= longest else { return nil }
-            turn = due + interval
-            return wait
+            turns.next = due + interval
+            return (wait, turns.next)
         }
     }
 }
