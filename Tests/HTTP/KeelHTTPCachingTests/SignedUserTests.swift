@@ -193,6 +193,24 @@ struct SignedUserTests {
         #expect(bench.requestCount == 1)
     }
 
+    @Test("A call with an owner is answered from the cache, also beside a cookie jar")
+    func servesOwners() async throws {
+        let bench = CacheBench(then: Self.echo())
+        let session = AuthSession(server: Renewing())
+        try await session.signIn { BearerCredentials(accessToken: "ann") }
+        let client = try client(bench.cache, bench.origin) {
+            $0.authorize(with: session)
+            $0.attemptMiddleware.append(CookieJar())
+        }
+        var options = HTTPCallOptions()
+        options.owner = await session.identity
+        #expect(try await get(client, options) == Answer(text: "[\"ann\"]", result: .network))
+        #expect(try await get(client, options) == Answer(text: "[\"ann\"]", result: .fresh))
+        options.owner = "ben"
+        await #expect(throws: TransportError.self) { _ = try await get(client, options) }
+        #expect(bench.requestCount == 1)
+    }
+
     // MARK: Signers
 
     /// Another user signs in while the token is fetched.

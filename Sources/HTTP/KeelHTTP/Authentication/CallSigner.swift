@@ -16,7 +16,7 @@ package struct CallSigner: Sendable {
     }
 
     /// The signer of the layers that may add an `Authorization` field.
-    var ofAuthorization: CallSigner? {
+    package var ofAuthorization: CallSigner? {
         CallSigner(signing: layers.filter { $0.addsAuthorization })
     }
 

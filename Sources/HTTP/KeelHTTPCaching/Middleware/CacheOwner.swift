@@ -23,8 +23,13 @@ struct CacheOwner: Sendable {
         partition = configuration.partition
         signer = await Self.signer(of: call)
         coversAuthorization = signer != nil && Self.announcesAuthorization(call)
-        // Another user's call is refused when it is signed.
-        if let owner = call.options.owner, owner != signer { return nil }
+        // Another user's call is refused when it is signed. Cookies do not count.
+        if let owner = call.options.owner,
+            let authorization = call.options.actingSigner?.ofAuthorization,
+            await authorization.identity() != owner
+        {
+            return nil
+        }
         switch await configuration.partition.owner(call) {
         case .everyone: name = nil
         case .user(let user): name = user
