@@ -151,12 +151,14 @@ extension SQLiteStorageAdapter {
         guard let oldest = try age.moments(surelyOlderThan: [longest])[0]?.sequence else {
             return true
         }
-        // Receipts are numbered in the order of their commits, and so, but for wrong clocks, of their times.
+        // Without the end, SQLite would read all receipts that are kept.
+        let end = try reader(database, remembers: false).firstNumber(in: "receipts", after: oldest)
         try database.runCached(
             """
             DELETE FROM receipts WHERE number IN (
-                SELECT number FROM receipts WHERE time <= ? ORDER BY number LIMIT ?)
+                SELECT number FROM receipts WHERE number < ? AND time <= ? ORDER BY number LIMIT ?)
             """,
+            end,
             oldest,
             Int64(Self.mostReceipts)
         )

@@ -1,6 +1,7 @@
 #if SQLite
 import Foundation
 import GRDB
+import GRDBSQLite
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageSQLite
@@ -166,6 +167,78 @@ struct RetentionTests {
         try await shortest.compact()
         #expect(await changeCount(shortest, after: start) == nil)
         #expect(try await rowCount(shortest) <= 2)
+    }
+
+    // MARK: Receipts
+
+    /// Commits once a day, which trims, for so many days.
+    private func pass(days: Int64, _ adapter: SQLiteStorageAdapter) async throws {
+        for day in 0..<days {
+            clock.move(by: .seconds(86_400))
+            try await adapter.set("day/0", ["n": .integer(day)])
+        }
+    }
+
+    /// Adds so many receipts of batches that change nothing.
+    private func addReceipts(_ count: Int, _ name: String, _ adapter: SQLiteStorageAdapter)
+        async throws
+    {
+        let batches = (0..<count).map { WriteBatch(id: "\(name)\($0)", []) }
+        let results = try await adapter.commit(batches)
+        for result in results { _ = try result.get() }
+    }
+
+    private func receiptCount(_ adapter: SQLiteStorageAdapter) async throws -> Int {
+        try await adapter.databasePool.read { database in
+            try Int.fetchOne(database, sql: "SELECT count(*) FROM receipts") ?? 0
+        }
+    }
+
+    /// Returns the steps of SQLite's virtual machine so far in the statements about receipts.
+    private func receiptSteps(_ adapter: SQLiteStorageAdapter) async throws -> Int {
+        try await adapter.databasePool.writeWithoutTransaction { database in
+            var steps = 0
+            var next = sqlite3_next_stmt(database.sqliteConnection, nil)
+            while let statement = next {
+                if let sql = sqlite3_sql(statement), String(cString: sql).contains("receipts") {
+                    steps += Int(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0))
+                }
+                next = sqlite3_next_stmt(database.sqliteConnection, statement)
+            }
+            return steps
+        }
+    }
+
+    @Test("trimming does not read the receipts that stay")
+    func receiptCost() async throws {
+        // Every change triggers trimming.
+        let adapter = try adapter(.init(bytes: 0))
+        try await adapter.set("day/0", [:])
+        try await pass(days: 9, adapter)
+        var costs: [Int] = []
+        for count in [100, 5_000] {
+            try await addReceipts(count, "\(count)-", adapter)
+            let before = try await receiptSteps(adapter)
+            try await adapter.set("day/0", ["n": .integer(Int64(-count))])
+            costs.append(try await receiptSteps(adapter) - before)
+        }
+        #expect(try await receiptCount(adapter) == 5_100)
+        // Reading a receipt takes at least 3 steps.
+        #expect(costs[1] <= costs[0] + 2_000)
+        #expect(costs[0] > 0)
+    }
+
+    @Test("receipts are removed although an earlier one is of a clock that was years ahead")
+    func receiptsBehindWrongOne() async throws {
+        let adapter = try adapter(.init(bytes: 0))
+        try await adapter.set("day/0", [:])
+        let right = clock.now
+        clock.move(by: .seconds(100 * 365 * 86_400))
+        try await addReceipts(1, "wrong", adapter)
+        clock.set(right.microseconds)
+        try await addReceipts(50, "right", adapter)
+        try await pass(days: 10, adapter)
+        #expect(try await receiptCount(adapter) == 1)
     }
 }
 #endif

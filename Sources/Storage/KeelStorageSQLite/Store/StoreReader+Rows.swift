@@ -93,7 +93,7 @@ extension StoreReader: StoreSnapshot {
                 GROUP BY cid, id
                 """
             )
-            try statement.bind(1, try firstImage(after: time))
+            try statement.bind(1, try firstNumber(in: "history", after: time))
             return try statement.eachRow(take)
         }
         let statement = try RawStatement(
@@ -113,14 +113,20 @@ extension StoreReader: StoreSnapshot {
     /// The columns of an image in the order of ``RawStatement/columns``.
     static let imageColumns = "number, cid, id, rev, created, updated, pending, body"
 
-    /// Returns the number of the first image after a time; images are in the order of their times.
-    private func firstImage(after time: Int64) throws -> Int64 {
-        let ends = try RawStatement(database, "SELECT min(number), max(number) FROM history")
-            .first { ($0.integer(0), $0.integer(1)) }
+    /// Returns the number of the first row of `history` or `receipts` after a time, or one behind the last row.
+    ///
+    /// Rows are numbered in the order of their times. After a wrong clock, a few receipts may not be, and the result
+    /// may be too low.
+    func firstNumber(in table: String, after time: Int64) throws -> Int64 {
+        // Two queries, because SQLite would read all rows for both ends in one.
+        let ends = try RawStatement(
+            database,
+            "SELECT (SELECT min(number) FROM \(table)), (SELECT max(number) FROM \(table))"
+        ).first { ($0.integer(0), $0.integer(1)) }
         guard var (low, high) = ends else { return 0 }
         let next = try RawStatement(
             database,
-            "SELECT time FROM history WHERE number >= ? ORDER BY number LIMIT 1"
+            "SELECT time FROM \(table) WHERE number >= ? ORDER BY number LIMIT 1"
         )
         while low <= high {
             let middle = low + (high - low) / 2
