@@ -42,8 +42,9 @@ extension SQLiteStorageAdapter {
         /// or commits counts at most that much, so a store that is rarely written to keeps former states longer.
         ///
         /// **Deleted documents are still in the file during this time.** Images that have become too old are removed
-        /// with commits, a thousand at a time, and with the next opening; their bytes stay in free pages of the file
-        /// until ``SQLiteStorageAdapter/compact()``, as after any deletion.
+        /// with commits, a thousand at a time, and with the next opening at which the file is not locked and the disk
+        /// not full; their bytes stay in free pages of the file until ``SQLiteStorageAdapter/compact()``, as after any
+        /// deletion.
         ///
         /// A commit writes the former contents of each document in addition to the new ones. A file with a history
         /// has another format, which versions of Keel without histories refuse to open; none of them may have the

@@ -133,6 +133,19 @@ struct OpeningTests {
         #expect(try await adapter.document("notes/1") != nil)
     }
 
+    @Test("a store with a history opens while another program keeps it locked")
+    func opensLocked() async throws {
+        let first = try folder.adapter { $0.history = .seconds(60) }
+        try await first.set("notes/1", ["a": 1])
+        let other = try foreignConnection()
+        try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let second = try folder.adapter { $0.busyTimeout = .zero }
+        #expect(try await second.document("notes/1") != nil)
+        #expect(second.capabilities.contains(.pointInTimeReads))
+        try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
+        for adapter in [first, second] { try adapter.close() }
+    }
+
     @Test("a read-only store rejects commits and changes nothing")
     func readsOnly() async throws {
         try await folder.adapter().set("notes/1", ["a": 1])

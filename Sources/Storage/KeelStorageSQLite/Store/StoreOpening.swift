@@ -76,9 +76,10 @@ struct StoreOpening {
             try pool.writeWithoutTransaction { try StoredHistory.keep(age, in: $0) }
         }
         if !configuration.isReadOnly {
-            try pool.writeWithoutTransaction { database in
+            // There may be no commits for a long time, so opening removes old images too, unless the file is busy or
+            // the disk full.
+            try? pool.writeWithoutTransaction { database in
                 guard let history = try StoredHistory(database) else { return }
-                // There may be no commits for a long time, so opening removes old images too.
                 try database.inTransaction(.immediate) {
                     let age = try StoreAge(
                         database,
