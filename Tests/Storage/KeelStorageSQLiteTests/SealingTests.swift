@@ -192,6 +192,23 @@ struct SealingTests {
         #expect(try await third.checkIntegrity().isSound)
     }
 
+    @Test("a receipt under a key that an adapter lacks fails only the batch that is repeated")
+    func isolatesReceipt() async throws {
+        let first = try rotated(1)
+        let second = try rotated(2, former: [1])
+        let repeated = WriteBatch(
+            id: "batch",
+            [DocumentWrite("a/1", .set(DocumentBody(["n": 1])))]
+        )
+        try await second.apply(repeated)
+        let other = WriteBatch([DocumentWrite("a/2", .set(DocumentBody(["n": 2])))])
+        let codes = try await first.commit([repeated, other]).map { result -> StorageError.Code? in
+            if case .failure(let error) = result { error.code } else { nil }
+        }
+        #expect(codes == [.corrupted, nil])
+        #expect(try await second.document("a/2")?["n"] == 2)
+    }
+
     @Test("resealing counts what no key opens, and does nothing while the key is absent")
     func resealsReadable() async throws {
         let sealing = RefusingByteSealing()

@@ -36,14 +36,30 @@ package struct BodySealing: Sendable {
         }
     }
 
-    package func seal(_ bytes: [UInt8], as context: String) throws -> [UInt8] {
+    package func seal(_ bytes: [UInt8], as context: String) throws(StorageError) -> [UInt8] {
         guard let sealing else { return bytes }
-        return try sealing.seal(bytes, context: Array(context.utf8))
+        do {
+            return try sealing.seal(bytes, context: Array(context.utf8))
+        } catch {
+            throw StorageError(
+                .permissionDenied,
+                "the contents of the store could not be sealed with the store’s key",
+                cause: error
+            )
+        }
     }
 
-    package func open(_ bytes: [UInt8], as context: String) throws -> [UInt8] {
+    package func open(_ bytes: [UInt8], as context: String) throws(StorageError) -> [UInt8] {
         guard let sealing else { return bytes }
-        return try sealing.open(bytes, context: Array(context.utf8))
+        do {
+            return try sealing.open(bytes, context: Array(context.utf8))
+        } catch {
+            throw StorageError(
+                .corrupted,
+                "a record of the store cannot be opened with the store’s key",
+                cause: error
+            )
+        }
     }
 
     // MARK: Proof of the key
