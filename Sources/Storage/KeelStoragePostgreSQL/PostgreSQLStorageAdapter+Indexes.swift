@@ -94,10 +94,10 @@ extension PostgreSQLStorageAdapter {
         return try await reading { try $0.indexes($1) }.unfinished(of: wanted)
     }
 
-    /// Waits until the store's searches are complete, if the request is a search.
+    /// Waits until the store's searches are complete, if the request is a search that needs one of them.
     func finishSearches(for request: ReadRequest) async throws(StorageError) {
         guard request.searches else { return }
-        let isOpen = try await reading { try $0.indexes($1).hasOpenSearches }
+        let isOpen = try await reading { try $0.indexes($1) }.mustBeFinished(for: request)
         if isOpen { try await finishIndexes() }
     }
 

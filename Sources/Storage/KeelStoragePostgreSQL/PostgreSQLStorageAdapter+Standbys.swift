@@ -52,7 +52,9 @@ extension PostgreSQLStorageAdapter {
             let reached = try reachedTail(rows, since: sighting, onStandby: connection)
             guard let tail = reached else { return nil }
             // The primary completes them first.
-            if request.searches, try snapshot.indexes(tail).hasOpenSearches { return nil }
+            if request.searches, try snapshot.indexes(tail).mustBeFinished(for: request) {
+                return nil
+            }
             return try answer(request, snapshot, tail)
         }
     }

@@ -10,7 +10,8 @@ extension SQLiteStorageAdapter {
     ///
     /// Stores of up to 10,000 documents are ready when the call returns. In larger ones, the rest is built while the
     /// adapter is used, a thousand documents at a time, in one pass for all indexes. Until then queries scan,
-    /// including strict ones, and searches wait. ``indexes()`` returns the progress, and ``finishIndexes()`` waits.
+    /// including strict ones, and searches that need them wait. ``indexes()`` returns the progress, and
+    /// ``finishIndexes()`` waits.
     /// The next call, in any process, continues a build that was interrupted or failed.
     ///
     /// - Throws: `StorageError/Code/unsupported` for searches in an encrypted store that does not allow them, and
@@ -134,12 +135,12 @@ extension SQLiteStorageAdapter {
         }
     }
 
-    /// Waits until the file's searches are complete, if the request is a search.
+    /// Waits until the file's searches are complete, if the request is a search that needs one of them.
     func finishSearches(for request: ReadRequest) async throws(StorageError) {
         guard request.searches, !configuration.isReadOnly else { return }
         let isOpen = try await reading {
-            try readSnapshot { try $0.indexes(StoreState($0.database).generation).hasOpenSearches }
-        }
+            try readSnapshot { try $0.indexes(StoreState($0.database).generation) }
+        }.mustBeFinished(for: request)
         if isOpen { try await finishIndexes() }
     }
 }

@@ -133,6 +133,22 @@ struct IndexBuildTests {
         #expect(found.count == 240)
     }
 
+    @Test("A search with a complete index does not wait for that of another collection")
+    func searchesApart() async throws {
+        let adapter = try await adapter(documents: 12_000)
+        try await adapter.prepare(StorageSchema(searches: [Self.search]))
+        try await adapter.finishIndexes()
+        let other = SearchDefinition("b", fields: ["text"])
+        try await adapter.prepare(StorageSchema(searches: [other]))
+        let found = try await adapter.ids(DocumentQuery("a").matching("word7"))
+        #expect(found.count == 240)
+        let progress = try await adapter.indexes().map(\.progress)
+        #expect(progress[0] == 1 && progress[1] < 1)
+        // The other search waits.
+        #expect(try await adapter.ids(DocumentQuery("b").matching("word7")).isEmpty)
+        #expect(try await adapter.indexes().map(\.progress) == [1, 1])
+    }
+
     @Test("Dropping an index removes its entries, and it can be declared again")
     func drops() async throws {
         let adapter = try await adapter(documents: 3_000)

@@ -133,9 +133,12 @@ package struct IndexSet: Sendable {
         all.filter { StoredName.same($0.collection, name) }
     }
 
-    /// Whether a text search is incomplete.
-    package var hasOpenSearches: Bool {
-        all.contains { if case .search = $0.kind { $0.built != nil } else { false } }
+    /// Whether a request is a text search that no complete definition covers, while there are incomplete ones.
+    package func mustBeFinished(for request: ReadRequest) -> Bool {
+        guard let (search, scope) = request.search,
+            all.contains(where: { if case .search = $0.kind { $0.built != nil } else { false } })
+        else { return false }
+        return (try? SearchFilter(search, in: scope, among: searches)) == nil
     }
 
     /// Returns the definitions that the store lacks or has not completed.
@@ -193,10 +196,12 @@ extension StorageSchema {
 
 extension ReadRequest {
     /// Whether the request is a text search.
-    package var searches: Bool {
+    package var searches: Bool { search != nil }
+
+    fileprivate var search: (TextSearch, DocumentQuery.Scope)? {
         switch operation {
-        case .query(let query), .aggregate(let query, _): query.search != nil
-        case .documents, .collections: false
+        case .query(let query), .aggregate(let query, _): query.search.map { ($0, query.scope) }
+        case .documents, .collections: nil
         }
     }
 }
