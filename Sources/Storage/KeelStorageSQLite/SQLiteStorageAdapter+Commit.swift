@@ -48,6 +48,7 @@ extension SQLiteStorageAdapter {
                 return tail
             }
             try database.inWriteTransaction {
+                try database.checkIsInPlace()
                 var session = try CommitSession(
                     database,
                     reader: reader(database, remembers: false),

@@ -25,6 +25,14 @@ extension StorageError {
         }
     }
 
+    /// The error of an adapter at whose path there is another file.
+    static var replaced: StorageError {
+        StorageError(
+            .closed,
+            "another file has replaced the store’s; close the adapter, and open the store again"
+        )
+    }
+
     private init(_ error: DatabaseError) {
         let (code, message) = Self.classification(of: error)
         // GRDB's error contains the SQL but not the arguments, and therefore no contents.

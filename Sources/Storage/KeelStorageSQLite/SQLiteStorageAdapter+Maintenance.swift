@@ -51,6 +51,7 @@ extension SQLiteStorageAdapter {
     }
 
     private func copy(to url: URL) throws {
+        try connections.checkFile()
         let folder = url.deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         // A file with the final name is always complete.

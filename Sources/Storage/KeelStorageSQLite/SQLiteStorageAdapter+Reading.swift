@@ -55,6 +55,7 @@ extension SQLiteStorageAdapter {
         var request = request
         request.needsTime = true
         if held.hasRoom {
+            try connections.checkFile()
             let snapshot = try databasePool.makeSnapshot()
             let result = try snapshot.unsafeRead { database in
                 try answer(request, in: reader(database, remembers: false))

@@ -69,6 +69,7 @@ extension SQLiteStorageAdapter {
         return try await working { database in
             var value: Value?
             try database.inTransaction(.immediate) {
+                try database.checkIsInPlace()
                 value = try body(database)
                 return .commit
             }

@@ -15,6 +15,9 @@ internal import Synchronization
 /// one transaction, so that a process killed at any moment leaves no partial writes. ``Configuration/Durability``
 /// describes the effect of a power failure.
 ///
+/// If another file takes the place of the store's, such as a backup, commits and reads that need another connection
+/// fail with `StorageError/Code/closed`. Close the adapters before you replace the file with its `-wal` and `-shm`.
+///
 /// Short reads and writes run on the calling thread; the storage client keeps them off the main actor. Queries that
 /// examine more than a few hundred documents, commits of many writes, backups, checks, index builds and ``compact()``
 /// run on other threads, so that they do not delay the tasks of the app. All of these except commits end soon after

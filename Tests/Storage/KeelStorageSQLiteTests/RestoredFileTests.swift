@@ -121,6 +121,37 @@ struct RestoredFileTests {
         }
     }
 
+    @Test("An adapter whose file is replaced neither commits nor opens a connection")
+    func replaced() async throws {
+        let adapter = try adapter()
+        try await fill(adapter, 1...3, "shared")
+        try await adapter.backup(to: folder.file("Copy.sqlite"))
+        try await fill(adapter, 4...4, "lost")
+        for ending in ["", "-wal", "-shm"] {
+            let former = folder.file("Former.sqlite\(ending)")
+            try FileManager.default.moveItem(at: folder.file("Store.sqlite\(ending)"), to: former)
+        }
+        // Without a file, nothing can be mistaken for it.
+        try await fill(adapter, 5...5, "lost")
+        try FileManager.default.moveItem(at: folder.file("Copy.sqlite"), to: folder.file())
+        var held = ReadRequest(.documents(["a/1"]))
+        held.holdDuration = .seconds(1)
+        let errors = [
+            await storageError { try await fill(adapter, 6...6, "lost") },
+            await storageError { try await adapter.unregisterReader("r") },
+            await storageError { _ = try await adapter.read(held) },
+            await storageError { try await adapter.backup(to: folder.file("Other.sqlite")) },
+        ]
+        #expect(errors.map { $0?.code } == Array(repeating: .closed, count: 4))
+        try adapter.close()
+        let next = try self.adapter()
+        try await fill(next, 4...5, "new")
+        #expect(try await next.document("a/4")?["text"] == "new")
+        #expect(try await next.document("a/3")?["text"] == "shared")
+        #expect(try await next.checkIntegrity() == .init(problems: [], documentCount: 5))
+        try next.close()
+    }
+
     @Test("Listeners start over on a restored file")
     func listeners() async throws {
         var adapter = try adapter()

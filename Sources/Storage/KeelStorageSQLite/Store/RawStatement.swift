@@ -1,4 +1,5 @@
 #if SQLite
+internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
 internal import KeelStorageAdapting
@@ -25,6 +26,26 @@ extension Database {
             &version
         )
         return code == SQLITE_OK ? version : nil
+    }
+
+    /// Checks that no other file is at the path of the open one, because what is written to that would be lost.
+    ///
+    /// A file that was removed is usable until it is closed.
+    ///
+    /// - Throws: `StorageError/Code/closed`.
+    func checkIsInPlace() throws {
+        var hasMoved: Int32 = 0
+        let code = sqlite3_file_control(
+            sqliteConnection,
+            "main",
+            SQLITE_FCNTL_HAS_MOVED,
+            &hasMoved
+        )
+        guard code == SQLITE_OK, hasMoved != 0,
+            let path = sqlite3_db_filename(sqliteConnection, "main"),
+            FileManager.default.fileExists(atPath: String(cString: path))
+        else { return }
+        throw StorageError.replaced
     }
 
     /// Whether the connection is read-only, so that its work belongs to one task.

@@ -1,5 +1,7 @@
 #if SQLite
+internal import Foundation
 internal import GRDB
+internal import KeelStorageAdapting
 internal import Synchronization
 
 /// The read-only connections of an adapter, opened when reads need them.
@@ -16,12 +18,15 @@ final class ReadConnections: Sendable {
 
     private let path: String
     private let settings: GRDB.Configuration
+    /// The number of the file at ``path`` when the store was opened.
+    private let fileNumber: String?
     private let state: Mutex<State>
 
     /// Creates a set of connections, which are read-only whatever `settings` says; `first` is open already.
     init(path: String, settings: GRDB.Configuration, first: DatabaseQueue? = nil) {
         self.path = path
         self.settings = settings
+        fileNumber = Self.fileNumber(at: path)
         let open = first.map { [$0] } ?? []
         state = Mutex(State(all: open, free: open))
     }
@@ -43,6 +48,23 @@ final class ReadConnections: Sendable {
         }
     }
 
+    /// Checks that the file at the path is the one that was opened, when another connection opens it: reads would be
+    /// answered from both files in turn.
+    ///
+    /// - Throws: `StorageError/Code/closed` if there is another file.
+    func checkFile() throws {
+        guard let fileNumber, let number = Self.fileNumber(at: path), number != fileNumber else {
+            return
+        }
+        throw StorageError.replaced
+    }
+
+    /// Returns the number by which the file system distinguishes the file, as text; nil if there is none.
+    private static func fileNumber(at path: String) -> String? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return attributes?[.systemFileNumber].map { "\($0)" }
+    }
+
     /// Closes the connections after the reads that use them; later reads throw an error.
     func close() {
         let all = state.withLock { state in
@@ -60,6 +82,7 @@ final class ReadConnections: Sendable {
         }
         if let free { return free }
         let queue = try Self.open(path, settings)
+        try checkFile()
         let isClosed = state.withLock { state in
             if !state.isClosed { state.all.append(queue) }
             return state.isClosed
