@@ -81,7 +81,8 @@ extension StorageServer {
 
         /// The maximum number of recorded reads of all transactions together; 1,000,000 by default.
         ///
-        /// A store whose servers share transactions has a limit of its own.
+        /// Above this number, the least recently used of the transactions with more than their share are evicted. A
+        /// store whose servers share transactions has a limit of its own.
         public var maximumReads = 1_000_000
 
         /// The time after its start for which a transaction can be committed; 270 seconds by default.

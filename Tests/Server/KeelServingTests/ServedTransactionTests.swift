@@ -218,6 +218,26 @@ struct ServedTransactionTests {
         #expect(pushedOut.error == "ABORTED")
     }
 
+    @Test("Transactions with many reads are evicted for their reads, and not those with few")
+    func sharedReads() async throws {
+        let served = Served {
+            $0.maximumReadsPerTransaction = 5
+            $0.maximumReads = 8
+        }
+        for n in 0..<4 { try await served.set("a/\(n)", n: n) }
+        var tokens: [String] = []
+        for count in [1, 4, 4] {
+            let token = try await served.begin()
+            for n in 0..<count { _ = try await served.read("a/\(n)", in: token) }
+            tokens.append(token)
+            await served.clock.advance(by: .seconds(1))
+        }
+        let small = try await served.read("a/0", in: tokens[0])
+        #expect(small.status == 200)
+        let large = try await served.read("a/0", in: tokens[1])
+        #expect(large.error == "ABORTED")
+    }
+
     @Test("A commit that failed transiently can be retried")
     func passingFailure() async throws {
         let adapter = InMemoryStorageAdapter().failing([

@@ -95,6 +95,9 @@ final class LocalTransactions: TransactionRecords {
     }
 
     /// Above the limits, removes expired transactions, and then the least recently used ones.
+    ///
+    /// Above the limit of reads, these are first those that have read more than their share: one caller's large
+    /// transactions must not end the small ones of others.
     private func makeRoom(_ state: inout State, _ now: Duration) {
         guard !isWithinLimits(state) else { return }
         for (id, entry) in state.entries where isExpired(entry, now) {
@@ -102,9 +105,18 @@ final class LocalTransactions: TransactionRecords {
         }
         guard !isWithinLimits(state) else { return }
         // Removes some more than necessary, to avoid sorting each time.
-        let oldest = state.entries.sorted { $0.value.lastUse < $1.value.lastUse }.map(\.key)
+        let oldest = state.entries.sorted { $0.value.lastUse < $1.value.lastUse }
+        if state.readCount > configuration.maximumReads {
+            let share = configuration.maximumReads / oldest.count
+            let enough = configuration.maximumReads - configuration.maximumReads / 16
+            for (id, entry) in oldest.dropLast() where entry.transaction.readCount > share {
+                Self.remove(id, from: &state)
+                if state.readCount <= enough { break }
+            }
+            guard !isWithinLimits(state) else { return }
+        }
         let spare = oldest.count / 16
-        for (position, id) in oldest.dropLast().enumerated() {
+        for (position, id) in oldest.dropLast().map(\.key).enumerated() {
             guard position < spare || !isWithinLimits(state) else { return }
             Self.remove(id, from: &state)
         }
