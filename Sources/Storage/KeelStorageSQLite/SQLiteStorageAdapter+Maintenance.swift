@@ -33,21 +33,19 @@ extension SQLiteStorageAdapter {
     /// diverge.
     public func backup(to url: URL) async throws(StorageError) {
         let destination = url.path(percentEncoded: false)
-        guard !FileManager.default.fileExists(atPath: destination) else {
-            throw StorageError(
-                .alreadyExists,
-                "a file already exists at “\(destination)”",
-                operation: "backup",
-                resource: destination
-            )
-        }
         do throws(StorageError) {
+            try Self.checkIsFree(destination)
             try await copying.run { [self] () async throws(StorageError) in
                 try await reading { try copy(to: url) }
             }
         } catch {
             throw error.during("backup", on: destination)
         }
+    }
+
+    private static func checkIsFree(_ path: String) throws(StorageError) {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        throw StorageError(.alreadyExists, "a file already exists at “\(path)”")
     }
 
     private func copy(to url: URL) throws {
@@ -72,7 +70,13 @@ extension SQLiteStorageAdapter {
             try StoreFormat.setMeta("epoch", epoch, in: database)
         }
         try queue.close()
-        try FileManager.default.moveItem(at: partial, to: url)
+        do {
+            try FileManager.default.moveItem(at: partial, to: url)
+        } catch {
+            // Another backup may have been faster.
+            try Self.checkIsFree(url.path(percentEncoded: false))
+            throw error
+        }
         // The new name survives a power failure only once the folder is on disk as well. Some file systems do not
         // support this; the file is in place all the same.
         try? DiskFileSystem().syncFolder(folder.path(percentEncoded: false))

@@ -86,6 +86,23 @@ struct MaintenanceTests {
         )
     }
 
+    @Test("a backup leaves a file alone that appears at its place meanwhile")
+    func backupRace() async throws {
+        let destination = folder.file("backups/Copy.sqlite")
+        let other = Data("another backup".utf8)
+        let adapter = try folder.adapter { configuration in
+            configuration.onBackupStep = { try? other.write(to: destination) }
+        }
+        try await adapter.set("a/1", ["n": 1])
+        let error = await storageError { try await adapter.backup(to: destination) }
+        #expect(error?.code == .alreadyExists)
+        #expect(try Data(contentsOf: destination) == other)
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: folder.file("backups").path
+        )
+        #expect(names == ["Copy.sqlite"])
+    }
+
     @Test("compaction frees space and keeps all documents")
     func compacts() async throws {
         let adapter = try await filled()
