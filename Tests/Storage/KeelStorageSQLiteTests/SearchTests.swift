@@ -1,7 +1,10 @@
 #if SQLite
+import GRDB
+import GRDBSQLite
 import KeelStorage
-import KeelStorageSQLite
 import Testing
+
+@testable import KeelStorageSQLite
 
 @Suite("Text search")
 struct SearchTests {
@@ -50,6 +53,32 @@ struct SearchTests {
         try await one.delete("a/1")
         #expect(try await ids(other, "again").isEmpty)
         #expect(try await one.checkIntegrity().isSound)
+    }
+
+    @Test("a search in a group of collections looks for its words once")
+    func group() async throws {
+        let adapter = try folder.adapter()
+        try await adapter.prepare(schema)
+        for number in 0..<50 {
+            try await adapter.set("users/\(number)/a/1", ["title": .string("word\(number % 2)")])
+        }
+        try await adapter.set("a/2", ["title": "other"])
+        let all = DocumentQuery(group: "a").matching("word1")
+        #expect(try await adapter.found(all).documents.count == 25)
+        let one = DocumentQuery(group: "a", under: "users/7").matching("word1")
+        #expect(try await adapter.found(one).documents.map(\.path) == ["users/7/a/1"])
+        let runs = try adapter.connections.read { database in
+            var runs: Int32 = 0
+            var next = sqlite3_next_stmt(database.sqliteConnection, nil)
+            while let statement = next {
+                if let sql = sqlite3_sql(statement), String(cString: sql).contains("MATCH") {
+                    runs += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0)
+                }
+                next = sqlite3_next_stmt(database.sqliteConnection, statement)
+            }
+            return runs
+        }
+        #expect(runs == 2)
     }
 
     @Test("a search without a declaration names the required one")

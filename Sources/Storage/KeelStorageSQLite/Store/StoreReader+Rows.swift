@@ -50,10 +50,14 @@ extension StoreReader: StoreSnapshot {
         of collections: [Int64],
         _ take: (borrowing StoredRow) throws -> Bool
     ) throws -> Bool {
-        let statement = try index.searchStatement(search, in: database)
-        return try collections.allSatisfy { collection in
-            try statement.bind(2, collection)
-            return try statement.eachRow(take)
+        guard let first = collections.first else { return true }
+        let only = collections.count == 1 ? first : nil
+        let statement = try index.searchStatement(search, of: only, in: database)
+        // Once for all collections: the words of each are found among those of all.
+        let wanted = Set(collections)
+        return try statement.each { found in
+            guard wanted.contains(found.integer(1)) else { return true }
+            return try take(found.row())
         }
     }
 

@@ -39,17 +39,22 @@ extension StoredIndex {
         try statement.run()
     }
 
-    /// Returns the statement that finds a search's documents; the collection is its second argument.
-    func searchStatement(_ filter: SearchFilter, in database: Database) throws -> RawStatement {
+    /// Returns the bound statement that finds a search's documents in a collection; in all of the index if that is nil.
+    func searchStatement(
+        _ filter: SearchFilter,
+        of collection: Int64?,
+        in database: Database
+    ) throws -> RawStatement {
         let statement = try RawStatement(
             database,
             """
             SELECT \(RawStatement.columns) FROM \(searchTable)
             CROSS JOIN documents d ON d.rid = \(searchTable).rowid
-            WHERE \(searchTable) MATCH ?1 AND d.cid = ?2
+            WHERE \(searchTable) MATCH ?1 \(collection == nil ? "" : "AND d.cid = ?2")
             """
         )
         try statement.bind(1, Self.expression(filter))
+        if let collection { try statement.bind(2, collection) }
         return statement
     }
 
