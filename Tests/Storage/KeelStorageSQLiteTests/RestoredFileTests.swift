@@ -134,15 +134,16 @@ struct RestoredFileTests {
         // Without a file, nothing can be mistaken for it.
         try await fill(adapter, 5...5, "lost")
         try FileManager.default.moveItem(at: folder.file("Copy.sqlite"), to: folder.file())
-        var held = ReadRequest(.documents(["a/1"]))
-        held.holdDuration = .seconds(1)
+        var request = ReadRequest(.documents(["a/1"]))
+        request.holdDuration = .seconds(1)
+        let held = request
         let errors = [
             await storageError { try await fill(adapter, 6...6, "lost") },
             await storageError { try await adapter.unregisterReader("r") },
             await storageError { _ = try await adapter.read(held) },
             await storageError { try await adapter.backup(to: folder.file("Other.sqlite")) },
         ]
-        #expect(errors.map { $0?.code } == Array(repeating: .closed, count: 4))
+        #expect(errors.allSatisfy { $0?.code == .closed })
         try adapter.close()
         let next = try self.adapter()
         try await fill(next, 4...5, "new")
