@@ -9,8 +9,8 @@ extension PostgreSQLStorageAdapter {
     ///
     /// Stores of up to 10,000 documents are ready when the call returns. In larger ones, the rest is built while the
     /// adapter is used, five hundred documents at a time, between commits. Until then queries scan, including strict
-    /// ones, and searches wait. ``indexes()`` returns the progress, and ``finishIndexes()`` waits. The next call, on
-    /// any machine, continues a build that was interrupted or failed.
+    /// ones, and searches that need them wait. ``indexes()`` returns the progress, and ``finishIndexes()`` waits. The
+    /// next call, on any machine, continues a build that was interrupted or failed.
     ///
     /// - Throws: `StorageError/Code/unsupported` for searches in an encrypted store that does not allow them.
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
