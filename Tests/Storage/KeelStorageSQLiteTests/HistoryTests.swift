@@ -190,6 +190,21 @@ struct HistoryTests {
         try second.close()
     }
 
+    @Test("The past of a group of many collections is read with one statement")
+    func groupOfMany() async throws {
+        let folder = try TemporaryFolder()
+        let adapter = try adapter(folder, history: .seconds(600))
+        for number in 0..<50 { try await adapter.set("users/\(number)/a/1", ["n": 1]) }
+        let time = try await adapter.set("b/1", ["n": 1]).commitTime
+        for number in 0..<25 { try await adapter.set("users/\(number)/a/1", ["n": 2]) }
+        try await adapter.set("b/1", ["n": 2])
+        let past = try StorageClient(adapter).asOf(time)
+        #expect(try await past.count(DocumentQuery(group: "a").where(.equal("n", 1))) == 50)
+        #expect(try adapter.runs(ofStatementsWith: "min(time)") == 1)
+        #expect(try await past.count(DocumentQuery(group: "a", under: "users/7")) == 1)
+        try adapter.close()
+    }
+
     @Test("A limited query of the past returns the same result after many changes")
     func manyChanges() async throws {
         let folder = try TemporaryFolder()

@@ -1,10 +1,7 @@
 #if SQLite
-import GRDB
-import GRDBSQLite
 import KeelStorage
+import KeelStorageSQLite
 import Testing
-
-@testable import KeelStorageSQLite
 
 @Suite("Text search")
 struct SearchTests {
@@ -67,18 +64,7 @@ struct SearchTests {
         #expect(try await adapter.found(all).documents.count == 25)
         let one = DocumentQuery(group: "a", under: "users/7").matching("word1")
         #expect(try await adapter.found(one).documents.map(\.path) == ["users/7/a/1"])
-        let runs = try adapter.connections.read { database in
-            var runs: Int32 = 0
-            var next = sqlite3_next_stmt(database.sqliteConnection, nil)
-            while let statement = next {
-                if let sql = sqlite3_sql(statement), String(cString: sql).contains("MATCH") {
-                    runs += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0)
-                }
-                next = sqlite3_next_stmt(database.sqliteConnection, statement)
-            }
-            return runs
-        }
-        #expect(runs == 2)
+        #expect(try adapter.runs(ofStatementsWith: "MATCH") == 2)
     }
 
     @Test("a search without a declaration names the required one")

@@ -88,7 +88,7 @@ extension StoreReader: StoreSnapshot {
     ) throws -> Bool {
         // From each group, SQLite takes the columns of the row with the minimum:
         // https://sqlite.org/lang_select.html#bareagg
-        guard let collections else {
+        guard let collections, collections.count <= Self.mostSearched else {
             // Only the later images, instead of all collections.
             let statement = try RawStatement(
                 database,
@@ -98,7 +98,11 @@ extension StoreReader: StoreSnapshot {
                 """
             )
             try statement.bind(1, try firstNumber(in: "history", after: time))
-            return try statement.eachRow(take)
+            let wanted = collections.map { Set($0) }
+            return try statement.each { image in
+                guard wanted?.contains(image.integer(1)) ?? true else { return true }
+                return try take(image.row())
+            }
         }
         let statement = try RawStatement(
             database,
@@ -113,6 +117,9 @@ extension StoreReader: StoreSnapshot {
             return try statement.eachRow(take)
         }
     }
+
+    /// The largest number of collections whose images are looked for one after the other.
+    private static let mostSearched = 16
 
     /// The columns of an image in the order of ``RawStatement/columns``.
     static let imageColumns = "number, cid, id, rev, created, updated, pending, body"
