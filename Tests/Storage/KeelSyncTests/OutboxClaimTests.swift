@@ -22,6 +22,13 @@ struct OutboxClaimTests {
 
     private func makeOutbox() -> Outbox { makeOutbox(store) }
 
+    /// Returns an outbox that rejects a write an hour after it was enqueued.
+    private func makeLimitedOutbox() -> Outbox {
+        var configuration = Outbox.Configuration(wall)
+        configuration.retry.totalLimit = .seconds(3_600)
+        return Outbox(StorageClient(store), configuration: configuration)
+    }
+
     /// Runs a body while another runner is in the middle of an attempt at "a".
     private func duringAttempt(_ body: () async throws -> Void) async throws {
         let gate = Gate()
@@ -135,6 +142,40 @@ struct OutboxClaimTests {
         // A lease from before the restart is measured by the changed clock: at most twice as long.
         wall.advance(by: restarts ? 120 : 60)
         #expect(try await makeOutbox().flush(sending: server))
+    }
+
+    @Test(
+        "Setting the clock neither shortens nor extends the total limit of a write's attempts",
+        arguments: [86_400, 0, -86_400]
+    )
+    func outlastsLeapsOfTheLimit(seconds: Int64) async throws {
+        let outbox = makeLimitedOutbox()
+        try await outbox.enqueue(.note("a"))
+        wall.leap(by: seconds)
+        let server = RecordingServer { _ in .failed(after: nil) }
+        try await outbox.flush(sending: server)
+        #expect(try await outbox.rejected().isEmpty)
+        wall.advance(by: 3_600)
+        try await outbox.flush(sending: server)
+        #expect(server.deliveries.count == 2)
+        #expect(try await outbox.rejected().map(\.id) == ["a"])
+        // The limit starts again.
+        try await outbox.retry("a")
+        try await outbox.flush(sending: server)
+        #expect(try await outbox.pending().map(\.id) == ["a"])
+    }
+
+    @Test("After a machine restart, the time of day determines the total limit")
+    func limitsAfterRestart() async throws {
+        try await makeLimitedOutbox().enqueue(.note("a"))
+        wall.restart()
+        let outbox = makeLimitedOutbox()
+        let server = RecordingServer { _ in .failed(after: nil) }
+        try await outbox.flush(sending: server)
+        #expect(try await outbox.rejected().isEmpty)
+        wall.advance(by: 3_600)
+        try await outbox.flush(sending: server)
+        #expect(try await outbox.rejected().map(\.id) == ["a"])
     }
 
     @Test("A write is not sent if claiming it took too long")

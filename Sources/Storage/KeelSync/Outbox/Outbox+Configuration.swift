@@ -16,7 +16,7 @@ extension Outbox {
         /// The number of attempts per write and the delays between them.
         ///
         /// Attempts that did not reach the server do not count, but their delays grow in the same way. The total limit
-        /// starts when the write is enqueued.
+        /// starts when the write is enqueued, edited, or sent again by ``Outbox/retry(_:)``.
         public var retry = RetryPolicy(
             attempts: 12,
             baseDelay: .seconds(1),

@@ -100,9 +100,7 @@ extension Outbox {
     @concurrent
     public func retry(_ id: OutboxWrite.ID) async throws(OutboxError) {
         try await change(id) { entry in
-            entry.isRejected
-                ? entry.renewal(isNewWish: entry.isRefused, position: core.nextPosition())
-                : entry.release
+            entry.isRejected ? renewal(of: entry, isNewWish: entry.isRefused) : entry.release
         }
     }
 
@@ -121,7 +119,7 @@ extension Outbox {
             var write = entry.write
             body(&write)
             let owner = write.owner.map { FieldChange.Action.set(.string($0)) }
-            return entry.renewal(isNewWish: true, position: core.nextPosition()) + [
+            return renewal(of: entry, isNewWish: true) + [
                 FieldChange("kind", .set(.string(write.kind))),
                 FieldChange("attributes", .set(.map(write.attributeFields))),
                 FieldChange("body", .set(.bytes(write.body))),
@@ -204,6 +202,10 @@ extension Outbox {
         core.receipts[id]?.reopen(resend: resend)
     }
 
+    private func renewal(of entry: OutboxEntry, isNewWish: Bool) -> [FieldChange] {
+        entry.renewal(isNewWish: isNewWish, position: core.nextPosition(), at: core.moment)
+    }
+
     /// Performs an operation on an entry without a lease, and repeats it if the entry changes in the meantime.
     private func decide(
         _ id: String,
@@ -225,13 +227,18 @@ extension Outbox {
 
 extension OutboxEntry {
     /// Returns the changes that make an entry pending, after the other writes of its key.
-    fileprivate func renewal(isNewWish: Bool, position: Int64) -> [FieldChange] {
+    fileprivate func renewal(
+        isNewWish: Bool,
+        position: Int64,
+        at moment: OutboxMoment
+    ) -> [FieldChange] {
         release + [
             FieldChange("status", .set(.string(Self.pendingStatus))),
             FieldChange("generation", .set(.integer(Int64(generation + (isNewWish ? 1 : 0))))),
             FieldChange("isRefused", .remove),
             FieldChange("isInDoubt", .set(.boolean(!isNewWish))),
             FieldChange("attempts", .set(0)), FieldChange("tries", .set(0)),
+            FieldChange("begun", .set(.map(moment.fields))),
             // Moves the entry behind the writes enqueued since.
             FieldChange("at", .transform(.commitTime)),
             FieldChange("position", .set(.integer(position))),

@@ -89,7 +89,7 @@ final class OutboxCore: Sendable {
         do throws(StorageError) {
             let path = collection.document(write.id)
             if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }
-            let fields = write.fields(position: nextPosition())
+            let fields = write.fields(position: nextPosition(), begun: moment)
             try DocumentValidation.check(fields, of: path)
             // The commit time keeps the order even if the clock is set back.
             let stamp = FieldTransform("at", .commitTime)
@@ -189,11 +189,8 @@ final class OutboxCore: Sendable {
         as outcome: OutboxOutcome,
         if condition: WriteCondition
     ) -> [DocumentWrite] {
-        var fields: DocumentFields = ["outcome": .string(outcome.rawValue)]
-        if let uptime = moment.uptime {
-            fields["boot"] = .string(uptime.boot)
-            fields["uptime"] = .integer(uptime.time.microseconds)
-        }
+        var fields = moment.fields
+        fields["outcome"] = .string(outcome.rawValue)
         let note = DocumentWrite(
             outcomes.document(id),
             .set(DocumentBody(fields), transforms: [FieldTransform("at", .serverTimestamp)])

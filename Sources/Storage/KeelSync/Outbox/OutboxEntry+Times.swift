@@ -1,12 +1,22 @@
 internal import KeelCore
 internal import KeelStorage
 
-/// The stored times of an entry: the end of its lease and of its retry delay.
+/// The stored times of an entry: the end of its lease and of its retry delay, and the start of its total limit.
 ///
-/// The time of day is wrong after somebody sets the clock. The end of a lease is therefore also stored in the time
-/// since the machine's start, which decides for all processes of the same start. A retry delay is over when either time
-/// says so, or if it began later than now.
+/// The time of day is wrong after somebody sets the clock. The end of a lease and the start of the total limit are
+/// therefore also stored in the time since the machine's start, which decides for all processes of the same start. A
+/// retry delay is over when either time says so, or if it began later than now.
 extension OutboxEntry {
+    /// Returns the time since the write was enqueued, or since it was last edited or sent again by the app.
+    func age(at moment: OutboxMoment) -> Duration {
+        if let uptime = moment.uptime, let begun, begun["boot"]?.stringValue == uptime.boot,
+            let start = begun["uptime"]?.integerValue
+        {
+            return uptime.time - Duration.microseconds(start)
+        }
+        return moment.wall.duration(since: begun?["wall"]?.timestampValue ?? enqueuedAt)
+    }
+
     /// Returns the changes that lease an entry to a runner.
     static func claiming(
         for owner: String,

@@ -43,6 +43,8 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
 
     /// The position among the entries enqueued at the same commit time.
     let position: Int64
+    /// The moment from which the total limit counts, as stored; nil if an earlier version enqueued the write.
+    let begun: DocumentFields?
     /// The number of attempts, including those that did not reach the server, or ended with their process.
     private(set) var tries: Int
     /// Whether the last attempt did not reach the server.
@@ -93,6 +95,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         self.generation = generation
         self.position = position
         self.enqueuedAt = enqueuedAt
+        begun = fields["begun"]?.mapValue
         lastFailure = fields["lastFailure"]?.stringValue
         isUnreached = fields["isUnreached"]?.booleanValue ?? false
         // Earlier versions did not store this.
@@ -149,12 +152,12 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
 
 extension OutboxWrite {
     /// Returns the fields of a new entry, without the time, which the store adds.
-    func fields(position: Int64) -> DocumentFields {
+    func fields(position: Int64, begun: OutboxMoment) -> DocumentFields {
         var fields: DocumentFields = [
             "key": .string(key), "kind": .string(kind),
             "attributes": .map(attributeFields), "body": .bytes(body),
             "status": .string(OutboxEntry.pendingStatus), "position": .integer(position),
-            "attempts": 0, "tries": 0, "generation": 0,
+            "attempts": 0, "tries": 0, "generation": 0, "begun": .map(begun.fields),
         ]
         // The field `owner` names the runner that holds the lease.
         if let owner { fields["user"] = .string(owner) }

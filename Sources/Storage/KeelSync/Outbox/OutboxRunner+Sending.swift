@@ -137,7 +137,7 @@ extension OutboxRunner {
         let requested = min(asked ?? .zero, core.configuration.maximumRequestedDelay)
         let pause = max(drawn, requested, counts ? .zero : Self.shortestPause)
         let moment = core.moment
-        let age = moment.wall.duration(since: entry.enqueuedAt)
+        let age = entry.age(at: moment)
         if counts,
             attempts >= policy.attempts || policy.totalLimit.map({ age + pause > $0 }) ?? false
         {

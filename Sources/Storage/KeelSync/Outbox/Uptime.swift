@@ -1,3 +1,4 @@
+internal import KeelCore
 internal import KeelStorage
 
 #if canImport(Darwin)
@@ -58,6 +59,16 @@ struct OutboxMoment: Sendable {
     let wall: Timestamp
     /// The identifier of the machine's start and the time since then; nil if only the time of day counts.
     let uptime: (boot: String, time: Duration)?
+
+    /// The fields that store the moment.
+    var fields: DocumentFields {
+        var fields: DocumentFields = ["wall": .timestamp(wall)]
+        if let uptime {
+            fields["boot"] = .string(uptime.boot)
+            fields["uptime"] = .integer(uptime.time.microseconds)
+        }
+        return fields
+    }
 }
 
 extension Outbox.Configuration {
