@@ -334,6 +334,24 @@ struct OutboxTests {
         #expect(try await outbox.rejected().isEmpty)
     }
 
+    @Test("A write that holds its key is sent again before the writes that it holds")
+    func sendsBeforeHeldWrites() async throws {
+        let outbox = makeOutbox { $0.rejection = .holdsKey }
+        for text in ["create", "change", "publish"] { try await outbox.enqueue(.note(text)) }
+        try await outbox.flush(sending: RecordingServer { _ in .refused })
+        #expect(try await outbox.rejected().map(\.id) == ["create"])
+        try await outbox.retry("create")
+        let server = RecordingServer { $0.write.id == "change" ? .refused : .taken }
+        try await outbox.flush(sending: server)
+        #expect(server.bodies == ["create"])
+        try await outbox.edit("change") { $0.body = Array("better".utf8) }
+        // A pending write keeps its place, too.
+        try await outbox.edit("change") { $0.body = Array("best".utf8) }
+        let healed = RecordingServer()
+        #expect(try await outbox.flush(sending: healed))
+        #expect(healed.bodies == ["best", "publish"])
+    }
+
     @Test("All writes can be discarded")
     func dropsAll() async throws {
         let recorded = InMemoryStorageAdapter(now: { wall.now }).recorded()

@@ -6,8 +6,9 @@ extension Outbox {
     public enum Rejection: Sendable, Hashable {
         /// Later writes are sent. Use this for writes that contain the complete state, such as `PUT`.
         case continuesKey
-        /// Later writes wait until the rejected write is sent again or dropped, or the damaged entry becomes readable
-        /// or is dropped. A damaged entry whose key cannot be read blocks all keys.
+        /// Later writes wait until the rejected write is sent again, before them, or dropped, or the damaged entry
+        /// becomes readable or is dropped. A damaged entry whose key cannot be read blocks all keys. Use this for
+        /// writes that depend on earlier ones.
         case holdsKey
     }
 

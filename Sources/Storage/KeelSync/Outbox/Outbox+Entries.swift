@@ -91,7 +91,8 @@ extension Outbox {
 
     // MARK: Decisions
 
-    /// Sends a rejected write again, after the other writes of its key.
+    /// Sends a rejected write again: after the other writes of its key, or before them if it holds them
+    /// (``Rejection/holdsKey``).
     ///
     /// A write that the server refused gets a new idempotency key: see ``OutboxEntry/idempotencyKey``. A pending write
     /// that waits for a retry delay is sent immediately.
@@ -104,10 +105,10 @@ extension Outbox {
         }
     }
 
-    /// Changes a write and sends it, after the other writes of its key.
+    /// Changes a write and sends it: after the other writes of its key, or in its place with ``Rejection/holdsKey``.
     ///
-    /// The write gets a new idempotency key. If it was sent before, the server may have applied the earlier version,
-    /// unless the server itself refused it.
+    /// The id and the key stay the same. The write gets a new idempotency key. If it was sent before, the server may
+    /// have applied the earlier version, unless the server itself refused it.
     ///
     /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``, ``OutboxError/Code/damaged``.
     @concurrent
@@ -203,7 +204,15 @@ extension Outbox {
     }
 
     private func renewal(of entry: OutboxEntry, isNewWish: Bool) -> [FieldChange] {
-        entry.renewal(isNewWish: isNewWish, position: core.nextPosition(), at: core.moment)
+        var changes = entry.renewal(isNewWish: isNewWish, at: core.moment)
+        // With `holdsKey`, the writes enqueued since may depend on this one.
+        if configuration.rejection == .continuesKey {
+            changes += [
+                FieldChange("at", .transform(.commitTime)),
+                FieldChange("position", .set(.integer(core.nextPosition()))),
+            ]
+        }
+        return changes
     }
 
     /// Performs an operation on an entry without a lease, and repeats it if the entry changes in the meantime.
@@ -226,12 +235,8 @@ extension Outbox {
 }
 
 extension OutboxEntry {
-    /// Returns the changes that make an entry pending, after the other writes of its key.
-    fileprivate func renewal(
-        isNewWish: Bool,
-        position: Int64,
-        at moment: OutboxMoment
-    ) -> [FieldChange] {
+    /// Returns the changes that make an entry pending, in its place.
+    fileprivate func renewal(isNewWish: Bool, at moment: OutboxMoment) -> [FieldChange] {
         release + [
             FieldChange("status", .set(.string(Self.pendingStatus))),
             FieldChange("generation", .set(.integer(Int64(generation + (isNewWish ? 1 : 0))))),
@@ -239,9 +244,6 @@ extension OutboxEntry {
             FieldChange("isInDoubt", .set(.boolean(!isNewWish))),
             FieldChange("attempts", .set(0)), FieldChange("tries", .set(0)),
             FieldChange("begun", .set(.map(moment.fields))),
-            // Moves the entry behind the writes enqueued since.
-            FieldChange("at", .transform(.commitTime)),
-            FieldChange("position", .set(.integer(position))),
         ]
     }
 

@@ -24,7 +24,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// The sender's reason for the last failure.
     public let lastFailure: String?
 
-    /// The commit time at which the write was enqueued.
+    /// The commit time at which the write was enqueued, or moved behind the other writes of its key.
     public let enqueuedAt: Timestamp
 
     /// The number of new idempotency keys, assigned by ``Outbox/retry(_:)`` or ``Outbox/edit(_:_:)``.
