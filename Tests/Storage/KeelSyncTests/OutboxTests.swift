@@ -65,6 +65,13 @@ struct OutboxTests {
         let server = RecordingServer()
         #expect(try await outbox.flush(sending: server))
         #expect(server.applied.map(\.write.owner) == ["ben", "ben"])
+        for owner in ["ann", "ben"] {
+            let write = OutboxWrite(key: owner, kind: "PUT", owner: owner, id: "refused \(owner)")
+            try await outbox.enqueue(write)
+        }
+        try await outbox.flush(sending: RecordingServer { _ in .refused })
+        #expect(try await outbox.rejected(of: "ann").map(\.id) == ["refused ann"])
+        #expect(try await outbox.rejected(of: nil).isEmpty)
     }
 
     @Test("A write that is enqueued twice is sent once")

@@ -28,6 +28,16 @@ extension Outbox {
         try await entries(OutboxEntry.rejectedStatus)
     }
 
+    /// Returns the rejected writes of a user.
+    ///
+    /// - Parameter owner: The user, as in ``OutboxWrite/owner``; nil for the writes without an owner.
+    /// - Returns: The writes, in the order in which they were enqueued.
+    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
+    @concurrent
+    public func rejected(of owner: String?) async throws(OutboxError) -> [OutboxEntry] {
+        try await rejected().filter { $0.write.owner == owner }
+    }
+
     /// Returns the entries that cannot be read, sorted by id.
     ///
     /// The call reads all entries.

@@ -65,11 +65,14 @@ private struct NotesData: Sendable {
     let notes: EntityRepository<Note>
     let outbox: Outbox
     let sender: HTTPOutboxSender
+    private let client: NetworkClient
+    private let collection: DocumentCollection<NoteDTO>
     private let session: AuthSession<BearerCredentials>
     private let loader: ResourceLoader
 
     init(
         storage: StorageClient,
+        settings: Outbox.Configuration,
         session: AuthSession<BearerCredentials>,
         configuration: NetworkClient.Configuration,
         transport: some HTTPTransport
@@ -79,7 +82,7 @@ private struct NotesData: Sendable {
         let client = NetworkClient(configuration, transport: transport)
         let collection = storage.collection("notes", as: NoteDTO.self)
         let memory = ResourceMemory(.bytes(8 << 20))
-        let outbox = Outbox(storage)
+        let outbox = Outbox(storage, configuration: settings)
         let loader = ResourceLoader(
             ledger: CollectionFetchLedger(storage),
             memory: memory,
@@ -103,6 +106,8 @@ private struct NotesData: Sendable {
         session.clearAtSignOut(outbox: outbox, memory: memory)
         session.onSignOut("notes") { _ in try await collection.deleteAll() }
         sender = HTTPOutboxSender(client)
+        self.client = client
+        self.collection = collection
         self.session = session
         self.loader = loader
         self.outbox = outbox
@@ -140,6 +145,11 @@ extension NotesData {
 // MARK: Conflicts
 
 extension NotesData {
+    /// Returns the changes of the signed-in user that the service has refused.
+    func refused() async throws -> [OutboxEntry] {
+        try await outbox.rejected(of: await session.identity)
+    }
+
     /// Drops a rejected change; the next load shows the note of the service.
     func takeTheirs(_ entry: OutboxEntry) async throws {
         try await outbox.discard(entry.id)
@@ -149,9 +159,15 @@ extension NotesData {
     /// Sends a rejected change again, on top of the note of the service.
     func keepMine(_ entry: OutboxEntry) async throws {
         guard var mine = Self.note(of: entry) else { return }
-        mine.version = try await notes.entity(mine.id, .networkOnly).version
-        try await notes.saveOffline(mine)
-        try await outbox.discard(entry.id)
+        mine.version = try await client.request(GetNote(id: mine.id)).version
+        let note = NoteDTO(domain: mine)
+        let request = try OutboxRequest(PutNote(note: note)).write(key: entry.write.key)
+        // A process that is killed here leaves the former change or the new one.
+        try await outbox.edit(entry.id) { write in
+            write.attributes = request.attributes
+            write.body = request.body
+        }
+        try await collection.save(note)
     }
 }
 
@@ -169,14 +185,19 @@ struct GuideOfflineExamples {
     private let transport = ScriptedHTTPTransport()
 
     /// Starts the app, as after the end of an earlier process.
-    private func launch() async throws -> (NotesData, AuthSession<BearerCredentials>) {
+    private func launch(
+        _ rejection: Outbox.Rejection = .continuesKey
+    ) async throws -> (NotesData, AuthSession<BearerCredentials>) {
         let file = folder.appending(path: "notes.sqlite")
         let storage = StorageClient(try SQLiteStorageAdapter(at: .file(file)))
         let session = AuthSession(server: NoRenewal(), store: credentials)
         var configuration = try NetworkClient.Configuration("https://api.example.com/v1")
         configuration.retry = .never
+        var settings = Outbox.Configuration()
+        settings.rejection = rejection
         let data = NotesData(
             storage: storage,
+            settings: settings,
             session: session,
             configuration: configuration,
             transport: transport
@@ -185,11 +206,14 @@ struct GuideOfflineExamples {
         return (data, session)
     }
 
-    @Test("A change without a network survives the process, meets a conflict, and is sent")
-    func change() async throws {
+    @Test(
+        "A change without a network survives the process, meets a conflict, and is sent",
+        arguments: [Outbox.Rejection.continuesKey, .holdsKey]
+    )
+    func change(rejection: Outbox.Rejection) async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let (first, session) = try await launch()
+        let (first, session) = try await launch(rejection)
         try await session.signIn(as: "ann") { BearerCredentials(accessToken: "ann") }
         transport.enqueue(.json(#"[{"id": "1", "text": "Milk", "version": 1}]"#))
         #expect(try await first.notes.all(.networkFirst).map(\.text) == ["Milk"])
@@ -200,27 +224,43 @@ struct GuideOfflineExamples {
         let receipt = try await first.notes.saveOffline(changed)
         #expect(receipt.stage == .local)
 
-        let (second, later) = try await launch()
+        let (second, later) = try await launch(rejection)
         #expect(try await second.notes.all(.cacheOnly).map(\.text) == ["Oat milk"])
         #expect(second.unsentIDs(of: try await second.outbox.pending()) == ["1"])
 
         transport.enqueue(.status(.preconditionFailed))
         #expect(try await second.outbox.flush(sending: second.sender))
-        let refused = try #require(try await second.outbox.rejected().first)
+        let refused = try #require(try await second.refused().first)
         #expect(transport.calls.last?.head.headerFields[.ifMatch] == "\"1\"")
         #expect(second.unsentIDs(of: [refused]).isEmpty)
 
         transport.enqueue(.json(#"{"id": "1", "text": "Bread", "version": 2}"#))
         try await second.keepMine(refused)
+        #expect(try await second.notes.all(.cacheOnly).map(\.text) == ["Oat milk"])
         transport.enqueue(.json(#"{"id": "1", "text": "Oat milk", "version": 3}"#))
         #expect(try await second.outbox.flush(sending: second.sender))
         #expect(transport.calls.last?.head.headerFields[.ifMatch] == "\"2\"")
-        #expect(try await second.outbox.rejected().isEmpty)
+        #expect(try await second.refused().isEmpty)
 
         try await second.notes.saveOffline(Note(id: "2", text: "Call Lin"))
         try await later.signOut()
         #expect(try await second.outbox.pending().isEmpty)
         await #expect(throws: RepositoryError.self) { try await second.notes.all(.cacheOnly) }
+    }
+
+    @Test("A refused change is shown only to the user who made it")
+    func separatesUsers() async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (data, session) = try await launch()
+        try await session.signIn(as: "ann") { BearerCredentials(accessToken: "ann") }
+        try await data.notes.saveOffline(Note(id: "1", text: "Oat milk", version: 1))
+        transport.enqueue(.status(.preconditionFailed))
+        #expect(try await data.outbox.flush(sending: data.sender))
+        try await session.signIn(as: "ben") { BearerCredentials(accessToken: "ben") }
+        #expect(try await data.refused().isEmpty)
+        try await session.signIn(as: "ann") { BearerCredentials(accessToken: "ann") }
+        #expect(try await data.refused().count == 1)
     }
 
     @Test("The service's note replaces a rejected change")
@@ -232,7 +272,7 @@ struct GuideOfflineExamples {
         try await data.notes.saveOffline(Note(id: "1", text: "Oat milk", version: 1))
         transport.enqueue(.status(.preconditionFailed))
         #expect(try await data.outbox.flush(sending: data.sender))
-        let refused = try #require(try await data.outbox.rejected().first)
+        let refused = try #require(try await data.refused().first)
         try await data.takeTheirs(refused)
         transport.enqueue(.json(#"{"id": "1", "text": "Bread", "version": 2}"#))
         #expect(try await data.notes.entity("1", .cacheFirst()).text == "Bread")

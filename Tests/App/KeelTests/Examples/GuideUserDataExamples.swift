@@ -39,8 +39,8 @@ private struct UserData: Sendable {
 
         // The changes that the service does not have yet, and those that it has refused.
         let owner = await session.identity
-        let refused = try await outbox.rejected().filter { $0.write.owner == owner }
-        for entry in try await outbox.pending(of: owner) + refused {
+        let unsent = try await outbox.pending(of: owner) + outbox.rejected(of: owner)
+        for entry in unsent {
             try await target.write(Data(entry.write.body), to: "changes/\(entry.id)")
         }
 
