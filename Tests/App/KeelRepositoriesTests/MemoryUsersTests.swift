@@ -210,6 +210,30 @@ struct MemoryUsersTests {
         #expect(Set(pending.map(\.write.key)).count == 1 && pending.count == 2)
     }
 
+    @Test("A user whose copies were removed sees the service's entities, except those deleted here")
+    func showsEntitiesOfUnsentChanges() async throws {
+        let world = world(outbox: { Outbox($0) })
+        let places = world.places
+        for id in ["1", "2", "3", "4"] { world.service.set(id, 1) }
+        for id in ["1", "4"] { try await places.saveOffline(Place(id: id, version: 2)) }
+        try await places.deleteOffline("2")
+        session.signIn("ben")
+        #expect(try await places.all().count == 4)
+        session.signIn("ann")
+        #expect(try await places.entity("1", .networkOnly).version == 1)
+        #expect(try await places.all(.networkOnly).map(\.id) == ["1", "3", "4"])
+        #expect(try await places.all(.cacheOnly).map(\.id) == ["1", "3", "4"])
+        #expect(try await places.search("1").map(\.id) == ["1"])
+        #expect(try await places.search("2").isEmpty)
+        await expectError(RepositoryError.self, .notFound) {
+            try await places.entity("2", .networkOnly)
+        }
+        try await places.saveOffline(Place(id: "1", version: 3))
+        #expect(try await places.all(.networkOnly).map(\.version) == [3, 1, 1])
+        try await places.deleteOffline("1")
+        #expect(try await places.all(.networkOnly).map(\.id) == ["3", "4"])
+    }
+
     @Test(
         "Two processes with different users on one store show each user only own values",
         arguments: [true, false]

@@ -8,12 +8,15 @@ extension EntitySources {
         guard let offline else {
             throw DataSourceError(.unsupported, "The repository was created without OfflineWrites.")
         }
-        let key =
-            switch change {
-            case .save(let dto): names.outboxKey(id(dto), owner)
-            case .delete(let id): names.outboxKey(id, owner)
-            }
-        return (try offline.request(change).write(key: key, owner: owner), offline)
+        let request = try offline.request(change)
+        switch change {
+        case .save(let dto):
+            return (request.write(key: names.outboxKey(id(dto), owner), owner: owner), offline)
+        case .delete(let id):
+            var write = request.write(key: names.outboxKey(id, owner), owner: owner)
+            write.attributes[OutboxWrite.deletionMark] = "true"
+            return (write, offline)
+        }
     }
 
     /// Throws if an earlier change of the entity waits in the outbox: sent later, it would replace
@@ -93,5 +96,16 @@ extension EntitySources where Local.Element: DomainRepresentable {
                 try await commit(.delete(id: id), owner)
             }
         )
+    }
+}
+
+extension OutboxWrite {
+    /// The attribute of a write that deletes its entity.
+    fileprivate static let deletionMark = "deletes"
+
+    /// Whether the write deletes its entity.
+    var isDeletion: Bool {
+        // Earlier versions did not mark deletions.
+        attributes[Self.deletionMark] != nil || attributes["method"] == "DELETE"
     }
 }

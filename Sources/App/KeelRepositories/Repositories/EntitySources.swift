@@ -42,7 +42,7 @@ where Local.Element: DomainConvertible {
             () async throws(DataSourceError) in
             let dto = try await fetched(id, key)
             return .init(value: dto, changes: changes) { () async throws(DataSourceError) in
-                if try await isUnsent(key) { return }
+                if try await isChangedHere(id, key) { return }
                 try await local.save(dto)
             }
         } read: { question async throws(DataSourceError) in
@@ -61,10 +61,19 @@ where Local.Element: DomainConvertible {
 
     private func fetched(_ id: String, _ key: String) async throws(DataSourceError) -> DTO {
         // An unsent change exists only on this device.
-        if try await isUnsent(key) { return try await kept(id) }
+        if try await isChangedHere(id, key) { return try await kept(id) }
         let dto = try await remote.find(id)
-        if try await isUnsent(key) { return try await kept(id) }
+        if try await isChangedHere(id, key) { return try await kept(id) }
         return dto
+    }
+
+    /// Whether an entity has an unsent change that shows on this device: its copy, or the lack of one.
+    ///
+    /// The copies of a user whose session ended are removed, but not the unsent changes.
+    private func isChangedHere(_ id: String, _ key: String) async throws(DataSourceError) -> Bool {
+        guard try await isUnsent(key) else { return false }
+        if try await local.find(id) != nil { return true }
+        return try await unsent()[key] == true
     }
 
     private func kept(_ id: String) async throws(DataSourceError) -> DTO {
@@ -114,18 +123,16 @@ where Local.Element: DomainConvertible {
         Resource<[DTO]>(names.lists, tags: [names.name]) { () async throws(DataSourceError) in
             let before = try await unsent()
             let all = try await remote.all()
-            let protected = before.union(try await unsent())
+            let protected = before.merging(try await unsent()) { $0 || $1 }
             let dtos = try await merged(all, protecting: protected, owner)
             return .init(value: dtos, changes: [names.name]) { () async throws(DataSourceError) in
                 let unsent = try await unsent()
                 let arrived = Set(dtos.map(id))
-                let gone = try await local.findAll().map(id)
-                    .filter {
-                        !arrived.contains($0) && !unsent.contains(names.outboxKey($0, owner))
-                    }
-                try await local.save(
-                    dtos.filter { !unsent.contains(names.outboxKey(id($0), owner)) }
-                )
+                let kept = try await local.findAll().map(id)
+                let gone = kept.filter {
+                    !arrived.contains($0) && unsent[names.outboxKey($0, owner)] == nil
+                }
+                try await local.save(storable(dtos, beside: Set(kept), unsent, owner))
                 if !gone.isEmpty { try await local.delete(gone) }
             }
         } read: { question async throws(DataSourceError) in
@@ -137,25 +144,39 @@ where Local.Element: DomainConvertible {
     /// Merges the service's response with local entities that have unsent changes.
     private func merged(
         _ dtos: [DTO],
-        protecting keys: Set<String>,
+        protecting keys: [String: Bool],
         _ owner: String?,
         isAll: Bool = true
     ) async throws(DataSourceError) -> [DTO] {
         guard !keys.isEmpty else { return dtos }
         let kept = try await local.findAll().filter {
-            keys.contains(names.outboxKey(id($0), owner))
+            keys[names.outboxKey(id($0), owner)] != nil
         }
         var byID = Dictionary(kept.map { (id($0), $0) }) { $1 }
+        let keptIDs = Set(byID.keys)
         // In the service's order; entities unknown to the service are appended.
         var merged: [DTO] = []
         for dto in dtos {
-            guard keys.contains(names.outboxKey(id(dto), owner)) else {
+            if keptIDs.contains(id(dto)) {
+                if let mine = byID.removeValue(forKey: id(dto)) { merged.append(mine) }
+            } else if keys[names.outboxKey(id(dto), owner)] != true {
                 merged.append(dto)
-                continue
             }
-            if let mine = byID.removeValue(forKey: id(dto)) { merged.append(mine) }
         }
         return isAll ? merged + kept.filter { byID[id($0)] != nil } : merged
+    }
+
+    /// Returns the entities of a response to store: not those with an unsent change that shows on this device.
+    private func storable(
+        _ dtos: [DTO],
+        beside kept: Set<String>,
+        _ unsent: [String: Bool],
+        _ owner: String?
+    ) -> [DTO] {
+        dtos.filter { dto in
+            guard let isDeleted = unsent[names.outboxKey(id(dto), owner)] else { return true }
+            return !isDeleted && !kept.contains(id(dto))
+        }
     }
 
     // MARK: Queries and searches
@@ -168,7 +189,7 @@ where Local.Element: DomainConvertible {
             let before = try await unsent()
             let found = try await remote.search(words)
             if !found.dropped.isEmpty { onDropped?(found.dropped) }
-            let protected = before.union(try await unsent())
+            let protected = before.merging(try await unsent()) { $0 || $1 }
             let dtos = try await merged(
                 found.elements,
                 protecting: protected,
@@ -178,9 +199,8 @@ where Local.Element: DomainConvertible {
             let changes = Set(dtos.map { names.key(id($0)) } + [names.lists])
             return .init(value: dtos, changes: changes) { () async throws(DataSourceError) in
                 let unsent = try await unsent()
-                try await local.save(
-                    dtos.filter { !unsent.contains(names.outboxKey(id($0), owner)) }
-                )
+                let kept = try await unsent.isEmpty ? [] : local.findAll().map(id)
+                try await local.save(storable(dtos, beside: Set(kept), unsent, owner))
                 answers.setSynchronously(dtos.map(id), for: place)
             }
         } read: { question async throws(DataSourceError) in
@@ -233,11 +253,11 @@ where Local.Element: DomainConvertible {
         }
     }
 
-    /// The keys of the entities whose changes the service does not have yet.
-    private func unsent() async throws(DataSourceError) -> Set<String> {
-        guard let offline else { return [] }
+    /// The keys of the entities whose changes the service does not have yet, and whether the last change is a deletion.
+    private func unsent() async throws(DataSourceError) -> [String: Bool] {
+        guard let offline else { return [:] }
         do throws(OutboxError) {
-            return try await offline.outbox.protectedKeys()
+            return try await offline.outbox.protectedKeys { $0.isDeletion }
         } catch {
             throw DataSourceError(error)
         }

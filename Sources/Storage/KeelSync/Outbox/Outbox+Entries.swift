@@ -62,18 +62,26 @@ extension Outbox {
         try await asking { () async throws(StorageError) in try await core.allKeys() }
     }
 
-    /// Returns the keys whose local state is ahead of the server's.
+    /// Returns the keys whose local state is ahead of the server's, and whether the last write of each is marked.
     ///
     /// These are the keys of pending writes, and of the rejected writes and damaged entries that hold their key. A
-    /// rejected write that does not hold its key no longer protects the local state; it stays in ``rejected()``.
-    package func protectedKeys() async throws(OutboxError) -> Set<String> {
-        if configuration.rejection == .holdsKey { return try await unsentKeys() }
-        return try await asking { () async throws(StorageError) in
-            try await core.keys(OutboxEntry.pendingStatus)
+    /// rejected write that does not hold its key no longer protects the local state; it stays in ``rejected()``. The
+    /// key of a damaged entry alone counts as marked.
+    package func protectedKeys(
+        marking isMarked: @Sendable (OutboxWrite) -> Bool
+    ) async throws(OutboxError) -> [String: Bool] {
+        try await asking { () async throws(StorageError) -> [String: Bool] in
+            var marks: [String: Bool] = [:]
+            if configuration.rejection == .holdsKey {
+                for key in try await core.allKeys() { marks[key] = true }
+                // The pending writes of a key are later than the rejected one.
+                marks.merge(try await core.marks(OutboxEntry.rejectedStatus, isMarked)) { $1 }
+            }
+            return marks.merging(try await core.marks(OutboxEntry.pendingStatus, isMarked)) { $1 }
         }
     }
 
-    /// Returns whether a key is one of the ``protectedKeys()``, reading only the entries of this key.
+    /// Returns whether a key is one of the ``protectedKeys(marking:)``, reading only the entries of this key.
     package func protects(_ key: String) async throws(OutboxError) -> Bool {
         let isPending = configuration.rejection != .holdsKey
         return try await asking { () async throws(StorageError) in

@@ -60,6 +60,16 @@ extension OutboxCore {
         return keys
     }
 
+    /// Returns the keys of all readable entries with a status, and whether the last write of each is marked.
+    func marks(
+        _ status: String,
+        _ isMarked: (OutboxWrite) -> Bool
+    ) async throws(StorageError) -> [String: Bool] {
+        var marks: [String: Bool] = [:]
+        try await visit(status) { marks[$0.write.key] = isMarked($0.write) }
+        return marks
+    }
+
     /// Reads all readable entries with a status, page by page.
     private func visit(
         _ status: String,
