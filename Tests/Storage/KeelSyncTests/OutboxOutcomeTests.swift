@@ -107,6 +107,27 @@ struct OutboxOutcomeTests {
         #expect(try await flushed)
     }
 
+    @Test(
+        "The receipt of a rejected write waits for the server if another process sends it again",
+        arguments: [true, false]
+    )
+    func awaitsResending(byOther: Bool) async throws {
+        let (mine, other) = (makeOutbox(), makeOutbox())
+        let receipt = try await mine.enqueue(.note("a"))
+        try await mine.flush(sending: RecordingServer { _ in .refused })
+        await expectError(OutboxError.self, .rejected) { try await receipt.server() }
+        try await other.retry("a")
+        if byOther {
+            #expect(try await other.flush(sending: RecordingServer()))
+            try await receipt.server()
+        } else {
+            async let reply = receipt.server()
+            #expect(try await mine.flush(sending: RecordingServer()))
+            #expect(try await reply.body == Array("ok".utf8))
+        }
+        #expect(receipt.stage == .server)
+    }
+
     @Test("A discarded write can be enqueued again, and its receipt waits for the server")
     func putsInAgain() async throws {
         let outbox = makeOutbox()

@@ -244,10 +244,13 @@ final class OutboxCore: Sendable {
 
     /// Reads the outcome of a write from the store.
     ///
-    /// - Returns: The outcome; nil if the write is pending or the store fails.
-    func lookUp(_ id: String) async -> OutboxReceipt.Outcome? {
-        guard let outcome = try? await outcome(of: id) else { return nil }
-        return outcome
+    /// - Returns: The outcome, or nil if the write is pending; nil as a whole if the store fails.
+    func lookUp(_ id: String) async -> OutboxReceipt.Outcome?? {
+        do throws(StorageError) {
+            return .some(try await outcome(of: id))
+        } catch {
+            return nil
+        }
     }
 
     /// Completes the awaited receipts of writes that other runners have sent or dropped.

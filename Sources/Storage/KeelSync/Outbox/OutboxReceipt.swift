@@ -14,6 +14,8 @@ public final class OutboxReceipt: Sendable {
 
     private struct State {
         var outcome: Outcome?
+        /// The number of outcomes so far.
+        var outcomeCount = 0
         /// The value of ``OutboxCore/resendCount`` when the write was last sent again.
         var resend = 0
         var nextWaiter = 0
@@ -52,10 +54,12 @@ public final class OutboxReceipt: Sendable {
     ///   the write.
     @discardableResult
     public func server() async throws(OutboxError) -> OutboxReply {
-        if state.withLock({ $0.outcome == nil }), let found = await outbox.lookUp(id) {
-            fulfil(found)
+        let count = state.withLock { $0.outcomeCount }
+        // Also after a failure: another process may have had the write sent again.
+        if stage == .local, let found = await outbox.lookUp(id) {
+            if let found { fulfil(found) } else { forgetFailure(unlessAfter: count) }
             // Not stored, because the write may be enqueued or become readable later.
-            if case .failure(let error) = found, error.isOfTheMoment { throw error }
+            if case .failure(let error)? = found, error.isOfTheMoment { throw error }
         }
         let waiter = state.withLock { state in
             state.nextWaiter += 1
@@ -92,6 +96,7 @@ public final class OutboxReceipt: Sendable {
         let waiters = state.withLock { state -> [Int: CheckedContinuation<Outcome, Never>] in
             if case .success = state.outcome { return [:] }
             if case .failure = outcome, state.resend > count { return [:] }
+            state.outcomeCount += 1
             if case .failure(let error) = outcome, error.isOfTheMoment {
                 state.outcome = nil
             } else {
@@ -101,6 +106,13 @@ public final class OutboxReceipt: Sendable {
             return state.waiters
         }
         for waiter in waiters.values { waiter.resume(returning: outcome) }
+    }
+
+    /// Clears a failure, because the store shows the write as pending, unless there is an outcome after `count` ones.
+    private func forgetFailure(unlessAfter count: Int) {
+        state.withLock { state in
+            if state.outcomeCount == count { state.outcome = nil }
+        }
     }
 
     /// Clears a failure, because the write is sent again.
