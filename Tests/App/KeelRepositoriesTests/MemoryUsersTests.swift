@@ -95,6 +95,42 @@ struct MemoryUsersTests {
         #expect(await code { _ = try await later.places.all(.cacheOnly) } == .notCached)
     }
 
+    @Test("After all entities were removed, not even an empty list counts as kept")
+    func removesAll() async throws {
+        let world = world()
+        world.service.set("1", 1)
+        #expect(try await world.places.all().count == 1)
+        try await world.places.removeAll()
+        world.service.goOffline()
+        #expect(await code { _ = try await world.places.all(.cacheOnly) } == .notCached)
+        #expect(await code { _ = try await world.places.all() } == .unreachable)
+        world.service.goOffline(false)
+        #expect(try await world.places.all().map(\.version) == [1])
+    }
+
+    @Test("A change of the user that is interrupted leaves no list that counts as kept")
+    func survivesInterruption() async throws {
+        let (session, isInterrupted) = (session, Watched(false))
+        let world = PlaceWorld(
+            ledger: { storage in
+                InterruptedLedger(
+                    upstream: CollectionFetchLedger(storage),
+                    storage: storage,
+                    isInterrupted: isInterrupted
+                )
+            },
+            identity: { session.identity }
+        )
+        world.service.set("1", 1)
+        _ = try await world.places.all()
+        session.signIn("ben")
+        isInterrupted.change { $0 = true }
+        _ = await code { _ = try await world.places.all() }
+        isInterrupted.change { $0 = false }
+        session.signIn("ann")
+        #expect(try await world.places.all().map(\.version) == [1])
+    }
+
     @Test("Signing out empties the memory")
     func empties() async throws {
         let world = world()
@@ -348,5 +384,26 @@ struct MemoryUsersTests {
         session.signIn("ben")
         #expect(await code { _ = try await world.loader.load(resource, .cacheOnly) } == .notCached)
         #expect(try await world.loader.load(resource, .cacheFirst()).value == "Hello ben")
+    }
+}
+
+/// A ledger that forgets nothing once the places are gone, as if the process were killed then.
+private struct InterruptedLedger: FetchLedger {
+    let upstream: CollectionFetchLedger
+    let storage: StorageClient
+    let isInterrupted: Watched<Bool>
+
+    func time(of key: String) async throws(DataSourceError) -> Date? {
+        try await upstream.time(of: key)
+    }
+
+    func record(_ key: String, at time: Date, tags: Set<String>) async throws(DataSourceError) {
+        try await upstream.record(key, at: time, tags: tags)
+    }
+
+    func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
+        let places = try? await storage.queryDocuments(DocumentQuery("places"))
+        if places?.isEmpty == true, isInterrupted.value { throw DataSourceError(.cancelled) }
+        try await upstream.invalidate(tags)
     }
 }

@@ -334,12 +334,27 @@ final class ResourceCore: Sendable {
     private func settle(_ owner: String, in home: ResourceHome) async throws(DataSourceError) {
         let mark = ResourceOwners.mark(of: owner, in: home)
         if try await ledger.time(of: mark) == nil {
-            owners.unsettle(home)
-            try await home.empty()
-            try await invalidate([home.name, ResourceOwners.tag(of: home)])
+            try await clear(home)
             try await ledger.record(mark, at: now(), tags: [ResourceOwners.tag(of: home)])
         }
         owners.settle(owner, in: home)
+    }
+
+    /// Removes the values of a home, and all that the ledger has about them.
+    func empty(_ home: ResourceHome) async throws(DataSourceError) {
+        try await write { () async throws(DataSourceError) in try await clear(home) }
+    }
+
+    /// Empties a home.
+    ///
+    /// Called in a turn.
+    private func clear(_ home: ResourceHome) async throws(DataSourceError) {
+        let tags: Set = [home.name, ResourceOwners.tag(of: home)]
+        owners.unsettle(home)
+        // First, so that values whose removal is interrupted do not count as kept.
+        try await invalidate(tags)
+        try await home.empty()
+        try await invalidate(tags)
     }
 
     /// Checks that a user is still signed in.

@@ -179,6 +179,15 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         }
     }
 
+    /// Removes all entities from the device, for example when the user signs out.
+    ///
+    /// Nothing counts as loaded afterwards, not even an empty list. Unsent changes stay in the outbox.
+    public func removeAll() async throws(RepositoryError) {
+        try await RepositoryError.mapping {
+            try await loader.core.empty(operations.home)
+        }
+    }
+
     /// Invalidates all resources of the repository.
     public func invalidate() async throws(RepositoryError) { try await loader.invalidate([name]) }
 

@@ -88,7 +88,7 @@ private struct NotesData: Sendable {
             memory: memory,
             identity: { await session.identity }
         )
-        notes = EntityRepository<Note>(
+        let notes = EntityRepository<Note>(
             "notes",
             remote: RemoteEntities<NoteDTO>(RemoteDataSource(client))
                 .find { GetNote(id: $0) }
@@ -104,8 +104,9 @@ private struct NotesData: Sendable {
             id: { $0.id }
         )
         session.clearAtSignOut(outbox: outbox, memory: memory)
-        session.onSignOut("notes") { _ in try await collection.deleteAll() }
+        session.onSignOut("notes") { _ in try await notes.removeAll() }
         sender = HTTPOutboxSender(client)
+        self.notes = notes
         self.client = client
         self.collection = collection
         self.session = session
@@ -261,6 +262,20 @@ struct GuideOfflineExamples {
         #expect(try await data.refused().isEmpty)
         try await session.signIn(as: "ann") { BearerCredentials(accessToken: "ann") }
         #expect(try await data.refused().count == 1)
+    }
+
+    @Test("A user who signs out and in again loads the notes again")
+    func signsInAgain() async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (data, session) = try await launch()
+        for _ in 1...2 {
+            try await session.signIn(as: "ann") { BearerCredentials(accessToken: "ann") }
+            transport.enqueue(.json(#"[{"id": "1", "text": "Milk", "version": 1}]"#))
+            let notes = try await data.notes.all(.cacheFirst(maxAge: .seconds(600)))
+            #expect(notes.map(\.text) == ["Milk"])
+            try await session.signOut()
+        }
     }
 
     @Test("The service's note replaces a rejected change")
