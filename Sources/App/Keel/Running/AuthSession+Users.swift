@@ -15,8 +15,8 @@ extension AuthSession {
     /// ```
     ///
     /// Call it before the session is used, so that it makes up for a clean-up that did not run: see
-    /// `onSignOut`. Documents of the store belong to the app, which adds a clean-up of its own, such as
-    /// `EntityRepository.removeAll()`.
+    /// `onSignOut`. Documents of the store belong to the app, which adds a clean-up of its own before
+    /// this one, such as `EntityRepository.removeAll()`.
     ///
     /// - Parameters:
     ///   - outbox: The outbox, which loses writes without an owner, and the unsent writes of a user who has signed out.

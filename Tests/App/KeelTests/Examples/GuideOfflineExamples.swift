@@ -103,8 +103,9 @@ private struct NotesData: Sendable {
             },
             id: { $0.id }
         )
-        session.clearAtSignOut(outbox: outbox, memory: memory)
+        // First, because it waits for a change that is being saved, whose request the outbox then drops.
         session.onSignOut("notes") { _ in try await notes.removeAll() }
+        session.clearAtSignOut(outbox: outbox, memory: memory)
         sender = HTTPOutboxSender(client)
         self.notes = notes
         self.client = client
