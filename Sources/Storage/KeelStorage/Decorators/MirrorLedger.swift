@@ -126,10 +126,17 @@ final class MirrorLedger: Sendable {
     // MARK: Copying
 
     /// Takes documents to copy; returns nil if there are none or another call is copying.
-    func begin(upTo limit: Int) -> (paths: [DocumentPath], notes: Set<DocumentPath>)? {
+    ///
+    /// A call that has copied already (`isAgain`) leaves the rest to a commit under way, which copies at its end:
+    /// otherwise, it would go on for as long as others write.
+    func begin(
+        upTo limit: Int,
+        isAgain: Bool
+    ) -> (paths: [DocumentPath], notes: Set<DocumentPath>)? {
         state.withLock { state in
             let isDue = !state.waiting.isEmpty || !state.notes.isEmpty || state.isBehind
-            guard !state.isCopying, isDue else { return nil }
+            let isLeft = isAgain && state.commitsUnderWay > 0
+            guard !state.isCopying, isDue, !isLeft else { return nil }
             state.isCopying = true
             state.isBehind = false
             let paths = Array(state.waiting.prefix(limit))
@@ -140,7 +147,7 @@ final class MirrorLedger: Sendable {
         }
     }
 
-    /// Ends the copying that ``begin(upTo:)`` began; `failed` documents must be retried, `notes` have been removed.
+    /// Ends the copying that ``begin(upTo:isAgain:)`` began; `failed` documents must be retried, `notes` have been removed.
     ///
     /// While the mirror is unavailable, at most ``mostNames`` documents are kept by name. Beyond that, all names are
     /// dropped: the log has the documents, or they are lost if there is no log.

@@ -74,11 +74,14 @@ extension MirroredStorageAdapter {
 
     // MARK: After a commit
 
-    /// Copies all recorded changes to the mirror, unless another call is copying.
+    /// Copies all recorded changes to the mirror, unless another call is copying or will copy.
     func copy() async {
         guard ledger.isOpen || record == nil || followsLog else { return }
         // The log is copied to its end, whichever documents it names.
-        while let (paths, notes) = ledger.begin(upTo: followsLog ? .max : Self.mostAtOnce) {
+        let limit = followsLog ? Int.max : Self.mostAtOnce
+        var isAgain = false
+        while let (paths, notes) = ledger.begin(upTo: limit, isAgain: isAgain) {
+            isAgain = true
             var isDone = true
             var failed: Set<DocumentPath> = []
             var done: Set<DocumentPath> = []

@@ -75,6 +75,47 @@ struct MirrorTests {
         #expect(try await StorageClient(mirror).count(DocumentQuery("notes")) == 2)
     }
 
+    @Test(
+        "A caller that has copied leaves later documents to a commit under way",
+        arguments: [true, false]
+    )
+    func leavesTheRest(hasLog: Bool) async throws {
+        let isHeld = Gate()
+        let client = Mutex<StorageClient?>(nil)
+        defer { client.withLock { $0 = nil } }
+        let memory = InMemoryStorageAdapter()
+        let store: any StorageAdapter = hasLog ? memory : PolledStorageAdapter(upstream: memory)
+        let primary = MeddledStorageAdapter(
+            store,
+            beforeCommits: { number in
+                // The first commit is under way until the end of the test.
+                if number == 1 { try await isHeld.pass() }
+            }
+        )
+        let slow = MeddledStorageAdapter(
+            mirror,
+            beforeCommits: { number in
+                // While “a” is being copied: after the first cursor, or after the notes of both commits.
+                guard number == (hasLog ? 2 : 3) else { return }
+                let other = client.withLock { $0 }
+                try await other?.setDocument("notes/b", ["n": 1])
+            }
+        )
+        let adapter = primary.mirrored(to: slow, comparisonRate: 0) { [events] in events.add($0) }
+        let storage = StorageClient(adapter)
+        client.withLock { $0 = storage }
+        async let held = storage.setDocument("notes/held", ["n": 1])
+        try await waitUntil { isHeld.begunCount == 1 }
+        try await storage.setDocument("notes/a", ["n": 1])
+        let copy = StorageClient(mirror)
+        #expect(try await copy.count(DocumentQuery("notes")) == 1)
+        isHeld.open()
+        _ = try await held
+        #expect(try await copy.count(DocumentQuery("notes")) == 3)
+        #expect(adapter.waitingCount == 0)
+        #expect(events.texts == [])
+    }
+
     @Test("Documents that differ in the mirror are reported")
     func tellsDifferences() async throws {
         let storage = StorageClient(mirrored(to: mirror))
