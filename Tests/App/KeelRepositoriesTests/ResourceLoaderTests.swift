@@ -262,7 +262,10 @@ struct ResourceLoaderTests {
 
     @Test("A ledger in a store outlives the loader, and entries can be invalidated by tag")
     func remembers() async throws {
-        let storage = StorageClient(InMemoryStorageAdapter())
+        var settings = StorageClient.Configuration()
+        // The ledger declares the index that it needs.
+        settings.isStrict = true
+        let storage = StorageClient(InMemoryStorageAdapter(), configuration: settings)
         let wall = wall
         for _ in 0..<2 {
             let loader = ResourceLoader(

@@ -402,6 +402,26 @@ struct OutboxTests {
         } while last.first?.state != .rejected
     }
 
+    @Test("An outbox makes no query that the store lacks an index for")
+    func declaresItsQueries() async throws {
+        let scans = Mutex(0)
+        var settings = StorageClient.Configuration()
+        settings.isStrict = true
+        settings.onFullScan = { _, _ in scans.withLock { $0 += 1 } }
+        let adapter = InMemoryStorageAdapter(now: { wall.now })
+        let outbox = Outbox(
+            StorageClient(adapter, configuration: settings),
+            configuration: .init(wall)
+        )
+        for text in ["b", "a"] { try await outbox.enqueue(.note(text, key: text)) }
+        var updates = outbox.updates().makeAsyncIterator()
+        #expect(try await updates.next()?.map(\.id) == ["b", "a"])
+        #expect(try await outbox.protects("a"))
+        #expect(try await outbox.unsentKeys() == ["a", "b"])
+        #expect(try await outbox.flush(sending: RecordingServer()))
+        #expect(scans.withLock { $0 } == 0)
+    }
+
     @Test("Every error code has a name, advice and a description")
     func explainsCodes() {
         #expect(Set(OutboxError.Code.known.map(\.name)).count == OutboxError.Code.known.count)

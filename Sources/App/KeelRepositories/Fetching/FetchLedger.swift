@@ -58,10 +58,14 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
     }
 
     private let records: DocumentCollection<Record>
+    private let preparation: SchemaPreparation
 
     /// Creates a ledger.
     public init(_ storage: StorageClient, collection: CollectionPath = "fetches") {
         records = storage.collection(collection, as: Record.self)
+        // In a sealed store, this index does not reveal the tags.
+        let index = IndexDefinition(collection.name, [.contains("tags")], isEqualityOnly: true)
+        preparation = SchemaPreparation(StorageSchema(indexes: [index]))
     }
 
     public func time(of key: String) async throws(DataSourceError) -> Date? {
@@ -83,6 +87,7 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
 
     public func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
         try await DataSourceError.local {
+            try await preparation.run(on: records.client.adapter)
             var rest = tags.sorted()[...]
             while !rest.isEmpty {
                 // The maximum number of values in one condition.

@@ -154,7 +154,7 @@ package final class SchemaPreparation: Sendable {
     private let schema: StorageSchema
     private let isDone: Atomic<Bool>
 
-    init(_ schema: StorageSchema) {
+    package init(_ schema: StorageSchema) {
         self.schema = schema
         isDone = Atomic(schema == StorageSchema())
     }
@@ -163,7 +163,7 @@ package final class SchemaPreparation: Sendable {
     ///
     /// Concurrent first calls may prepare it twice, which adapters must accept. After a failure, the next call tries
     /// again.
-    func run(on adapter: any StorageAdapter) async throws(StorageError) {
+    package func run(on adapter: any StorageAdapter) async throws(StorageError) {
         guard !isDone.load(ordering: .acquiring) else { return }
         try schema.check()
         try await adapter.prepare(schema)

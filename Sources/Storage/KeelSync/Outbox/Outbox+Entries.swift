@@ -277,8 +277,8 @@ public struct OutboxUpdates: AsyncSequence, Sendable {
     let core: OutboxCore
 
     public func makeAsyncIterator() -> Iterator {
-        let query = DocumentQuery(core.collection).order(by: "at").order(by: "position")
-        let snapshots = core.client.listen(to: query)
+        // Sorted by the iterator, so that no index is needed.
+        let snapshots = core.client.listen(to: DocumentQuery(core.collection))
         return Iterator(core: core, base: snapshots.makeAsyncIterator())
     }
 
@@ -295,6 +295,7 @@ public struct OutboxUpdates: AsyncSequence, Sendable {
                 guard let snapshot = try await base.next(isolation: actor) else { return nil }
                 let moment = core.moment
                 return snapshot.documents.compactMap { OutboxItem($0, at: moment).entry }
+                    .sorted { ($0.enqueuedAt, $0.position) < ($1.enqueuedAt, $1.position) }
             } catch {
                 throw OutboxError(error)
             }
