@@ -109,8 +109,8 @@ extension Outbox {
 
     // MARK: Decisions
 
-    /// Sends a rejected write again: after the other writes of its key, or before them if it holds them
-    /// (``Rejection/holdsKey``).
+    /// Sends a rejected write again: after the other writes of its key, or before them with
+    /// ``Outbox/Rejection/holdsKey``.
     ///
     /// A write that the server refused gets a new idempotency key: see ``OutboxEntry/idempotencyKey``. A pending write
     /// that waits for a retry delay is sent immediately.
@@ -123,7 +123,8 @@ extension Outbox {
         }
     }
 
-    /// Changes a write and sends it: after the other writes of its key, or in its place with ``Rejection/holdsKey``.
+    /// Changes a write and sends it: after the other writes of its key, or in its place with
+    /// ``Outbox/Rejection/holdsKey``.
     ///
     /// The id and the key stay the same. The write gets a new idempotency key. If it was sent before, the server may
     /// have applied the earlier version, unless the server itself refused it.
