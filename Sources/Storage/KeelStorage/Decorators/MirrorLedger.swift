@@ -147,6 +147,15 @@ final class MirrorLedger: Sendable {
         }
     }
 
+    /// Leaves the rest of the log to a commit under way, which copies at its end; returns false if there is none.
+    func leaveLog() -> Bool {
+        state.withLock { state in
+            guard state.commitsUnderWay > 0 else { return false }
+            state.isBehind = true
+            return true
+        }
+    }
+
     /// Ends the copying that ``begin(upTo:isAgain:)`` began; `failed` documents must be retried, `notes` have been removed.
     ///
     /// While the mirror is unavailable, at most ``mostNames`` documents are kept by name. Beyond that, all names are

@@ -77,7 +77,7 @@ extension MirroredStorageAdapter {
     /// Copies all recorded changes to the mirror, unless another call is copying or will copy.
     func copy() async {
         guard ledger.isOpen || record == nil || followsLog else { return }
-        // The log is copied to its end, whichever documents it names.
+        // The log is copied whichever documents it names.
         let limit = followsLog ? Int.max : Self.mostAtOnce
         var isAgain = false
         while let (paths, notes) = ledger.begin(upTo: limit, isAgain: isAgain) {
@@ -146,7 +146,7 @@ extension MirroredStorageAdapter {
                 try await record.commit([record.batch(movingTo: page.next)])
             }
             ledger.move(to: page.next)
-            if page.isCaughtUp { break }
+            if page.isCaughtUp || ledger.leaveLog() { break }
         }
         return []
     }

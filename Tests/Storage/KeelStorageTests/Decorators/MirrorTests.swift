@@ -116,6 +116,36 @@ struct MirrorTests {
         #expect(events.texts == [])
     }
 
+    @Test("A caller leaves a long log to a commit under way")
+    func leavesTheLog() async throws {
+        let (isHeld, isAway) = (Gate(), Watched(true))
+        let primary = MeddledStorageAdapter(
+            InMemoryStorageAdapter(),
+            beforeCommits: { number in
+                if number == 2 { try await isHeld.pass() }
+            }
+        )
+        let failing = mirror.failing { _ in isAway.value ? .fail(.unavailable) : nil }
+        let adapter = primary.mirrored(to: failing, comparisonRate: 0) { _ in }
+        let storage = StorageClient(adapter)
+        try await storage.commit { batch in
+            for number in 0..<300 {
+                try batch.set(DocumentPath("notes", "\(number)"), ["n": 1])
+            }
+        }
+        isAway.change { $0 = false }
+        async let held = storage.setDocument("notes/held", ["n": 1])
+        try await waitUntil { isHeld.begunCount == 1 }
+        try await storage.setDocument("notes/a", ["n": 1])
+        let copy = StorageClient(mirror)
+        let count = try await copy.count(DocumentQuery("notes"))
+        #expect(count > 0 && count < 301)
+        isHeld.open()
+        _ = try await held
+        #expect(try await copy.count(DocumentQuery("notes")) == 302)
+        #expect(adapter.waitingCount == 0)
+    }
+
     @Test("Documents that differ in the mirror are reported")
     func tellsDifferences() async throws {
         let storage = StorageClient(mirrored(to: mirror))
