@@ -240,7 +240,8 @@ struct StatisticsTests {
         }
         func signal(_ name: String) async throws {
             // A program that does not read its input fails the statement.
-            try await server.run("COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; kill -\(name) \(pid)'")
+            let program = "cat >/dev/null; kill -\(name) \(pid)"
+            try await server.run("COPY (SELECT 1) TO PROGRAM '\(program)'")
         }
         try await signal("STOP")
         let text = Task { await adapter.metricsText() }
