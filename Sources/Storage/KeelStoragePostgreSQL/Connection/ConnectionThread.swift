@@ -124,8 +124,11 @@ actor ConnectionThread {
 
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
-            mailbox.state.withLock { $0.jobs.append(job) }
-            pipe.wake()
+            // Woken before the thread can take the job: the job may end the last use of this executor and its pipe.
+            mailbox.state.withLock { state in
+                state.jobs.append(job)
+                pipe.wake()
+            }
         }
     }
 }
