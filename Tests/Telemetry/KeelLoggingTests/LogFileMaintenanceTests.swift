@@ -126,7 +126,8 @@ struct LogFileMaintenanceTests {
             write(number..<(number + 1), to: file)
             file.rotate()
         }
-        #expect(try messages(files) == ["record 3", "record 4"])
+        let kept = try messages(files)
+        #expect(kept == ["record 3", "record 4"])
         #expect(!(try files.names(in: "/logs").contains { $0.hasSuffix(".part") }))
     }
 

@@ -32,6 +32,8 @@ struct LogFileWriter: ~Copyable {
     private var isTorn = false
     /// The earliest record time at which a failed rotation or opening is retried.
     private var nextAttempt = Int64.min
+    /// The time in the name of the last rotated file.
+    private var lastRotation = Int64.min
     /// Whether there is unsynchronized data.
     private var isDirty = false
     /// Whether names in the folder have changed since it was last synchronized.
@@ -211,16 +213,18 @@ struct LogFileWriter: ~Copyable {
         return hasRotated
     }
 
-    /// Returns an unused name for the rotated file.
+    /// Returns an unused name for the rotated file, which sorts behind those that this writer has used before: the
+    /// time advances only at each check, and the names of removed files are unused again.
     ///
     /// The caller holds the lock.
-    private func freeName(at time: Int64) throws(FileSystemError) -> String {
-        var time = time
+    private mutating func freeName(at time: Int64) throws(FileSystemError) -> String {
+        let isAhead = lastRotation >= time && lastRotation - time < RotatingLogFile.checkInterval
+        lastRotation = isAhead ? lastRotation + 1 : time
         while true {
-            let name = names.path(of: names.rotated(at: time))
+            let name = names.path(of: names.rotated(at: lastRotation))
             let (plain, compressed) = (try files.size(of: name), try files.size(of: name + ".gz"))
             if plain == nil, compressed == nil { return name }
-            time += 1
+            lastRotation += 1
         }
     }
 
