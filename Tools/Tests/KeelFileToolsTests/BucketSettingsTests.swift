@@ -29,7 +29,7 @@ struct BucketSettingsTests {
             ]
         )
         settings.parallelFileCount = 16
-        settings.rateLimit = try #require(RateLimit("16K"))
+        settings.rateLimit = RateLimit("16K")
         let bucket = ScriptedHTTPTransport(then: .status(.notFound))
         let role = ScriptedHTTPTransport([.json(#"{"AccessKeyId": "A", "SecretAccessKey": "s"}"#)])
         let transfers = FileTransfers(settings, over: bucket, credentialsOver: role)
