@@ -123,7 +123,7 @@ struct TypedAnswersTests {
         for id in ["a", "b"] { try await client.setDocument("c/\(id)", ["n": 1]) }
         let delete = ["documents", "delete", "c", "--storage", store]
         for (keys, code) in [(["n", "Enter"], 1), (["C-c"], 130)] {
-            let terminal = try TmuxTerminal(delete, columns: 120)
+            let terminal = try TmuxTerminal(delete, columns: 200)
             try await terminal.wait(for: "Delete all documents of “c” in")
             for key in keys { try terminal.press(key) }
             #expect(try await terminal.exitCode() == code)
@@ -133,7 +133,7 @@ struct TypedAnswersTests {
         }
         let piped = try KeelProcess(delete).wait()
         #expect(piped.code == 1 && piped.errors.contains("Add --yes"))
-        let terminal = try TmuxTerminal(delete, columns: 120)
+        let terminal = try TmuxTerminal(delete, columns: 200)
         try await terminal.wait(for: "? [y/N]")
         try terminal.press("y", "Enter")
         #expect(try await terminal.exitCode() == 0)
