@@ -3,7 +3,6 @@
 //
 // The modules of a trait are exported without it, too: what they then have names the trait.
 @_exported public import KeelAnalytics
-@_exported public import KeelAsyncHTTPClient
 @_exported public import KeelCache
 @_exported public import KeelCore
 @_exported public import KeelFiles
@@ -22,7 +21,14 @@
 @_exported public import KeelSecuritySecrets
 @_exported public import KeelStorage
 @_exported public import KeelStorageFirestore
-@_exported public import KeelStorageSQLite
 @_exported public import KeelSync
 @_exported public import KeelURITemplates
 @_exported public import KeelWebSocket
+
+// Tests/Apple compiles this module without them.
+#if canImport(KeelAsyncHTTPClient)
+@_exported public import KeelAsyncHTTPClient
+#endif
+#if canImport(KeelStorageSQLite)
+@_exported public import KeelStorageSQLite
+#endif
