@@ -83,7 +83,7 @@ extension JournalError.Code {
     public static var sealingFailed: Self {
         .permanent("Open the journal with the keys that it was written with.")
     }
-    /// There is no journal in the folder, or no consumer of the name.
+    /// The folder has no journal, or the journal has no consumer of this name.
     public static var notFound: Self {
         .permanent("Check the path and the name; the program that writes a journal creates it.")
     }

@@ -9,7 +9,7 @@ package enum SecretPrompt {
     ///   - question: The prompt.
     ///   - advice: The remedy without a terminal.
     /// - Returns: The typed line, without its end.
-    /// - Throws: An error if there is no terminal, or nothing was typed; `CancellationError` if the task is canceled.
+    /// - Throws: An error without a terminal or if the user types nothing; `CancellationError` if the task is canceled.
     package static func ask(
         _ question: String,
         advice: String = "Pass the secret on standard input."

@@ -3,8 +3,8 @@ internal import KeelCore
 extension Cache {
     /// Stores a value in memory at once, and in the tier before the call returns.
     ///
-    /// This method never fails. A value that is too large for memory is stored only in the tier. If the tier fails, the
-    /// value is only in memory, and the tier's old value for the key is no longer returned.
+    /// This method never fails. A value that is too large for memory is stored only in the tier. If the tier fails,
+    /// only memory has the value, and the cache ignores the tier's old value for the key.
     ///
     /// - Parameters:
     ///   - value: The value to store.

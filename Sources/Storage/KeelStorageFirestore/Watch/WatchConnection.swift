@@ -131,7 +131,7 @@ package actor WatchConnection {
             _ = await timer.run(until: timer.now + (end - timeline.now)) {
                 await signal.wait(since: generation)
             }
-            // What has arrived may be for a user who has signed out meanwhile.
+            // The user may have signed out since the messages arrived.
             if let tokens { follow(for: await tokens.identity) }
         }
     }

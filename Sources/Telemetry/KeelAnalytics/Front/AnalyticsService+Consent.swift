@@ -22,7 +22,7 @@ extension AnalyticsService {
     /// The purpose's pending events are removed for every destination before the call returns, and future events are
     /// refused. A request in flight is not canceled, and its outcome counts; destinations of this package start no
     /// further requests with these events, also if consent is given again. The records are overwritten on disk,
-    /// including delivered ones and those of destinations that are no longer configured.
+    /// including delivered records and those of destinations that the configuration lacks.
     ///
     /// If no purpose is granted anymore, the user is forgotten as by ``reset()``.
     ///
