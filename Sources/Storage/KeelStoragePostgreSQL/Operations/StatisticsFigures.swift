@@ -118,7 +118,7 @@ extension PostgreSQLStorageAdapter.Statistics {
             ),
         ]
         if let feedLag {
-            let help = "The age of the oldest change that listeners have not been told of."
+            let help = "The age of the oldest change that this process has not noticed."
             figures.append(gauge("feed_lag_seconds", help, seconds(feedLag)))
         }
         figures += standbyFigures("lag_seconds", "How far a standby is behind.") {
