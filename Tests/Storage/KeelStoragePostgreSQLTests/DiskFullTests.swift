@@ -59,14 +59,27 @@ struct DiskFullTests {
     )
     func fills(_ disk: Disk) async throws {
         let server = try await PostgreSQLServer()
-        defer { server.stop() }
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "keel-volume-\(UUID().uuidString)")
-        var database = "CREATE DATABASE small"
         if disk == .smallVolume {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             let options = "size=48m,mode=700,uid=nobody,gid=nogroup"
             try await command("mount", ["-t", "tmpfs", "-o", options, "keel-test", folder.path])
+        }
+        var failure: (any Error)?
+        do { try await fill(disk, at: folder, of: server) } catch { failure = error }
+        server.stop()
+        if disk == .smallVolume {
+            // Also after a failure: the volume would stay until the machine restarts.
+            try await command("umount", [folder.path])
+            try FileManager.default.removeItem(at: folder)
+        }
+        if let failure { throw failure }
+    }
+
+    private func fill(_ disk: Disk, at folder: URL, of server: PostgreSQLServer) async throws {
+        var database = "CREATE DATABASE small"
+        if disk == .smallVolume {
             try await server.run("CREATE TABLESPACE small LOCATION '\(folder.path)'")
             database += " TABLESPACE small"
         }
@@ -127,11 +140,6 @@ struct DiskFullTests {
         let report = try await adapter.checkIntegrity()
         #expect(report == .init(problems: [], documentCount: count + 10))
         await adapter.close()
-        server.stop()
-        if disk == .smallVolume {
-            try await command("umount", [folder.path])
-            try FileManager.default.removeItem(at: folder)
-        }
     }
 }
 #endif

@@ -340,7 +340,7 @@ final class ResourceCore: Sendable {
         owners.settle(owner, in: home)
     }
 
-    /// Removes the values of a home, and all that the ledger has about them.
+    /// Removes the values of a home and their entries in the ledger.
     func empty(_ home: ResourceHome) async throws(DataSourceError) {
         try await write { () async throws(DataSourceError) in try await clear(home) }
     }
