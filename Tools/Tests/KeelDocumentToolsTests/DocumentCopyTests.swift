@@ -259,7 +259,7 @@ private final class SlowNetwork: ForwardingAdapter {
     }
 }
 
-/// An adapter that does not say all that it can do.
+/// An adapter that reports fewer capabilities than it has.
 struct LimitedAdapter: ForwardingAdapter {
     let upstream: any StorageAdapter
     private let hidden: StorageCapabilities
