@@ -70,6 +70,7 @@ extension SQLiteStorageAdapter {
             var value: Value?
             try database.inTransaction(.immediate) {
                 try database.checkIsInPlace()
+                try StoreFormat.check(database)
                 value = try body(database)
                 return .commit
             }

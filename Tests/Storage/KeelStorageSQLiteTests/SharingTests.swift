@@ -52,6 +52,29 @@ struct SharingTests {
         #expect(try await one.checkIntegrity().isSound)
     }
 
+    @Test("a running program writes nothing more to a file of a later version, and reads it")
+    func stopsWriting() async throws {
+        let adapter = try folder.adapter()
+        try await adapter.set("a/1", ["n": 1])
+        let cursor = try await adapter.allChanges().next
+        // As a later version does that opens the file.
+        let later = try DatabaseQueue(path: folder.file().path)
+        try await later.write { try $0.execute(sql: "PRAGMA user_version = 99") }
+        try later.close()
+        let schema = StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])
+        let errors = [
+            await storageError { try await adapter.delete("a/1") },
+            await storageError { try await adapter.prepare(schema) },
+            await storageError { try await adapter.registerReader("reader", at: cursor) },
+        ]
+        for error in errors {
+            #expect(error?.code == .schemaTooNew)
+            #expect(error?.effect == StorageError.Effect.none)
+        }
+        #expect(try await adapter.document("a/1")?["n"] == 1)
+        #expect(try await adapter.allChanges().changes.map(\.path) == ["a/1"])
+    }
+
     @Test("two adapters that build the same index concurrently build it once")
     func buildsOnce() async throws {
         let (one, other) = (try folder.adapter(), try folder.adapter())

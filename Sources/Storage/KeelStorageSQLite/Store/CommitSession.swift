@@ -58,6 +58,8 @@ struct CommitSession {
         if let tail, tail.version == database.dataVersion {
             (state, end, total) = (tail.state, tail.end, tail.total)
         } else {
+            // The program that changed the file may be a later version.
+            try StoreFormat.check(database)
             state = try StoreState(database)
             (end, total) = try LogPoint.last(state.sequence, in: database)
         }

@@ -100,6 +100,19 @@ enum StoreFormat {
     /// The tables that files of earlier versions lack, and earlier versions ignore.
     private static let added = StoredMoments.table + RemovalTimes.tables
 
+    /// Checks that this version of Keel may write to a file, which another program may have upgraded since it was
+    /// opened.
+    ///
+    /// - Throws: `StorageError/Code/schemaTooNew` for a file of a later version.
+    static func check(_ database: Database) throws {
+        let found = try RawStatement(database, "PRAGMA user_version").first { $0.integer(0) } ?? 0
+        guard found > versionWithHistory else { return }
+        throw StorageError(
+            .schemaTooNew,
+            "the store has format \(found); this version of Keel knows up to \(versionWithHistory)"
+        )
+    }
+
     /// Upgrades a file of an earlier version; a complete file needs no lock.
     static func complete(_ database: Database) throws {
         guard try !isComplete(database) else { return }

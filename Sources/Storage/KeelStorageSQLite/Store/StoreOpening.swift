@@ -133,7 +133,7 @@ struct StoreOpening {
         try queue.unsafeRead { database in
             let id = try Int64.fetchOne(database, sql: "PRAGMA application_id") ?? 0
             guard id == StoreFormat.applicationID else { throw Self.foreign }
-            try check(version: try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0)
+            try StoreFormat.check(database)
         }
         return queue
     }
@@ -158,7 +158,7 @@ struct StoreOpening {
     // MARK: Checks
 
     private func checkedEpoch(of database: Database) throws -> UInt64 {
-        try check(version: try Int64.fetchOne(database, sql: "PRAGMA user_version") ?? 0)
+        try StoreFormat.check(database)
         guard let epoch = try StoreFormat.meta("epoch", in: database), epoch.count == 8 else {
             throw Self.foreign
         }
@@ -166,15 +166,6 @@ struct StoreOpening {
             try StoreProof(sealing, in: database).opensDocument()
         }
         return UInt64(bigEndianBytes: epoch)
-    }
-
-    private func check(version: Int64) throws(StorageError) {
-        let known = StoreFormat.versionWithHistory
-        guard version > known else { return }
-        throw StorageError(
-            .schemaTooNew,
-            "the store has format \(version); this version of Keel reads up to \(known)"
-        )
     }
 
     private static var foreign: StorageError {

@@ -40,6 +40,7 @@ struct StoredHistory {
         // Usually there is nothing to change, and no lock is needed.
         guard try needsChange(to: age, in: database) else { return }
         try database.inTransaction(.immediate) {
+            try StoreFormat.check(database)
             guard try needsChange(to: age, in: database) else { return .commit }
             let known = try StoredHistory(database)
             if age <= .zero {
