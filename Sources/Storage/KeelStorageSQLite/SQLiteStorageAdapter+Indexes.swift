@@ -68,9 +68,10 @@ extension SQLiteStorageAdapter {
 
     /// Removes the indexes and searches of a schema from the file; missing ones are ignored.
     ///
-    /// Queries and writers stop using them at once. Their entries are removed two thousand at a time, so that other
-    /// writers can proceed; if the process ends first, the next ``prepare(_:)`` or ``finishIndexes()`` removes the
-    /// rest. A program that declares them again rebuilds them.
+    /// Queries and writers stop using them at once. The entries of indexes are removed two thousand at a time, so that
+    /// other writers can proceed; if the process ends first, the next ``prepare(_:)`` or ``finishIndexes()`` removes
+    /// the rest. A search is removed in one transaction, which other writers wait for: about ten seconds for each GB of
+    /// its words and texts. A program that declares them again rebuilds them.
     ///
     /// ```swift
     /// // Keeps only what this release declares.
