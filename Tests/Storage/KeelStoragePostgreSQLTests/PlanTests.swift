@@ -113,7 +113,7 @@ struct PlanTests {
             notes.offset(3).limit(to: 2),
             all, all.order(by: "n", .descending).limit(to: 5), all.limit(toLast: 3),
             DocumentQuery.everything(under: "users/1"), .everything(),
-            notes.matching("word1 round2"),
+            notes.matching("word1 round2"), all.matching("word1 round*"),
             notes.where(.equal("text", "none")),
         ] {
             try await read(.query(query), from: adapter)

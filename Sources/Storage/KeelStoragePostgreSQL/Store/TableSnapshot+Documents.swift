@@ -79,17 +79,18 @@ extension TableSnapshot: StoreSnapshot {
             of: collections,
             """
             SELECT \(Self.columns) FROM keel.documents d
-            WHERE d.store = $1 AND d.cid = c.cid AND d.id > c.bound ORDER BY d.id LIMIT $4
+            WHERE d.store = $1 AND d.cid = c.cid AND d.id > c.id ORDER BY d.id LIMIT $5
             """,
             { _ in },
             take
         )
     }
 
-    /// Reads rows of collections, the rows of each in the order of their ids.
+    /// Reads rows of collections, one collection after the other.
     ///
-    /// The selection is a statement for the columns of documents of the collection `c.cid`, with ids greater than
-    /// `c.bound`, at most `$4`.
+    /// The selection is a statement for the columns of documents of the collection `c.cid`, at most `$5`: in the order
+    /// of their ids, those after `c.id`, or in the order of their numbers, those after `c.did`. Its own arguments begin
+    /// with `$6`.
     private func eachRow(
         of collections: [Int64],
         _ selection: String,
@@ -100,17 +101,19 @@ extension TableSnapshot: StoreSnapshot {
         for (place, collection) in collections.enumerated() { places[collection] = place }
         var place = 0
         return try eachPage(expecting: nil) { count, last in
-            // The collections that are left, of which the first has been read up to an id.
+            // The collections that are left, of which the first has been read up to a document.
             if let last { place = places[last.integer(1)] ?? place }
             let left = collections[place...]
+            let numbers: [Int64] = left.indices.map { $0 == place ? last?.integer(0) ?? 0 : 0 }
             return try run(
                 """
-                SELECT d.* FROM unnest($2::bigint[], $3::bytea[]) AS c(cid, bound)
-                CROSS JOIN LATERAL (\(selection)) d LIMIT $4
+                SELECT d.* FROM unnest($2::bigint[], $3::bytea[], $4::bigint[]) AS c(cid, id, did)
+                CROSS JOIN LATERAL (\(selection)) d LIMIT $5
                 """
             ) {
                 $0.add(left)
                 $0.add(left.indices.map { $0 == place ? last?.bytes(2) ?? [] : [] })
+                $0.add(numbers)
                 $0.add(Int64(count))
                 add(&$0)
             }
@@ -240,8 +243,8 @@ extension TableSnapshot: StoreSnapshot {
                 of: collections,
                 """
                 SELECT DISTINCT ON (d.id) \(Self.columns) FROM keel.history d
-                WHERE d.store = $1 AND d.cid = c.cid AND d.id > c.bound AND d.time > $5
-                ORDER BY d.id, d.time LIMIT $4
+                WHERE d.store = $1 AND d.cid = c.cid AND d.id > c.id AND d.time > $6
+                ORDER BY d.id, d.time LIMIT $5
                 """,
                 { $0.add(time) },
                 take
@@ -273,23 +276,11 @@ extension TableSnapshot: StoreSnapshot {
         of collections: [Int64],
         _ take: (borrowing StoredRow) throws -> Bool
     ) throws -> Bool {
-        let statement = WordSearch(search, in: index)
-        return try collections.allSatisfy { collection in
-            try eachPage(expecting: nil) { count, last in
-                try run(statement.sql) {
-                    $0.add(index.number)
-                    $0.add(collection)
-                    $0.add(last?.integer(0) ?? 0)
-                    $0.add(Int64(count))
-                    statement.add(to: &$0)
-                }
-            } _: { row in
-                try row.withStored { stored in
-                    // The words of the table may be cut.
-                    if statement.hasCutWords, try !search.matches(document(stored)) { return true }
-                    return try take(stored)
-                }
-            }
+        let words = WordSearch(search, in: index)
+        return try eachRow(of: collections, words.sql, words.add(to:)) { stored in
+            // The words of the table may be cut.
+            if words.hasCutWords, try !search.matches(document(stored)) { return true }
+            return try take(stored)
         }
     }
 }

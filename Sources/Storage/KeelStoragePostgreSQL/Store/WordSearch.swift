@@ -1,18 +1,20 @@
 #if PostgreSQL
 internal import KeelStorageAdapting
 
-/// The statement that finds the documents of a collection with all words of a search.
+/// The selection of the documents of a collection that have all words of a search, in the order of their numbers
+/// (`TableSnapshot.eachRow`).
 ///
-/// Its arguments are the store, the index, the collection, the number after which documents are wanted, their number,
-/// the fields, and the words.
+/// Its own arguments are the index, the fields, and the words.
 struct WordSearch {
     let sql: String
     /// Whether the table may lack the ends of the words, so that the documents decide.
     let hasCutWords: Bool
+    private let index: Int64
     private let fields: [Int64]
     private let words: [[UInt8]]
 
     init(_ search: SearchFilter, in index: StoredIndex) {
+        self.index = index.number
         fields = search.definition.fields.enumerated()
             .filter { search.fields.contains($0.element) }.map { Int64($0.offset) }
         // A whole word selects fewer documents than a prefix, and a long one fewer than a short one.
@@ -26,18 +28,18 @@ struct WordSearch {
             let word = Array(term.word.utf8.prefix(StoredWord.longest))
             words.append(word)
             guard term.isPrefix, let last = word.last else {
-                return "\(table).word = $\(words.count + 6)"
+                return "\(table).word = $\(words.count + 7)"
             }
             // UTF-8 has no byte 255, so the next byte ends the range of the words with this beginning.
             words.append(word.dropLast() + [last + 1])
-            return "\(table).word >= $\(words.count + 5) AND \(table).word < $\(words.count + 6)"
+            return "\(table).word >= $\(words.count + 6) AND \(table).word < $\(words.count + 7)"
         }
         let first = terms.first.map { condition($0, on: "w") } ?? "true"
         let others = terms.dropFirst().map { term in
             """
             AND (
-                SELECT true FROM keel.words o WHERE o.store = $1 AND o.ix = $2 AND o.cid = $3 AND o.did = w.did
-                AND o.field = ANY ($6) AND \(condition(term, on: "o")) LIMIT 1
+                SELECT true FROM keel.words o WHERE o.store = $1 AND o.ix = $6 AND o.cid = c.cid AND o.did = w.did
+                AND o.field = ANY ($7) AND \(condition(term, on: "o")) LIMIT 1
             ) IS TRUE
             """
         }
@@ -45,7 +47,8 @@ struct WordSearch {
         sql = """
             SELECT \(TableSnapshot.columns) FROM (
                 SELECT DISTINCT w.did FROM keel.words w
-                WHERE w.store = $1 AND w.ix = $2 AND w.cid = $3 AND w.did > $4 AND w.field = ANY ($6) AND \(first)
+                WHERE w.store = $1 AND w.ix = $6 AND w.cid = c.cid AND w.did > c.did AND w.field = ANY ($7)
+                AND \(first)
                 \(others.joined(separator: "\n"))
                 ORDER BY w.did LIMIT $5
             ) f JOIN keel.documents d ON d.store = $1 AND d.did = f.did ORDER BY d.did
@@ -53,6 +56,7 @@ struct WordSearch {
     }
 
     func add(to arguments: inout StatementArguments) {
+        arguments.add(index)
         arguments.add(fields)
         for word in words { arguments.add(word) }
     }
