@@ -46,6 +46,7 @@ package struct CommitDraft {
     package private(set) var changes: [Change] = []
     /// The number of writes with an effect, which is the number of sequence numbers that the batch uses.
     package private(set) var changeCount = 0
+    /// The positions of the changes after the first one: most batches have a single write, which needs no dictionary.
     private var positions: [DocumentPath: Int] = [:]
     private var outcomes: [CommitReceipt.WriteOutcome] = []
     private let first: Int64
@@ -109,12 +110,15 @@ package struct CommitDraft {
         of path: DocumentPath,
         load: (DocumentPath) throws -> Stored
     ) throws -> Int {
-        // Most batches have a single write, which needs no lookup.
-        if !changes.isEmpty, let known = positions[path] { return known }
+        if let known = position(of: path) { return known }
         let stored = try load(path)
+        if !changes.isEmpty { positions[path] = changes.count }
         changes.append(Change(path: path, stored: stored, document: stored.document))
-        positions[path] = changes.count - 1
         return changes.count - 1
+    }
+
+    private func position(of path: DocumentPath) -> Int? {
+        changes.first?.path == path ? 0 : positions[path]
     }
 
     /// Returns one outcome per write, with the document's state after the whole batch.
@@ -122,7 +126,7 @@ package struct CommitDraft {
         guard changes.count < writes.count else { return outcomes }
         var settled = outcomes
         for (number, write) in writes.enumerated() {
-            guard let position = positions[write.path] else { continue }
+            guard let position = position(of: write.path) else { continue }
             let change = changes[position]
             settled[number].settle(change.document, removed: removalTime(of: change))
         }
