@@ -62,7 +62,7 @@ struct CommitGroup {
         timeline = tail.serverTimeline ?? tail.timeline
         let snapshot = TableSnapshot(connection, store, isCancellable: false, remembers: false)
         indexes = try snapshot.indexes(tail)
-        places = [:]
+        places = Dictionary(minimumCapacity: rows[first + 1].count)
         for (path, stored) in try reading.documents(rows[first + 1]) {
             places[path] = Place(
                 stored: stored.stored,

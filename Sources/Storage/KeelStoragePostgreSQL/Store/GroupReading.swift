@@ -13,7 +13,7 @@ struct GroupReading {
         self.store = store
         self.connection = connection
         var paths: [DocumentPath] = []
-        var known: Set<DocumentPath> = []
+        var known = Set<DocumentPath>(minimumCapacity: batches.count)
         func add(_ path: DocumentPath) {
             if known.insert(path).inserted { paths.append(path) }
         }
