@@ -277,6 +277,22 @@ struct StandbyReadTests {
         }
     }
 
+    @Test("A standby to which a pooler passes a commit refuses it for the moment")
+    func refusesCommits() async throws {
+        try await withServers { _, standby, _ in
+            let url = standby.url(PostgreSQLServer.role, "?target_session_attrs=standby")
+            let settings = try ConnectionSettings(.url(url), allowsUnverifiedServers: false)
+            let thread = try ConnectionThread("test", settings, answerLimit: .seconds(30))
+            let error = await expectError(StorageError.self, .unavailable) {
+                try await thread.run { connection in
+                    _ = try connection.run(CommitGroup.beginning(on: connection))
+                }
+            }
+            #expect(error?.message.contains("accepts no writes") == true)
+            await thread.close()
+        }
+    }
+
     @Test("Only a location with several hosts has standbys, and all its hosts may be one")
     func locations() throws {
         let one = try ConnectionSettings(

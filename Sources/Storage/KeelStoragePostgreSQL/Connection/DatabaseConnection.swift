@@ -189,6 +189,10 @@ final class DatabaseConnection {
         }
         PQclear(sync)
         if var failure {
+            // For a standby, a transaction that writes is a feature that it lacks.
+            if failure.state == "0A000", statements[results.count].sql == CommitGroup.begin {
+                failure = DatabaseFailure(state: "25006", failure.message)
+            }
             // A server that refuses writes has become a standby: the next connection finds the primary. A pooler that
             // has lost its server may say so and keep this connection, but a commit may have taken effect.
             let isElsewhere =
