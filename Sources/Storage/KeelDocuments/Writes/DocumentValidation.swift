@@ -7,7 +7,9 @@ package enum DocumentValidation {
         if let flaw = path.flaw { throw StorageError(.invalidArgument, flaw) }
         // Splitting the path is needed only if it may contain a reserved name. Searching the string for “__” would
         // cost more than the other checks together.
-        let mayBeReserved = path.string.utf8.contains(UInt8(ascii: "_"))
+        let underscore = UInt8(ascii: "_")
+        let mayBeReserved =
+            path.id.utf8.contains(underscore) || path.collection.string.utf8.contains(underscore)
         let segments = mayBeReserved ? path.string.split(separator: "/") : []
         if segments.contains(where: { StoredName.isReserved(String($0)) }) {
             throw StorageError(
