@@ -77,7 +77,7 @@ public struct StorageClient: Sendable {
     package func read(
         _ request: ReadRequest,
         for operation: String,
-        on resource: String? = nil
+        on resource: @autoclosure () -> String? = nil
     ) async throws(StorageError) -> ReadResult {
         do throws(StorageError) {
             let result =
@@ -91,7 +91,7 @@ public struct StorageClient: Sendable {
             if let plan = result.plan, plan.suggestion != nil { report(plan, of: request) }
             return result
         } catch {
-            throw error.during(operation, on: resource)
+            throw error.during(operation, on: resource())
         }
     }
 
@@ -112,7 +112,7 @@ public struct StorageClient: Sendable {
         _ batch: WriteBatch,
         own ownWrites: [DocumentWrite] = [],
         for operation: String,
-        on resource: String? = nil
+        on resource: @autoclosure () -> String? = nil
     ) async throws(StorageError) -> CommitReceipt {
         do throws(StorageError) {
             try WriteValidation.check(batch.writes, own: ownWrites)
@@ -123,7 +123,7 @@ public struct StorageClient: Sendable {
                 try await apply(batch)
             }
         } catch {
-            throw error.during(operation, on: resource)
+            throw error.during(operation, on: resource())
         }
     }
 
