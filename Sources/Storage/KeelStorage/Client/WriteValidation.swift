@@ -20,7 +20,7 @@ package enum WriteValidation {
             try DocumentValidation.check(write.path)
             try check(write)
         }
-        try checkSequence(of: writes)
+        if writes.count > 1 { try checkSequence(of: writes) }
         for write in own {
             if let flaw = write.path.flaw { throw StorageError(.invalidArgument, flaw) }
             try check(write)
