@@ -16,7 +16,8 @@ internal import Synchronization
 /// describes the effect of a power failure.
 ///
 /// If another file takes the place of the store's, such as a backup, commits and reads that need another connection
-/// fail with `StorageError/Code/closed`. Close the adapters before you replace the file with its `-wal` and `-shm`.
+/// fail with `StorageError/Code/closed`. Close the adapters before you replace the file with its `-wal` and `-shm`. If
+/// a later version of Keel upgrades the file, writes fail with `StorageError/Code/schemaTooNew`, and reads continue.
 ///
 /// Short reads and writes run on the calling thread; the storage client keeps them off the main actor. Queries that
 /// examine more than a few hundred documents, commits of many writes, backups, checks, index builds and ``compact()``
