@@ -15,6 +15,8 @@ extension FileTransfers {
         /// Entries that are neither files nor folders, names that are invalid in a bucket, and files
         /// whose target is behind a link.
         package fileprivate(set) var skipped: [String] = []
+        /// Whether the source has nothing at all, whatever the patterns: its path may be wrong, or its disk not mounted.
+        package fileprivate(set) var hasEmptySource = false
 
         /// Removes the deletions from the plan.
         package mutating func keepOthers() { deletions = [] }
@@ -58,6 +60,7 @@ extension FileTransfers {
         let lead = to.isBucket && !from.isBucket ? clock.lead : 0
         var plan = SyncPlan()
         plan.skipped = source.skipped.filter(patterns.chooses)
+        plan.hasEmptySource = source.files.isEmpty && source.skipped.isEmpty
         let names = source.files.keys.map(\.text).filter(patterns.chooses)
         let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         for (index, names) in sorted.enumerated() {

@@ -168,6 +168,31 @@ struct FilesSyncTests: MotoTests {
         #expect(try keel("delete", root, "-r", "-y").output == "2 files deleted\n")
     }
 
+    @Test("A source without files deletes nothing without --allow-empty, even with --yes")
+    func emptySources() throws {
+        let folder = try tree("a", ["x": "x", "b/y": "y"])
+        #expect(try keel("sync", folder.path, root).code == 0)
+        let empty = scratch.file("empty")
+        try FileManager.default.createDirectory(at: empty, withIntermediateDirectories: true)
+        for (from, to) in [(empty.path, root), ("\(root)-mistyped", folder.path)] {
+            let refused = try keel("sync", from, to, "--delete", "--yes")
+            #expect(refused.code == 1 && refused.output.isEmpty, "\(refused.output)")
+            #expect(refused.errors.contains("“\(from)” has no files"), "\(refused.errors)")
+            #expect(refused.errors.contains("add --allow-empty to delete 2 files of “\(to)”"))
+            // Without --delete there is nothing to refuse, and a dry run shows what would be deleted.
+            #expect(try keel("sync", from, to).code == 0)
+            let dry = try keel("sync", from, to, "--delete", "--dry-run")
+            #expect(dry.output.hasSuffix("0 to copy, 2 to delete, 0 unchanged\n"))
+        }
+        #expect(try keel("du", root, "--json").output.contains(#""files":2"#))
+        let arguments = ["files", "sync", empty.path, root, "--delete", "--allow-empty"]
+        let environment = server.environment(scratch.file("cache"))
+        let asking = try KeelProcess(arguments, environment: environment).wait()
+        #expect(asking.code == 1 && asking.errors.contains("Add --yes"), "\(asking.errors)")
+        let meant = try KeelProcess(arguments + ["--yes"], environment: environment).wait()
+        #expect(meant.output.hasSuffix("0 copied, 2 deleted, 0 unchanged\n"), "\(meant.errors)")
+    }
+
     @Test("A link of the target is not followed out of the folder")
     func links() throws {
         let folder = try tree("a", ["link/x": "x"])

@@ -11,7 +11,8 @@ struct FilesSyncCommand: AsyncParsableCommand {
         discussion: """
             A file is copied if the target lacks it, if the sizes differ, or if the source is newer. \
             Run the command again to continue an interrupted one. Files of the target that the source \
-            lacks stay, unless --delete is given.
+            lacks stay, unless --delete is given. A source without files, such as a mistyped folder of \
+            a bucket or a disk that is not mounted, deletes nothing without --allow-empty.
 
             In patterns, ? and * stand for characters of a name, and ** for folders too. *.jpg is a \
             file in any folder, /*.jpg one at the top, and cache/ all files of folders of that name.
@@ -32,6 +33,9 @@ struct FilesSyncCommand: AsyncParsableCommand {
 
     @Flag(help: "Deletes files of the target that the source lacks; asks before.")
     var delete = false
+
+    @Flag(help: "Lets --delete empty the target if the source has no files.")
+    var allowEmpty = false
 
     @Flag(name: .shortAndLong, help: "Deletes without asking.")
     var yes = false
@@ -79,6 +83,7 @@ struct FilesSyncCommand: AsyncParsableCommand {
             if command.dryRun {
                 try command.show(plan, output)
             } else {
+                try command.refuseEmptySource(of: plan)
                 if !plan.deletions.isEmpty, !command.yes {
                     let files = plan.deletions.count.counted("file")
                     try Confirmation.ask(
@@ -116,6 +121,19 @@ struct FilesSyncCommand: AsyncParsableCommand {
             BucketOptions.remark(on: plan.skipped, output)
             return plan.skipped.isEmpty ? .done : .findings
         }
+    }
+
+    /// Refuses to empty the target because the source has no files, which is rarely meant.
+    private func refuseEmptySource(of plan: FileTransfers.SyncPlan) throws {
+        guard plan.hasEmptySource, !plan.deletions.isEmpty, !allowEmpty else { return }
+        let files = plan.deletions.count.counted("file")
+        throw ToolError(
+            "nothing was deleted: “\(from)” has no files, and “\(to)” has \(files)",
+            advice: """
+                Correct the path of the source, or mount its disk; add --allow-empty to delete \
+                \(files) of “\(to)”.
+                """
+        )
     }
 
     private func show(_ plan: FileTransfers.SyncPlan, _ output: CommandOutput) throws {
