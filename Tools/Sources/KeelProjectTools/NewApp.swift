@@ -28,7 +28,7 @@ package struct NewApp: Sendable {
         self.name = name
         self.interface = interface
         let quoted = keel.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-        if keel.contains("://") {
+        if Self.isRepository(keel) {
             dependency = #".package(url: "\#(quoted)", branch: "main")"#
             let end = keel.split(separator: "/").last ?? ""
             identity = (end.hasSuffix(".git") ? end.dropLast(4) : end).lowercased()
@@ -36,6 +36,12 @@ package struct NewApp: Sendable {
             dependency = #".package(name: "keel", path: "\#(quoted)")"#
             identity = "keel"
         }
+    }
+
+    /// Returns whether a location is a repository's, by the rule of SwiftPM: a URL, or `git@HOST:PATH` for SSH.
+    package static func isRepository(_ location: String) -> Bool {
+        let start = location.prefix { $0 != "/" }
+        return location.contains("://") || start.contains("@") && start.contains(":")
     }
 
     /// The files by path within the app's folder.

@@ -70,6 +70,9 @@ struct NewAppTests {
         #expect(remote?.contains(#"package: "keel")"#) == true)
         let fork = NewApp(name, keel: "https://example.com/Keel-Fork.git").files["Package.swift"]
         #expect(fork?.contains(#"package: "keel-fork")"#) == true)
+        let ssh = NewApp(name, keel: "git@example.com:team/Keel.git").files["Package.swift"]
+        #expect(ssh?.contains(#".package(url: "git@example.com:team/Keel.git", "#) == true)
+        #expect(ssh?.contains(#"package: "keel")"#) == true)
         let odd = NewApp(name, keel: #"/a"b\c"#).files["Package.swift"]
         #expect(odd?.contains(#"path: "/a\"b\\c")"#) == true)
     }
@@ -112,6 +115,10 @@ struct NewAppTests {
         ]).wait()
         #expect(spaced.code == 0)
         #expect(spaced.output.contains("/my apps/Notes' && swift test"), "\(spaced.output)")
+        let remote = try KeelProcess([
+            "init", "Remote", "--in", scratch.file("").path, "--keel", "git@example.com:keel.git",
+        ]).wait()
+        #expect(remote.code == 0, "\(remote.errors)")
         let screens = try KeelProcess([
             "init", "Screens", "--ui", "swiftui", "--in", scratch.file("").path,
             "--keel", scratch.file("").path,

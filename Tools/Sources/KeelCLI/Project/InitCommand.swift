@@ -60,7 +60,7 @@ struct InitCommand: AsyncParsableCommand {
 
     /// The absolute folder, because the app is in another one.
     private func place() throws -> String {
-        guard !keel.contains("://") else { return keel }
+        guard !NewApp.isRepository(keel) else { return keel }
         let checkout = URL(filePath: keel).standardizedFileURL
         let manifest = checkout.appending(path: "Package.swift")
         guard FileManager.default.fileExists(atPath: manifest.path) else {
