@@ -51,6 +51,7 @@ struct Retention {
 
     /// Removes a segment, and counts its unacknowledged records for each consumer.
     private func drop(_ survey: SegmentSurvey) throws(FileSystemError) {
+        var losses: [LostRecords] = []
         for name in try folder.consumers() {
             let cursor = try folder.contents(of: name + JournalFolder.cursorSuffix)
                 .flatMap(CursorFile.init)
@@ -58,9 +59,21 @@ struct Retention {
             let lost = try survey.unacknowledged(progress, in: folder)
             guard lost > 0 else { continue }
             var file = try LostRecords(of: name, in: folder)
-            try file.add(lost, of: survey.number, isSynced: isSynced)
+            try file.add(lost, of: survey.number)
+            losses.append(file)
+        }
+        do throws(FileSystemError) {
+            while let file = losses.last {
+                try file.store(isSynced: isSynced)
+                losses.removeLast()
+            }
+        } catch {
+            // On a full disk, only the segment can make room for the counts: a process that ends in between misses
+            // them, but new records are kept.
+            guard error.kind == .noSpace else { throw error }
         }
         try folder.files.remove(folder.path(ofSegment: survey.number))
+        for file in losses { try file.store(isSynced: isSynced) }
     }
 
     private var isSynced: Bool { configuration.durability == .power }

@@ -77,6 +77,26 @@ struct NoteTests {
         #expect(try consumer.read(upTo: 9).map(\.bytes) == [[2]])
     }
 
+    @Test("On a full disk new records replace the oldest, which are counted as lost")
+    func boundsOnFullDisk() throws {
+        func opened() throws -> Journal { try journal { $0.recordLimit = 80 } }
+        do {
+            let journal = try opened()
+            let consumers = [try journal.consumer("a"), try journal.consumer("b")]
+            try append(0..<80, to: journal)
+            files.limit(to: files.disk.byteCount)
+            try append(80..<83, to: journal)
+            for consumer in consumers { #expect(try consumer.losses().lost == 10) }
+            files.limit(to: nil)
+        }
+        let left = Array(UInt8(10)..<83)
+        for name in ["a", "b"] {
+            let consumer = try opened().consumer(name)
+            #expect(try consumer.losses().lost == 10)
+            #expect(try consumer.read(upTo: 99).flatMap(\.bytes) == left)
+        }
+    }
+
     @Test("A consumer cannot have the name of the journal's own lock")
     func reservedName() throws {
         let journal = try journal()

@@ -45,18 +45,18 @@ struct LostRecords {
         try folder.scanner(of: removal.segment)?.header.id == removal.id
     }
 
-    /// Stores that records are lost once a segment is gone.
-    mutating func add(
-        _ count: Int,
-        of segment: UInt64,
-        isSynced: Bool
-    ) throws(FileSystemError) {
+    /// Adds records that are lost once a segment is gone; ``store(isSynced:)`` writes the file.
+    mutating func add(_ count: Int, of segment: UInt64) throws(FileSystemError) {
         guard let id = try folder.scanner(of: segment)?.header.id else { return }
         var kept: [Removal] = []
         for removal in removals where removal.segment != segment || removal.id != id {
             if try isThere(removal) { kept.append(removal) } else { settled += removal.count }
         }
         removals = kept + [Removal(segment: segment, id: id, count: count)]
+    }
+
+    /// Replaces the file.
+    func store(isSynced: Bool) throws(FileSystemError) {
         let lines = removals.map { removal in
             let (segment, id) = (
                 String(removal.segment, radix: 16), String(removal.id, radix: 16)
