@@ -23,12 +23,18 @@ final class OTLPCollector: DeliveryReceiver {
         var random: any RandomNumberGenerator & Sendable
         var requestCount = 0
         /// The journal's count of lost records when last reported.
-        var toldLost: Int
-        /// The record that reports a loss, until it is shipped.
-        var gap: StoredLogRecord?
+        var reportedLosses: Int
+        /// The record that reports a loss, until it is shipped, and the journal's count then.
+        var gap: (record: StoredLogRecord, lost: Int)?
         /// Whether it waits until the collector accepts a request again.
         var isGapHeld = false
         var ids = RecordIDs()
+
+        /// Ends the report of a loss, which was shipped or given up.
+        mutating func endReport() {
+            reportedLosses = gap?.lost ?? reportedLosses
+            gap = nil
+        }
     }
 
     let limits: (records: Int, bytes: Int)
@@ -45,7 +51,7 @@ final class OTLPCollector: DeliveryReceiver {
         over transport: any HTTPTransport,
         clock: any Clock<Duration>,
         random: any RandomNumberGenerator & Sendable,
-        lost: Int
+        reportedLosses: Int
     ) {
         self.head = head
         self.configuration = configuration
@@ -54,7 +60,7 @@ final class OTLPCollector: DeliveryReceiver {
         next = transport.chain(configuration.compresses ? [RequestCompression()] : [])
         resource = configuration.resource.sorted { $0.key < $1.key }
             .map { (key: $0.key, value: $0.value) }
-        state = Mutex(State(random: random, toldLost: lost))
+        state = Mutex(State(random: random, reportedLosses: reportedLosses))
     }
 
     /// Returns the head that all requests share.
@@ -84,6 +90,8 @@ final class OTLPCollector: DeliveryReceiver {
 
     var requestCount: Int { state.withLock { $0.requestCount } }
 
+    var reportedLosses: Int { state.withLock { $0.reportedLosses } }
+
     @Sendable func random() -> UInt64 { state.withLock { $0.random.next() } }
 
     // MARK: Records
@@ -103,14 +111,14 @@ final class OTLPCollector: DeliveryReceiver {
     /// Returns the record that reports lost records, if it is due.
     private func gap(_ lost: Int, before time: Int64) -> StoredLogRecord? {
         state.withLock { state in
-            let count = lost - state.toldLost
+            let count = lost - state.reportedLosses
             if count > 0, state.gap == nil {
-                state.toldLost = lost
                 let id = state.ids.next(at: time / 1000, using: &state.random).text
                 let record = LogRecord.lost(count, at: time)
                 state.gap = StoredLogRecord(StoredLogRecord.bytes(of: record, id: id))
+                    .map { (record: $0, lost: lost) }
             }
-            return state.isGapHeld ? nil : state.gap
+            return state.isGapHeld ? nil : state.gap?.record
         }
     }
 
@@ -125,7 +133,7 @@ final class OTLPCollector: DeliveryReceiver {
         }
         let reply = await post([gap] + records, count: batch.count)
         switch reply {
-        case .settled: state.withLock { $0.gap = nil }
+        case .settled: state.withLock { $0.endReport() }
         case .refused(_, _, let isTooLarge):
             // The report may be at fault, which must cost no record.
             let reply = await post(records, count: batch.count)
@@ -134,7 +142,7 @@ final class OTLPCollector: DeliveryReceiver {
                     state.isGapHeld = true
                     return
                 }
-                if !isTooLarge { state.gap = nil }
+                if !isTooLarge { state.endReport() }
             }
             return reply
         default: break

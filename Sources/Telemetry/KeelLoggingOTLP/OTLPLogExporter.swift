@@ -71,7 +71,7 @@ public final class OTLPLogExporter: Sendable {
                 over: transport,
                 clock: clock,
                 random: random,
-                lost: try consumer.losses().lost
+                reportedLosses: DeliveryNote(consumer.note).reportedLosses
             )
             let lane = try DeliveryLane(
                 collector,

@@ -264,6 +264,29 @@ struct OTLPLogExporterTests {
         #expect(exporter.statistics.delivered == 1000 - lost)
     }
 
+    @Test("Records lost before a restart are reported after it, once")
+    func lossBeforeRestart() async throws {
+        do {
+            let journal = try journal { $0.byteLimit = 64 << 10 }
+            let exporter = try exporter(journal)
+            _ = log(0..<1000, to: journal)
+            collector.behave([.isAway])
+            #expect(await !exporter.flush())
+        }
+        var lost = 0
+        for number in 1000..<1002 {
+            let journal = try journal { $0.byteLimit = 64 << 10 }
+            _ = log(number..<number + 1, to: journal)
+            let exporter = try exporter(journal)
+            #expect(await exporter.flush())
+            lost = exporter.statistics.lost
+        }
+        var bodies = collector.bodies
+        let told = "dropped \(lost) log records: the journal was full before they were shipped"
+        #expect(bodies.removeValue(forKey: told) == 1)
+        #expect(bodies == expected(lost..<1002))
+    }
+
     @Test("Records that the journal refuses are dropped, counted and reported later")
     func fullDisk() async throws {
         let journal = try journal()

@@ -112,6 +112,7 @@ extension DeliveryLane {
     ) throws(JournalError) {
         var draft = DraftNote(note: state.status.note)
         draft.note.doubtful = doubtful
+        draft.note.reportedLosses = receiver.reportedLosses
         defer { if draft.isInForce { state.status.note = draft.note } }
         try call(&draft)
     }

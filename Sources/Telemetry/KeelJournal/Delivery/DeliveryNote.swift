@@ -3,7 +3,8 @@ internal import KeelCBOR
 /// The counters of a receiver, stored in the journal together with its consumer's cursor.
 ///
 /// Encoded as a CBOR array: the version 1; the number of delivered and of purged records; the
-/// numbers of rejected records by reason; and the records in doubt, alternating segment and offset.
+/// numbers of rejected records by reason; the records in doubt, alternating segment and offset; and,
+/// unless it is zero, the number of lost records that were reported.
 package struct DeliveryNote: Sendable, Hashable {
     /// The maximum number of records in doubt, which must fit into a note.
     static let doubtLimit = 128
@@ -17,6 +18,8 @@ package struct DeliveryNote: Sendable, Hashable {
     ///
     /// After a restart, they are not sent again.
     var doubtful: [JournalPosition] = []
+    /// How many of the records lost to the journal's bounds the receiver has reported.
+    package internal(set) var reportedLosses = 0
 
     mutating func add(_ fate: DeliveryFate) {
         switch fate {
@@ -38,7 +41,7 @@ package struct DeliveryNote: Sendable, Hashable {
 
     var bytes: [UInt8] {
         var writer = CBORWriter()
-        writer.arrayHeader(5)
+        writer.arrayHeader(reportedLosses == 0 ? 5 : 6)
         writer.unsigned(1)
         writer.integer(Int64(delivered))
         writer.integer(Int64(purged))
@@ -52,6 +55,7 @@ package struct DeliveryNote: Sendable, Hashable {
             writer.unsigned(position.segment)
             writer.integer(Int64(position.offset))
         }
+        if reportedLosses != 0 { writer.integer(Int64(reportedLosses)) }
         return writer.bytes
     }
 
@@ -63,7 +67,8 @@ package struct DeliveryNote: Sendable, Hashable {
 
     private init(reading bytes: [UInt8]) throws(CBORError) {
         var reader = CBORReader(bytes)
-        guard try reader.readArrayHeader() == 5, try reader.readUnsigned() == 1 else {
+        let count = try reader.readArrayHeader()
+        guard count == 5 || count == 6, try reader.readUnsigned() == 1 else {
             throw CBORError(.unsupported, at: 0)
         }
         delivered = Int(try reader.readInteger())
@@ -77,5 +82,6 @@ package struct DeliveryNote: Sendable, Hashable {
             let offset = Int(try reader.readInteger())
             doubtful.append(JournalPosition(segment: segment, offset: offset))
         }
+        if count == 6 { reportedLosses = Int(try reader.readInteger()) }
     }
 }

@@ -27,6 +27,11 @@ package protocol DeliveryReceiver: Sendable {
     /// - Returns: The outcome.
     func send(_ batch: [Item], lost: Int) async -> DeliveryReply
 
+    /// How many of the lost records it has reported, which is stored with the counters.
+    ///
+    /// It must not call the lane.
+    var reportedLosses: Int { get }
+
     /// Shows the status after each change. It must not call the lane.
     func show(_ status: DeliveryStatus)
 }
@@ -34,6 +39,7 @@ package protocol DeliveryReceiver: Sendable {
 extension DeliveryReceiver {
     package var repeatsUnknown: Bool { true }
     package func review(_ item: Item) -> DeliveryDecision<Item>? { nil }
+    package var reportedLosses: Int { 0 }
     package func show(_ status: DeliveryStatus) {}
 }
 
