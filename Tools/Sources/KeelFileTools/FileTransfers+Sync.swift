@@ -129,7 +129,14 @@ extension FileTransfers {
         for place in plan.deletions {
             try Task.checkCancellation()
             switch place {
-            case .local(let path): try FileManager.default.removeItem(atPath: path)
+            case .local(let path):
+                // Another run may have deleted it, and a folder that has its name by now stays.
+                guard unlink(path) == 0 || errno == ENOENT else {
+                    throw ToolError(
+                        "“\(path)” cannot be deleted: \(String(cString: strerror(errno)))",
+                        advice: "Check the permissions of its folder, and run it again."
+                    )
+                }
             case .bucket(let name, let key):
                 _ = try await FileStore(adapter(name)).delete(FileStorePath(key))
             }

@@ -3,7 +3,9 @@ import Foundation
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
+import KeelAsyncHTTPClient
 import KeelFileTools
+import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
 
@@ -191,6 +193,30 @@ struct FilesSyncTests: MotoTests {
         #expect(asking.code == 1 && asking.errors.contains("Add --yes"), "\(asking.errors)")
         let meant = try KeelProcess(arguments + ["--yes"], environment: environment).wait()
         #expect(meant.output.hasSuffix("0 copied, 2 deleted, 0 unchanged\n"), "\(meant.errors)")
+    }
+
+    @Test("A sync deletes the files it has planned to, but for one that is gone, and no folder")
+    func meanwhile() async throws {
+        let folder = try tree("a", ["kept": "k", "x": "x", "y": "y"])
+        let kept = folder.appending(path: "kept").path
+        #expect(try keel("put", kept, "\(root)/kept").code == 0)
+        let environment = server.environment(scratch.file("cache"))
+        let transport = AsyncHTTPClientTransport()
+        let transfers = FileTransfers(BucketSettings(environment: environment), over: transport)
+        let (from, to) = (try #require(FilePlace(root)), FilePlace.local(path: folder.path))
+        let first = try await transfers.plan(from: from, to: to)
+        // As another run does that has begun at the same time.
+        try FileManager.default.removeItem(at: folder.appending(path: "x"))
+        try await transfers.delete(first) { _ in }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["kept"])
+
+        _ = try tree("a", ["x": "x"])
+        let second = try await transfers.plan(from: from, to: to)
+        try FileManager.default.removeItem(at: folder.appending(path: "x"))
+        _ = try tree("a", ["x/inside": "i"])
+        await #expect(throws: ToolError.self) { try await transfers.delete(second) { _ in } }
+        #expect(FileManager.default.fileExists(atPath: folder.path + "/x/inside"))
+        await transport.shutdown()
     }
 
     @Test("A link of the target is not followed out of the folder")
