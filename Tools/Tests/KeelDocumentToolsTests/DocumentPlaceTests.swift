@@ -68,6 +68,18 @@ struct DocumentPlaceTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
+    @Test(
+        "A folder is named in the place of a store",
+        arguments: [StoreAccess.reading, .changing, .creating]
+    )
+    func folder(_ access: StoreAccess) throws {
+        let scratch = try Scratch()
+        let error = #expect(throws: ToolError.self) {
+            _ = try SQLiteStorageAdapter.opened(at: scratch.folder.path, for: access)
+        }
+        #expect(error?.message.contains("which is a folder") == true)
+    }
+
     @Test("A collection is deleted page by page, with subcollections if requested")
     func deletion() async throws {
         let store = InMemoryStorageAdapter()

@@ -8,11 +8,19 @@ extension SQLiteStorageAdapter {
     /// A command tells its user that something is stored, so its commits survive a power failure
     /// too.
     ///
-    /// - Throws: `ToolError` for a missing file, or `StorageError`.
+    /// - Throws: `ToolError` for a missing file or a folder, or `StorageError`.
     package static func opened(at path: String, for access: StoreAccess) throws
         -> SQLiteStorageAdapter
     {
-        guard access == .creating || FileManager.default.fileExists(atPath: path) else {
+        var isFolder: ObjCBool = false
+        let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        guard !isFolder.boolValue else {
+            throw ToolError(
+                "there is no store at “\(path)”, which is a folder",
+                advice: "Type the path of the store’s file in it, such as notes.sqlite."
+            )
+        }
+        guard access == .creating || isThere else {
             throw ToolError(
                 "there is no store at “\(path)”",
                 advice: "Correct the path; import, set and copy create a store."
