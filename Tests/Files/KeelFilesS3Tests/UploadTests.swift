@@ -65,6 +65,53 @@ struct UploadTests {
         #expect(line.stalled == 2)
     }
 
+    // MARK: Records of uploads
+
+    @Test("A part that cannot be recorded on a full disk counts as sent")
+    func fullDisk() async throws {
+        let files = SimulatedFileSystem()
+        let head = UploadManifest.Head(
+            place: "http://127.0.0.1:9000/bucket",
+            key: "a",
+            uploadID: "u",
+            partByteCount: 5 << 20,
+            fields: "",
+            checksum: nil
+        )
+        let manifest = try #require(try UploadManifest.begin("/notes/a.upload", head, in: files))
+        files.limit(to: files.disk.byteCount)
+        let transport = ScriptedHTTPTransport([.status(.ok, headers: [.eTag: "\"p1\""])])
+        let upload = S3Upload(
+            connection: try Self.adapter(transport).connection,
+            file: S3NewFile(
+                path: "a",
+                key: "a",
+                content: FileContent([]),
+                options: FileWriteOptions()
+            ),
+            id: "u",
+            manifest: manifest,
+            known: [:]
+        )
+        let part = try await upload.send(1, sampleBytes(1, count: 5 << 20))
+        #expect(part.number == 1 && part.tag == "\"p1\"")
+        try transport.verify()
+    }
+
+    @Test("The error of records that cannot be stored names their folder")
+    func unusableFolder() async throws {
+        let scratch = try URL.makeTemporaryFolder()
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        try Data().write(to: scratch.appending(path: "file"))
+        let folder = scratch.path + "/file/uploads"
+        let adapter = try Self.adapter(ScriptedHTTPTransport()) { $0.uploadFolder = folder }
+        let bytes = sampleBytes(1, count: 6 << 20)
+        let error = await #expect(throws: FileStoreError.self) {
+            try await FileStore(adapter).write(FileContent(bytes), to: "a")
+        }
+        #expect(error?.message.contains("“\(folder)”") == true)
+    }
+
     // MARK: Lost replies
 
     private static func refusal(_ status: HTTPResponse.Status, _ code: String) -> Answer {

@@ -50,7 +50,7 @@ struct S3Upload: Sendable {
                 checksum: connection.configuration.checksum?.rawValue
             )
         }
-        let old = try notes { () throws(FileSystemError) in
+        let old = try notes(in: folder) { () throws(FileSystemError) in
             try DiskFileSystem().makeFolder(folder)
             return try UploadManifest.open(path)
         }
@@ -69,7 +69,7 @@ struct S3Upload: Sendable {
             await abort(old.head.uploadID, of: file.key, connection)
         }
         let id = try await newID(file, connection)
-        let manifest = try notes { () throws(FileSystemError) in
+        let manifest = try notes(in: folder) { () throws(FileSystemError) in
             guard let old else { return try UploadManifest.begin(path, head(id)) }
             return try old.restarted(head(id))
         }
@@ -142,6 +142,7 @@ struct S3Upload: Sendable {
     }
 
     private static func notes<Value>(
+        in folder: String,
         _ body: () throws(FileSystemError) -> Value
     ) throws(S3Failure) -> Value {
         do throws(FileSystemError) {
@@ -150,7 +151,7 @@ struct S3Upload: Sendable {
             throw .failed(
                 FileStoreError(
                     error.kind == .noSpace ? .diskFull : .writeFailed,
-                    "The upload's record cannot be stored in the upload folder.",
+                    "The upload's record cannot be stored in the folder “\(folder)”.",
                     cause: error
                 )
             )
@@ -196,7 +197,7 @@ struct S3Upload: Sendable {
             hash: hashText,
             checksum: checksumText
         )
-        try Self.notes { () throws(FileSystemError) in try manifest?.add(part) }
+        manifest?.add(part)
         return part
     }
 

@@ -39,7 +39,7 @@ final class UploadManifest: Sendable {
     }
 
     private let path: String
-    private let files = DiskFileSystem()
+    private let files: any FileSystem
     private let lock: any FileLock
     private let file: any OpenFile
     private let end: Mutex<Int>
@@ -49,6 +49,7 @@ final class UploadManifest: Sendable {
 
     private init(
         _ path: String,
+        _ files: any FileSystem,
         _ lock: any FileLock,
         _ file: any OpenFile,
         _ head: Head,
@@ -56,6 +57,7 @@ final class UploadManifest: Sendable {
         end: Int
     ) {
         self.path = path
+        self.files = files
         self.lock = lock
         self.file = file
         self.head = head
@@ -72,7 +74,7 @@ final class UploadManifest: Sendable {
     static func open(_ path: String) throws(FileSystemError) -> UploadManifest? {
         let files = DiskFileSystem()
         guard try files.size(of: path) != nil else { return nil }
-        guard let (lock, file) = try locked(path) else { return nil }
+        guard let (lock, file) = try locked(path, files) else { return nil }
         let bytes = try file.read(at: 0, count: try file.size())
         let decoder = JSONDecoder()
         var head: Head?
@@ -96,23 +98,28 @@ final class UploadManifest: Sendable {
             return nil
         }
         try file.truncate(to: end)
-        return UploadManifest(path, lock, file, head, parts, end: end)
+        return UploadManifest(path, files, lock, file, head, parts, end: end)
     }
 
     /// Creates a record, or returns nil if another process uses one for the same key.
-    static func begin(_ path: String, _ head: Head) throws(FileSystemError) -> UploadManifest? {
-        guard let (lock, file) = try locked(path) else { return nil }
-        return try begin(path, head, lock, file)
+    static func begin(
+        _ path: String,
+        _ head: Head,
+        in files: any FileSystem = DiskFileSystem()
+    ) throws(FileSystemError) -> UploadManifest? {
+        guard let (lock, file) = try locked(path, files) else { return nil }
+        return try begin(path, head, files, lock, file)
     }
 
     /// Restarts the record in the same file, keeping the lock.
     func restarted(_ head: Head) throws(FileSystemError) -> UploadManifest {
-        try Self.begin(path, head, lock, file)
+        try Self.begin(path, head, files, lock, file)
     }
 
     private static func begin(
         _ path: String,
         _ head: Head,
+        _ files: any FileSystem,
         _ lock: any FileLock,
         _ file: any OpenFile
     ) throws(FileSystemError) -> UploadManifest {
@@ -121,13 +128,13 @@ final class UploadManifest: Sendable {
         try file.write(line, at: 0)
         // Without this, the upload would be forgotten after a power failure.
         try file.sync()
-        return UploadManifest(path, lock, file, head, [:], end: line.count)
+        return UploadManifest(path, files, lock, file, head, [:], end: line.count)
     }
 
     private static func locked(
-        _ path: String
+        _ path: String,
+        _ files: any FileSystem
     ) throws(FileSystemError) -> (any FileLock, any OpenFile)? {
-        let files = DiskFileSystem()
         do throws(FileSystemError) {
             let lock = try files.lock(path)
             let file = try files.open(path, for: .writing)
@@ -140,10 +147,13 @@ final class UploadManifest: Sendable {
         }
     }
 
-    func add(_ part: S3Part) throws(FileSystemError) {
+    /// Records a part that has arrived.
+    ///
+    /// A part that cannot be recorded, such as on a full disk, is sent again if the upload has to be resumed.
+    func add(_ part: S3Part) {
         let line = Self.line(part)
-        try end.withLock { end throws(FileSystemError) in
-            try file.write(line, at: end)
+        end.withLock { end in
+            guard (try? file.write(line, at: end)) != nil else { return }
             end += line.count
         }
     }
