@@ -27,6 +27,9 @@ final class CleanUpScope: Sendable {
     /// Ends the scope: tasks that a clean-up has begun, and that outlive it, may wait for the session.
     func end() { hasEnded.withLock { $0 = true } }
 
+    /// Whether a session waits for the current task.
+    static var isCurrent: Bool { current.contains { !$0.hasEnded.withLock { $0 } } }
+
     /// Whether the session waits for the current task.
     static func contains(_ session: AnyObject) -> Bool {
         let id = ObjectIdentifier(session)

@@ -14,7 +14,8 @@ public import KeelHTTP
 ///   for missing rights (`insufficient_scope`) is final.
 /// - All attempts of a call are sent for one user, that of the first: if another user has signed in since, or if the
 ///   call has another `HTTPCallOptions.owner`, it fails.
-/// - A call that the source itself makes to renew a token passes unsigned.
+/// - A call that the source itself makes to renew a token passes unsigned. Like the calls of a clean-up, it shares no
+///   exchange and no cached response with the calls of the user, which may wait for it.
 ///
 /// It belongs to the layers of the attempt, below redirects and retries.
 public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
@@ -29,7 +30,11 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
     }
 
     public var identity: String? {
-        get async { await tokens.identity }
+        get async {
+            // A session may wait for this call, which must not wait for a call that waits for the session.
+            guard RefreshScope.sessions.isEmpty, !CleanUpScope.isCurrent else { return nil }
+            return await tokens.identity
+        }
     }
 
     public func intercept(

@@ -58,6 +58,46 @@ struct SignedUserTests {
 
     // MARK: Sessions
 
+    /// An identity server that asks for the menu before it renews.
+    private final class MenuReader: IdentityServer {
+        // Set late, because the client's layers need the session first.
+        let client = Mutex<NetworkClient?>(nil)
+        private let authentication: HTTPAuthentication
+
+        init(_ authentication: HTTPAuthentication) { self.authentication = authentication }
+
+        func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
+            let client = client.withLock { $0 }
+            var options = HTTPCallOptions()
+            options.authentication = authentication
+            _ = try await client?.response(to: GetMenu(), options: options).get()
+            return BearerCredentials(accessToken: "new", refreshToken: "r")
+        }
+    }
+
+    @Test(
+        "A refresh does not share a revalidation that waits for the refresh",
+        arguments: [HTTPAuthentication.required, .optional, .none]
+    )
+    func revalidatesInsideRefresh(authentication: HTTPAuthentication) async throws {
+        let bench = CacheBench(then: Self.echo([.eTag: "\"1\""])) { $0.partition = .none }
+        let reader = MenuReader(authentication)
+        let session = AuthSession(server: reader)
+        let client = try client(bench.cache, bench.origin) {
+            $0.timeout = .seconds(45)
+            $0.authorize(with: session)
+        }
+        reader.client.withLock { $0 = client }
+        try await session.signIn { BearerCredentials(accessToken: "ann") }
+        #expect(try await get(client) == Answer(text: "[\"ann\"]", result: .network))
+        await bench.pass(61)
+        try await session.signIn {
+            BearerCredentials(accessToken: "old", refreshToken: "r", expiresAt: .distantPast)
+        }
+        #expect(try await get(client) == Answer(text: "[\"new\"]", result: .network))
+        #expect(bench.requestCount == 3)
+    }
+
     @Test("A user's responses on disk are found after a restart, even with a renewed token")
     func outlivesProcess() async throws {
         let files = SimulatedFileSystem()

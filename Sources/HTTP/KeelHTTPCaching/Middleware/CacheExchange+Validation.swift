@@ -104,15 +104,18 @@ extension CacheExchange {
     /// Returns the key under which calls share a revalidation, or nil if the call cannot share one.
     ///
     /// A stream cannot be shared, and a call that demands revalidation gets its own.
-    func flightKey(_ choice: CacheDecision.Choice) -> ValidationFlight.Key? {
+    func flightKey(_ choice: CacheDecision.Choice) async -> ValidationFlight.Key? {
         guard let collection = call.collection, call.options.allowsCoalescing,
             !conditions.isPresent,
             question.fields[.range] == nil, !question.directives.demandsFreshness,
             question.policy.reads == .fresh
         else { return nil }
+        // The call may belong to the renewal of the token for which a shared revalidation waits.
+        if let signer = call.options.actingSigner, await signer.identity() == nil { return nil }
         return ValidationFlight.Key(
             subject: ValidationFlight.Subject(list: key.list, body: choice.response.body),
-            collection: collection
+            collection: collection,
+            authentication: call.options.authentication
         )
     }
 
@@ -313,6 +316,8 @@ enum ValidationFlight {
     struct Key: Hashable, Sendable {
         var subject: Subject
         var collection: BodyCollection
+        /// An unsigned call does not wait for the token of a signed one.
+        var authentication: HTTPAuthentication
     }
 
     enum Outcome: Sendable {

@@ -67,7 +67,7 @@ struct CacheExchange: Sendable {
                 gone.insert(choice.response.body)
             case .validate(let choice, let forward):
                 if let body = await readable(choice.response) {
-                    guard let key = flightKey(choice) else {
+                    guard let key = await flightKey(choice) else {
                         return try await validated(choice, body, forward)
                     }
                     return try await joined(choice, body, forward, cache.flights, key)
