@@ -1,13 +1,14 @@
 import HTTPTypes
 public import KeelHTTP
+import Synchronization
 
 /// A handler that forwards each request to an origin and returns its response.
 ///
 /// The transport determines the behavior in between: with a caching transport, the proxy is a cache for any origin.
 /// Connection-specific header fields are not forwarded in either direction (RFC 9110 section 7.6.1), and `Host` names
-/// the origin. `Via` names the proxy (section 7.6.3). A transport error is answered with status 502, and
-/// a timeout with 504 (RFC 9110 sections 15.6.3 and 15.6.5). Interim responses of the origin, such as 103 (RFC 8297),
-/// are forwarded immediately if the transport reports them.
+/// the origin. `Via` names the proxy (section 7.6.3). A transport error is answered with status 502, and a timeout,
+/// such as that of a silent origin, with 504 (RFC 9110 sections 15.6.3 and 15.6.5). Interim responses of the origin,
+/// such as 103 (RFC 8297), are forwarded immediately if the transport reports them.
 ///
 /// Only targets in origin form, a path with a leading slash (RFC 9112 section 3.2.1), are forwarded; others are
 /// answered with status 400. Appended to the origin's authority, a target such as `@other.test/` would name another
@@ -16,6 +17,8 @@ public struct ReverseProxy: ServingHandler {
     private let scheme: String
     private let authority: String
     private let transport: any HTTPTransport
+    private let timeout: Duration?
+    private let clock: any Clock<Duration>
 
     /// Creates a proxy.
     ///
@@ -23,10 +26,22 @@ public struct ReverseProxy: ServingHandler {
     ///   - scheme: The origin's scheme, `http` or `https`.
     ///   - authority: The origin's host, with its port if it is not the scheme's default.
     ///   - transport: The transport to the origin.
-    public init(scheme: String, authority: String, transport: any HTTPTransport) {
+    ///   - timeout: How long the origin may be silent, before its response and between the parts of the body; nil for
+    ///     no limit. For a request with a body, the wait for the response begins when the body has been sent, and ends
+    ///     after one to two times the limit.
+    ///   - clock: The clock for that wait; the transport limits the others.
+    public init(
+        scheme: String,
+        authority: String,
+        transport: any HTTPTransport,
+        timeout: Duration? = .seconds(60),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
         self.scheme = scheme
         self.authority = authority
         self.transport = transport
+        self.timeout = timeout
+        self.clock = clock
     }
 
     public func respond(to call: HTTPCall) async -> HTTPReply {
@@ -47,7 +62,7 @@ public struct ReverseProxy: ServingHandler {
             }
         }
         do throws(TransportError) {
-            var reply = try await transport.send(outgoing)
+            var reply = try await reply(to: outgoing)
             reply.head.headerFields = reply.head.headerFields.endToEnd
             return reply
         } catch {
@@ -56,10 +71,56 @@ public struct ReverseProxy: ServingHandler {
         }
     }
 
+    private func reply(to call: HTTPCall) async throws(TransportError) -> HTTPReply {
+        guard let timeout else { return try await transport.send(call) }
+        var call = call
+        call.timeouts.idle = timeout
+        guard let body = call.body else {
+            call.timeouts.firstByte = timeout
+            return try await transport.send(call)
+        }
+        // The first-byte limit of a transport includes sending the body, which takes as long as the client needs.
+        let isSent = Mutex(false)
+        call.body = body.reportingEnd { isSent.withLock { $0 = true } }
+        let sending = call
+        var isSilent = false
+        let result = await withStallTimeout(
+            timeout,
+            on: clock,
+            moments: { isSent.withLock { $0 ? 0 : nil } },
+            onStall: { isSilent = true },
+            { () async throws(TransportError) in try await transport.send(sending) }
+        )
+        // The response may have arrived just as the exchange was canceled.
+        guard isSilent, case .failure = result else { return try result.get() }
+        throw TransportError(.responseTimeout)
+    }
+
     private static let timeouts: Set<TransportError.Code> = [
         .attemptTimeout, .connectTimeout, .deadlineExceeded, .poolTimeout, .responseTimeout,
         .writeTimeout,
     ]
+}
+
+extension HTTPBody {
+    /// Returns the body, which reports that its last byte has been read.
+    fileprivate func reportingEnd(_ report: @escaping @Sendable () -> Void) -> HTTPBody {
+        HTTPBody(
+            length: length,
+            isReplayable: isReplayable
+        ) { [length, open] () async throws(TransportError) in
+            let count = Mutex<Int64>(0)
+            return try await open().mapReads { read async throws(TransportError) in
+                let piece = try await read()
+                let total = count.withLock { count in
+                    count += Int64(piece?.count ?? 0)
+                    return count
+                }
+                if piece == nil || total == length { report() }
+                return piece
+            }
+        }
+    }
 }
 
 extension HTTPFields {

@@ -2,10 +2,11 @@ import HTTPTypes
 import KeelHTTP
 import KeelServing
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
-@Suite("Reverse proxy")
+@Suite("Reverse proxy", .timeLimit(.minutes(1)))
 struct ReverseProxyTests {
     private static let hop = HTTPField.Name("x-hop") ?? .accept
     private static let mine = HTTPField.Name("x-mine") ?? .accept
@@ -89,6 +90,87 @@ struct ReverseProxyTests {
         let text = String(decoding: try await reply.body.collect(upTo: 1000), as: UTF8.self)
         #expect(!text.isEmpty)
         #expect(!text.contains("origin.test"))
+    }
+
+    // MARK: Silent origins
+
+    private func proxy(
+        _ transport: ScriptedHTTPTransport,
+        timeout: Duration?,
+        on clock: TestClock = TestClock()
+    ) -> ReverseProxy {
+        ReverseProxy(
+            scheme: "https",
+            authority: "origin.test",
+            transport: transport,
+            timeout: timeout,
+            clock: clock
+        )
+    }
+
+    private func call(_ body: HTTPBody? = nil) -> HTTPCall {
+        HTTPCall(HTTPRequest("http://127.0.0.1:8080/a", body == nil ? .get : .put), body: body)
+    }
+
+    @Test("The silence of the origin is limited, by default to a minute")
+    func limits() async {
+        let transport = ScriptedHTTPTransport(then: .status(.ok))
+        _ = await ask(transport)
+        _ = await proxy(transport, timeout: .seconds(5)).respond(to: call())
+        _ = await proxy(transport, timeout: nil).respond(to: call())
+        #expect(
+            transport.calls.map(\.timeouts) == [
+                HTTPTimeouts(firstByte: .seconds(60), idle: .seconds(60)),
+                HTTPTimeouts(firstByte: .seconds(5), idle: .seconds(5)), HTTPTimeouts(),
+            ]
+        )
+    }
+
+    @Test("An origin that has received a body and sends nothing is given up with status 504")
+    func silence() async throws {
+        let clock = TestClock()
+        let gate = Gate()
+        let transport = ScriptedHTTPTransport(
+            then: .init { _ async throws(TransportError) in
+                _ = try? await gate.pass()
+                throw TransportError(.cancelled)
+            }
+        )
+        let proxy = proxy(transport, timeout: .seconds(60), on: clock)
+        let call = call(HTTPBody(Array("text".utf8)))
+        let status = try await clock.run { await proxy.respond(to: call).head.status }
+        #expect(status == .gatewayTimeout)
+        #expect(gate.cancelledCount == 1)
+        let sent = try #require(transport.calls.first)
+        #expect(sent.text == "text")
+        #expect(sent.timeouts == HTTPTimeouts(idle: .seconds(60)))
+    }
+
+    @Test("The time that the client needs to send a body is not limited")
+    func slowClients() async throws {
+        let clock = TestClock()
+        let gate = Gate()
+        let body = HTTPBody(length: nil, isReplayable: false) {
+            () async throws(TransportError) in
+            HTTPByteStream { () async throws(TransportError) in
+                _ = try? await gate.pass()
+                return nil
+            }
+        }
+        let proxy = proxy(
+            ScriptedHTTPTransport(then: .status(.ok)),
+            timeout: .seconds(60),
+            on: clock
+        )
+        let call = call(body)
+        let status = Task { await proxy.respond(to: call).head.status }
+        try await waitUntil { gate.begunCount == 1 }
+        for _ in 1...3 {
+            await clock.waitForSleepers()
+            await clock.advance(by: .seconds(60))
+        }
+        gate.open()
+        #expect(await status.value == .ok)
     }
 
     @Test("Interim responses are forwarded without hop-by-hop fields")

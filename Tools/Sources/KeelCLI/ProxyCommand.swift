@@ -72,6 +72,18 @@ struct ProxyCommand: AsyncParsableCommand {
     )
     var staleIfOffline: Staleness?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            How long the origin may be silent, before a response and between its parts: 30s, 15m, \
+            2h, 7d. Then the request fails, with status 504 if there was no response. Without the \
+            option, 60s.
+            """,
+            valueName: "time"
+        )
+    )
+    var timeout: ServedAge?
+
     @Flag(help: "Does not add the Cache-Status field (RFC 9211) to responses.")
     var noStatus = false
 
@@ -95,7 +107,8 @@ struct ProxyCommand: AsyncParsableCommand {
         let proxy = ReverseProxy(
             scheme: origin.scheme,
             authority: origin.authority,
-            transport: CachedTransport(cache: cache, upstream: transport)
+            transport: CachedTransport(cache: cache, upstream: transport),
+            timeout: timeout?.duration ?? .seconds(60)
         )
         let logger = Logger(label: "keel.proxy") { StreamLogHandler.standardError(label: $0) }
         // Each client's connection may need a connection to the origin.

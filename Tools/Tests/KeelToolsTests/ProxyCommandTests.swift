@@ -164,6 +164,29 @@ struct ProxyCommandTests {
         #expect(lines.withLock { $0 } == ["\(method) /a HTTP/1.1"])
     }
 
+    @Test("A silent origin is given up with status 504")
+    func silence() async throws {
+        try await RawServer.with { _, peer in
+            guard try await peer.read(until: "\r\n\r\n") else { return }
+            _ = await peer.readToEnd()
+        } _: { originPort in
+            let process = try KeelProcess(
+                ["proxy", "--origin", "http://127.0.0.1:\(originPort)", "--timeout", "1s"]
+            )
+            defer {
+                process.kill()
+                _ = process.wait()
+            }
+            let port = process.nextLine().split(separator: ":").last.flatMap { Int($0) }
+            try await RawClient.connected(to: try #require(port)) { client in
+                try await client.send("GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n")
+                #expect(try await client.read(until: "\r\n"))
+                #expect(client.received.hasPrefix("HTTP/1.1 504 "))
+            }
+            return
+        }
+    }
+
     @Test("Invalid ages are rejected", arguments: ["1", "x", "-1s", ""])
     func refused(age: String) throws {
         let options = ["proxy", "--origin", "http://127.0.0.1:1", "--stale-if-error=\(age)"]

@@ -169,7 +169,7 @@ package struct Setting: Hashable, Sendable {
         Setting("proxy", "origin"), Setting("proxy", "port"), Setting("proxy", "folder"),
         Setting("proxy", "megabytes"), Setting("proxy", "private", .flag),
         Setting("proxy", "stale-if-error"), Setting("proxy", "stale-if-offline"),
-        Setting("proxy", "no-status", .flag),
+        Setting("proxy", "timeout"), Setting("proxy", "no-status", .flag),
     ]
 
     /// The variables that hold secrets, which a file must not.
