@@ -106,6 +106,26 @@ struct LimitTests {
         _ = try await layer.intercept(call(), next: good)
     }
 
+    @Test("A probe without an outcome, such as a long upload, does not keep the circuit open")
+    func probesAgain() async throws {
+        let layer = CircuitBreakerMiddleware(clock: clock)
+        let failing = HTTPNext { _ async throws(TransportError) in
+            HTTPReply(head: HTTPResponse(status: .badGateway))
+        }
+        for _ in 1...10 { _ = try await layer.intercept(call(), next: failing) }
+        await clock.advance(by: .seconds(5))
+        let turnstile = Turnstile()
+        let upload = Task { try await layer.intercept(call(), next: turnstile.next).head.status }
+        try await waitUntil { turnstile.waitingCount == 1 }
+        await clock.advance(by: .seconds(5))
+        let good = HTTPNext { _ async throws(TransportError) in
+            HTTPReply(head: HTTPResponse(status: .ok))
+        }
+        for _ in 1...2 { _ = try await layer.intercept(call(), next: good) }
+        turnstile.letOneGo()
+        #expect(try await upload.value == .ok)
+    }
+
     @Test("A call rejected by an open circuit is not retried, and the error says so")
     func doesNotRepeat() async throws {
         let transport = ScriptedHTTPTransport(then: .failure(TransportError(.connectionRefused)))

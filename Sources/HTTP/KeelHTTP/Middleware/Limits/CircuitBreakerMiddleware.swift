@@ -5,7 +5,8 @@ import KeelCore
 ///
 /// While too many of an origin's recent calls fail, its circuit is open: calls fail immediately with
 /// ``TransportError/Code/circuitOpen``, whose cause is the last actual failure, and are not retried. After a pause one
-/// call is admitted as a probe. If it succeeds the circuit closes; otherwise the next pause is twice as long.
+/// call is admitted as a probe, and another one after each such pause without an outcome. If a probe succeeds the
+/// circuit closes; if it fails the next pause is twice as long.
 ///
 /// Transient transport errors and the statuses 500, 502, 503 and 504 count as failures; canceled calls do not count.
 /// Place the layer in ``NetworkClient/Configuration/attemptMiddleware``, so that it sees each attempt.
@@ -116,7 +117,8 @@ struct Circuit: Sendable {
     private enum Phase: Sendable {
         case closed
         case open(until: Duration, pause: Duration)
-        case halfOpen(pause: Duration)
+        /// A probe is in progress; from this time on, another call is a probe as well.
+        case halfOpen(until: Duration, pause: Duration)
     }
 
     private var phase = Phase.closed
@@ -130,12 +132,10 @@ struct Circuit: Sendable {
         switch phase {
         case .closed:
             return .closed
-        case .open(let end, let pause):
+        case .open(let end, let pause), .halfOpen(let end, let pause):
             guard now >= end else { return .refused(lastFailure) }
-            phase = .halfOpen(pause: pause)
+            phase = .halfOpen(until: now + pause, pause: pause)
             return .probe
-        case .halfOpen:
-            return .refused(lastFailure)
         }
     }
 
@@ -154,7 +154,7 @@ struct Circuit: Sendable {
         case .open:
             // The call began before the circuit opened.
             return nil
-        case .halfOpen(let pause):
+        case .halfOpen(_, let pause):
             guard isProbe else { return nil }
             switch outcome {
             case .succeeded:
