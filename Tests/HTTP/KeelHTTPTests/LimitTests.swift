@@ -6,6 +6,18 @@ import KeelTestSupport
 import Synchronization
 import Testing
 
+/// A clock that a test sets, also back.
+private final class SettableClock: Clock {
+    private let time = Mutex(Duration.zero)
+
+    var now: TestInstant { TestInstant(offset: time.withLock { $0 }) }
+    var minimumResolution: Duration { .zero }
+
+    func set(_ offset: Duration) { time.withLock { $0 = offset } }
+
+    func sleep(until deadline: TestInstant, tolerance: Duration?) async throws {}
+}
+
 @Suite("Limits of a client", .timeLimit(.minutes(1)))
 struct LimitTests {
     private let clock = TestClock()
@@ -124,6 +136,24 @@ struct LimitTests {
         for _ in 1...2 { _ = try await layer.intercept(call(), next: good) }
         turnstile.letOneGo()
         #expect(try await upload.value == .ok)
+    }
+
+    @Test("A failure that is counted late, with a time before the window, erases no others")
+    func countsLateFailures() async throws {
+        let clock = SettableClock()
+        let layer = CircuitBreakerMiddleware(clock: clock)
+        let failing = HTTPNext { _ async throws(TransportError) in
+            HTTPReply(head: HTTPResponse(status: .badGateway))
+        }
+        clock.set(.milliseconds(10_001))
+        for _ in 1...5 { _ = try await layer.intercept(call(), next: failing) }
+        clock.set(.milliseconds(9_999))
+        _ = try await layer.intercept(call(), next: failing)
+        clock.set(.milliseconds(10_002))
+        for _ in 1...4 { _ = try await layer.intercept(call(), next: failing) }
+        await expectError(TransportError.self, .circuitOpen) {
+            _ = try await layer.intercept(call(), next: failing)
+        }
     }
 
     @Test("A call rejected by an open circuit is not retried, and the error says so")

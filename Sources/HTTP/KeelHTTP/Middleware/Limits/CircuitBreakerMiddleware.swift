@@ -218,7 +218,8 @@ struct RecentCounts: Sendable, Hashable {
     /// Drops the items before the previous window.
     mutating func move(to time: Duration, window length: Duration) {
         let now = Int64(time / max(length, .milliseconds(1)))
-        guard now != window else { return }
+        // Concurrent callers may come with their times in another order.
+        guard now > window else { return }
         last = now == window + 1 ? current : Counts()
         current = Counts()
         window = now
