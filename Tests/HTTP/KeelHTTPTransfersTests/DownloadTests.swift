@@ -195,6 +195,19 @@ struct DownloadTests {
         #expect(!String(decoding: notes, as: UTF8.self).contains("topsecret"))
     }
 
+    @Test("Bytes beyond the announced length do not get into the file")
+    func dropsExcess() async throws {
+        let files = SimulatedFileSystem()
+        let content = Array(Self.content.prefix(4000))
+        let transport = ScriptedHTTPTransport([
+            .chunks([content, [1, 2, 3]], headers: [.eTag: "\"a\"", .contentLength: "4000"])
+        ])
+        let download = try Fixture.download(transport, files)
+        await expectError(TransferError.self, .invalidResponse) { _ = try await download.run() }
+        #expect(try await download.run().byteCount == 4000)
+        #expect(files.disk["/disk/film.mp4"] == content)
+    }
+
     @Test("A damaged record is not trusted")
     func damagedRecord() async throws {
         let files = SimulatedFileSystem()

@@ -218,8 +218,13 @@ final class DownloadFile: Sendable {
 
     // MARK: Completion
 
-    /// Returns whether the file has the expected digest.
+    /// Drops what a server has sent beyond the end, and returns whether the file has the expected digest.
     func check(_ total: Int64) throws(FileSystemError) -> Bool {
+        if let size = try files.size(of: partPath), Int64(size) > total {
+            let part = try shared.open(partPath, for: .writing)
+            try part.truncate(to: Int(total))
+            try part.sync()
+        }
         guard let expected else { return true }
         var (digest, offset, open) = state.withLock { state in
             (state.digest ?? expected.make(), state.digested, state.part)
