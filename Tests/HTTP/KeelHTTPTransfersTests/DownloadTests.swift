@@ -208,6 +208,35 @@ struct DownloadTests {
         #expect(files.disk["/disk/film.mp4"] == content)
     }
 
+    @Test("A torn count of durable bytes loses none, even as the first after a new record")
+    func tornCounts() async throws {
+        let fields: HTTPFields = [.eTag: "\"a\""]
+        var rangeFields = fields
+        rangeFields[.contentRange] = "bytes 8000-19999/20000"
+        let transport = ScriptedHTTPTransport([
+            .chunks(
+                [Array(Self.content[..<4000]), Array(Self.content[4000..<8000])],
+                headers: fields,
+                thenThrow: TransportError(.connectionLost)
+            ),
+            // Only this response has the length of the file, so that the record is replaced.
+            .chunks([Array(Self.content[8000...])], status: .partialContent, headers: rangeFields),
+        ])
+        let files = SimulatedFileSystem()
+        _ = try await Fixture.download(transport, files).run()
+        #expect(files.disk["/disk/film.mp4"] == Self.content)
+        func durable(_ disk: SimulatedDisk) async throws -> Int64 {
+            let left = SimulatedFileSystem(disk)
+            return try await Fixture.download(transport, left).progress()?.completedBytes ?? 0
+        }
+        for (count, step) in files.steps.enumerated() {
+            guard case .write = step else { continue }
+            let before = try await durable(files.disk(afterKillAt: count))
+            let after = try await durable(files.disk(afterKillAt: count, torn: 10))
+            #expect(after >= before, "step \(count)")
+        }
+    }
+
     @Test("A damaged record is not trusted")
     func damagedRecord() async throws {
         let files = SimulatedFileSystem()

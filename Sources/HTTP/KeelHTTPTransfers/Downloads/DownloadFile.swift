@@ -170,12 +170,13 @@ final class DownloadFile: Sendable {
     private func write(_ record: DownloadRecord, durable: Int64?) throws(FileSystemError) {
         var bytes = RecordFile.bytes(of: record, kind: DownloadRecord.kind)
         let checksum = Self.checksum(of: bytes)
-        bytes += [UInt8](repeating: 0, count: max(0, Self.block - bytes.count))
         let sequence = state.withLock { state in
             state.checksum = checksum
             state.sequence += 1
             return state.sequence
         }
+        let end = durable == nil ? Self.block : Self.place(of: sequence)
+        bytes += [UInt8](repeating: 0, count: max(0, end - bytes.count))
         if let durable { bytes += Self.slot(sequence, durable, checksum) }
         try files.replaceFile(notesPath, by: newNotesPath, with: bytes)
         // After a power failure, newer bytes must not be found beside an older record.
@@ -183,6 +184,9 @@ final class DownloadFile: Sendable {
         let notes = try files.open(notesPath, for: .writing)
         state.withLock { $0.notes = notes }
     }
+
+    /// Returns the position of a slot, which is never that of the one before.
+    private static func place(of sequence: UInt64) -> Int { block * (1 + Int(sequence % 2)) }
 
     private static func slot(_ sequence: UInt64, _ durable: Int64, _ checksum: UInt32) -> [UInt8] {
         var slot: [UInt8] = []
@@ -210,8 +214,7 @@ final class DownloadFile: Sendable {
             return (state.part, state.notes, state.sequence, state.checksum)
         }
         try part?.sync()
-        let offset = Self.block * (1 + Int(sequence % 2))
-        try notes?.write(Self.slot(sequence, durable, checksum), at: offset)
+        try notes?.write(Self.slot(sequence, durable, checksum), at: Self.place(of: sequence))
         // Reported progress must survive a power failure.
         try notes?.sync()
     }
