@@ -162,6 +162,25 @@ struct UploadTests {
         #expect(origin.finished.count == 1)
     }
 
+    @Test("An upload that may be complete is not removed if the server does not say how it is")
+    func conflictAtTheEnd() async throws {
+        let version: HTTPFields = [.named("Tus-Version"): "1.0.0"]
+        let created: HTTPFields = [.named("Tus-Resumable"): "1.0.0", .location: "/uploads/0"]
+        let transport = ScriptedHTTPTransport(
+            [
+                .status(.noContent, headers: version), .status(.created, headers: created),
+                .failure(TransportError(.connectionLost)), .status(.conflict), .status(.conflict),
+            ],
+            then: .status(.noContent)
+        )
+        let files = try UploadSimulationTests.disk(Self.content)
+        let upload = try UploadSimulationTests.upload(transport, files, true) {
+            $0.pieceByteCount = Self.content.count
+        }
+        await expectError(TransferError.self, .outcomeUnknown) { _ = try await upload.run() }
+        #expect(transport.calls.map(\.head.method) == [.options, .post, .patch, .head, .head])
+    }
+
     @Test("Discarding an upload does not remove a completed file", arguments: [true, false])
     func discardsCompleteUpload(isTus: Bool) async throws {
         let origin = UploadOrigin(tus: isTus)

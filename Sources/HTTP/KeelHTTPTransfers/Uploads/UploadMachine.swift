@@ -211,7 +211,7 @@ struct UploadMachine: Sendable {
             // A server that lost bytes may report fewer than before, but never more than were sent.
             let lowest = piece?.offset ?? 0
             let highest = piece?.end ?? source.size
-            guard (lowest...highest).contains(offset) else { return conflict() }
+            guard (lowest...highest).contains(offset) else { return conflict(piece) }
             return arrived(offset, piece)
         case .complete:
             acknowledged = source.size
@@ -219,7 +219,7 @@ struct UploadMachine: Sendable {
         case .gone:
             return gone()
         case .conflict:
-            return conflict()
+            return conflict(piece)
         default:
             return failed(by: answer)
         }
@@ -259,11 +259,17 @@ struct UploadMachine: Sendable {
         return restart(.expired)
     }
 
-    private mutating func conflict() -> [Effect] {
+    /// Handles a conflict about a piece, or about the number of bytes that the server was asked for.
+    private mutating func conflict(_ piece: UploadPiece?) -> [Effect] {
         conflicts += 1
-        guard conflicts > 1, let location = record?.location else { return query() }
+        guard conflicts > 1, let record else { return query() }
+        // Terminating a complete upload may remove the file that it has become. A piece that the server has refused
+        // did not complete it.
+        guard piece != nil || !record.mayBeComplete else {
+            return fail(TransferError(.outcomeUnknown))
+        }
         conflicts = 0
-        return [.terminate(location: location)] + restart(.conflict)
+        return [.terminate(location: record.location)] + restart(.conflict)
     }
 
     private mutating func restart(_ reason: TransferRestart) -> [Effect] {
