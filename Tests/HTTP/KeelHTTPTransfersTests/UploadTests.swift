@@ -181,6 +181,41 @@ struct UploadTests {
         #expect(transport.calls.map(\.head.method) == [.options, .post, .patch, .head, .head])
     }
 
+    @Test("An upload to a server that loses its bytes again and again ends")
+    func forgetfulServer() async throws {
+        let count = Mutex(0)
+        let transport = ScriptedHTTPTransport(
+            then: .init { call async throws(TransportError) in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard number <= 100 else { throw TransportError(.clientShutdown) }
+                var head = HTTPResponse(status: .noContent)
+                head.headerFields[.named("Tus-Resumable")] = "1.0.0"
+                switch call.head.method {
+                case .post:
+                    head.status = .created
+                    head.headerFields[.location] = "/uploads/0"
+                case .head:
+                    head.headerFields[.named("Upload-Offset")] = "0"
+                case .patch where Self.field(call.head, "Upload-Offset") == "0":
+                    head.headerFields[.named("Upload-Offset")] = "4000"
+                case .patch:
+                    head.status = .conflict
+                default:
+                    break
+                }
+                return HTTPReply(head: head)
+            }
+        )
+        let files = try UploadSimulationTests.disk(Self.content)
+        await expectError(TransferError.self, .expired) {
+            _ = try await UploadSimulationTests.upload(transport, files, true).run()
+        }
+        #expect(transport.calls.filter { $0.head.method == .delete }.count == 4)
+    }
+
     @Test("Discarding an upload does not remove a completed file", arguments: [true, false])
     func discardsCompleteUpload(isTus: Bool) async throws {
         let origin = UploadOrigin(tus: isTus)

@@ -70,6 +70,8 @@ struct UploadMachine: Sendable {
 
     /// The number of bytes that the server has acknowledged.
     private(set) var acknowledged: Int64 = 0
+    /// The most bytes that the server has acknowledged of this upload, some of which it may have lost since.
+    private var furthest: Int64 = 0
     private(set) var failure: TransferError?
     /// The number of bytes that an earlier run had sent.
     private(set) var resumedBytes: Int64 = 0
@@ -235,13 +237,16 @@ struct UploadMachine: Sendable {
             }
             record?.mayBeComplete = false
         }
-        let isFurther = offset > acknowledged
+        let hasTakenBytes = offset > acknowledged
         acknowledged = offset
         effects.append(.progress(offset))
-        if isFurther {
+        // Bytes that a server loses again and again are no progress.
+        if offset > furthest {
+            furthest = offset
             patience.cameFurther()
             conflicts = 0
-        } else if piece != nil, source.size > 0 {
+        }
+        if !hasTakenBytes, piece != nil, source.size > 0 {
             return effects + rest(TransferError(.unavailable, "The server accepted no bytes."), nil)
         }
         return effects + append()
@@ -276,6 +281,7 @@ struct UploadMachine: Sendable {
         guard patience.restarted(rules.retry) else { return fail(TransferError(.expired)) }
         record = nil
         acknowledged = 0
+        furthest = 0
         resumedBytes = 0
         isResumed = false
         return [.forget, .restarted(reason), .progress(0)] + create()
