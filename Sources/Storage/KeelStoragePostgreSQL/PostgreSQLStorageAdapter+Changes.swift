@@ -39,7 +39,8 @@ extension PostgreSQLStorageAdapter {
     private func page(
         _ request: ChangeRequest
     ) async throws(StorageError) -> (page: ChangePage, sequence: Int64) {
-        try await reading(isQuick: true) { [store] snapshot, tail in
+        try await reading(isQuick: true) { [store] snapshot, transaction in
+            let tail = try transaction.tail()
             let pages = try ChangePageReader(request, in: snapshot, tail.log, epoch: store.epoch)
             return (try pages.page(), tail.sequence)
         }

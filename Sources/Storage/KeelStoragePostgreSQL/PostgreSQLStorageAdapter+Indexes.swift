@@ -36,8 +36,9 @@ extension PostgreSQLStorageAdapter {
     /// Returns all indexes of the store, by any declaring program, in the order of their declaration.
     public func indexes() async throws(StorageError) -> [IndexStatus] {
         do throws(StorageError) {
-            return try await reading { snapshot, tail in
-                try snapshot.storedIndexes().map { IndexStatus($0, last: tail.documents) }
+            return try await reading { snapshot, transaction in
+                let tail = try transaction.tail()
+                return try snapshot.storedIndexes().map { IndexStatus($0, last: tail.documents) }
             }
         } catch {
             throw error.during("indexes")
@@ -91,13 +92,13 @@ extension PostgreSQLStorageAdapter {
         of wanted: [StoredIndex.Kind]
     ) async throws(StorageError) -> [StoredIndex.Kind] {
         guard !wanted.isEmpty else { return [] }
-        return try await reading { try $0.indexes($1) }.unfinished(of: wanted)
+        return try await reading { try $0.indexes($1.tail()) }.unfinished(of: wanted)
     }
 
     /// Waits until the store's searches are complete, if the request is a search that needs one of them.
     func finishSearches(for request: ReadRequest) async throws(StorageError) {
         guard request.searches else { return }
-        let isOpen = try await reading { try $0.indexes($1) }.mustBeFinished(for: request)
+        let isOpen = try await reading { try $0.indexes($1.tail()) }.mustBeFinished(for: request)
         if isOpen { try await finishIndexes() }
     }
 

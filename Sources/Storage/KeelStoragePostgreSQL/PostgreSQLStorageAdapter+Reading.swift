@@ -43,10 +43,11 @@ extension PostgreSQLStorageAdapter {
     /// A quick one, which is done soon however large the store is, does not wait until queries end.
     func reading<Value: Sendable>(
         isQuick: Bool = false,
-        _ read: @escaping @Sendable (TableSnapshot, StoreTail) throws -> Value
+        _ read: @escaping @Sendable (TableSnapshot, ReadTransaction) throws -> Value
     ) async throws(StorageError) -> Value {
         try await pool.reading(isQuick: isQuick) { [store] connection in
-            try connection.transaction(reading: store, TableSnapshot(connection, store), read)
+            let snapshot = TableSnapshot(connection, store)
+            return try connection.transaction(reading: snapshot) { try read(snapshot, $0) }
         }
     }
 
@@ -64,7 +65,8 @@ extension PostgreSQLStorageAdapter {
                 // the present.
                 guard connection.isInTransaction else { throw StorageError.snapshotTooOld(time) }
                 let snapshot = TableSnapshot(connection, store, remembers: false)
-                return try answer(request, snapshot, snapshot.tail(), isHeld: true)
+                let transaction = ReadTransaction(of: snapshot, tail: try snapshot.tail())
+                return try answer(request, snapshot, transaction, isHeld: true)
             }
         } catch {
             // The next request that holds this time needs a transaction of its own.
@@ -97,7 +99,7 @@ extension PostgreSQLStorageAdapter {
                         heldFor: HeldStates<ConnectionThread>.longest * 2
                     )
                     let snapshot = TableSnapshot(connection, store, remembers: false)
-                    return try answer(request, snapshot, tail)
+                    return try answer(request, snapshot, ReadTransaction(of: snapshot, tail: tail))
                 }
                 if let time = result.time, held.hold(thread, at: time, for: duration) {
                     return result
@@ -118,32 +120,47 @@ extension PostgreSQLStorageAdapter {
     func answer(
         _ request: ReadRequest,
         _ snapshot: TableSnapshot,
-        _ tail: StoreTail,
+        _ transaction: ReadTransaction,
         isHeld: Bool = false
     ) throws -> ReadResult {
-        let past = try (isHeld ? nil : request.asOf).map { time in
-            try StorePast(
+        var past: StorePast?
+        if !isHeld, let time = request.asOf {
+            let tail = try transaction.tail()
+            past = try StorePast(
                 at: time,
                 since: tail.historyStart,
                 upTo: max(store.time(tail), tail.time),
                 in: snapshot
             )
         }
-        var position: ChangeCursor?
-        if request.needsPosition || request.reads != nil {
-            let point = try past.map { try snapshot.point(upTo: $0.time, tail) } ?? tail.point
-            position = store.cursor(point)
-        }
         if let reads = request.reads {
-            try snapshot.check(reads, at: position, past: past, snapshot.indexes(tail))
+            try snapshot.check(
+                reads,
+                at: position(in: snapshot, transaction, past),
+                past: past,
+                transaction.indexes()
+            )
         }
-        var result = try snapshot.answer(request, past: past) { try snapshot.indexes(tail) }
-        if request.needsPosition { result.position = position }
+        var result = try snapshot.answer(request, past: past) { try transaction.indexes() }
+        if request.needsPosition {
+            result.position = try position(in: snapshot, transaction, past)
+        }
         if request.needsTime {
+            let present = try transaction.tail().time
             // Later times may still get changes.
-            result.time = request.asOf.map { min($0, tail.time) } ?? tail.time
+            result.time = request.asOf.map { min($0, present) } ?? present
         }
         return result
+    }
+
+    /// Returns the position of a snapshot, or of the past that is read in it.
+    private func position(
+        in snapshot: TableSnapshot,
+        _ transaction: ReadTransaction,
+        _ past: StorePast?
+    ) throws -> ChangeCursor {
+        let tail = try transaction.tail()
+        return store.cursor(try past.map { try snapshot.point(upTo: $0.time, tail) } ?? tail.point)
     }
 }
 
@@ -193,88 +210,6 @@ extension ConnectionPool {
         } catch {
             return paths.map { _ in .failure(error) }
         }
-    }
-}
-
-extension DatabaseConnection {
-    /// Begins a transaction in which all statements see one state, and reads the store's tail in it.
-    ///
-    /// The server ends a transaction that is idle for longer than a duration, or than the usual limit if it is nil.
-    func begin(reading store: OpenStore, heldFor duration: Duration? = nil) throws -> StoreTail {
-        try tail(begin(with: store.tailStatement(), heldFor: duration))
-    }
-
-    /// Reads the store's tail, and checks it.
-    func tail(_ rows: DatabaseRows) throws -> StoreTail {
-        let tail = try StoreTail(rows)
-        try check(tail)
-        return tail
-    }
-
-    /// Checks that the catalog has the numbers of the tables to which a tail belongs.
-    ///
-    /// - Throws: ``DatabaseFailure`` if the tables were created anew. The connection is then closed, and the work runs
-    ///   again on another one.
-    func check(_ tail: StoreTail) throws(DatabaseFailure) {
-        guard catalog != nil else { return }
-        // The catalog of a connection to a standby is its own, and is still empty when its first tail comes.
-        let first = timeline == nil ? tail.tables : settings.lineage.tables(orFirst: tail.tables)
-        let known = tables ?? first
-        tables = known
-        guard known != tail.tables else { return }
-        close()
-        throw .lost("the tables of the store were created anew")
-    }
-
-    /// Begins a transaction in which all statements see one state, with its first statement.
-    func begin(
-        with first: DatabaseStatement,
-        heldFor duration: Duration? = nil
-    ) throws -> DatabaseRows {
-        try openIfNeeded()
-        var statements = [DatabaseStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
-        if !isDirect { statements.append(DatabaseStatement(Self.settings(areLocal: true))) }
-        if let duration {
-            let limit = duration.microseconds / 1000
-            statements.append(
-                DatabaseStatement(
-                    "SELECT set_config('idle_in_transaction_session_timeout', '\(limit)', true)"
-                )
-            )
-        }
-        statements.append(first)
-        return try run(statements)[statements.count - 1]
-    }
-
-    /// Runs a read in a transaction of its own.
-    func transaction<Value>(
-        reading store: OpenStore,
-        _ snapshot: TableSnapshot,
-        _ read: (TableSnapshot, StoreTail) throws -> Value
-    ) throws -> Value {
-        try endTransaction { try read(snapshot, begin(reading: store)) }
-    }
-
-    /// Runs a read that begins a transaction, and ends the transaction.
-    func endTransaction<Value>(after read: () throws -> Value) throws -> Value {
-        do {
-            let value = try read()
-            try end("COMMIT")
-            return value
-        } catch {
-            // A failed read has nothing to lose, but the transaction must not stay open: the next read would fail with
-            // it, or see its state.
-            if isOpen { try? end("ROLLBACK") }
-            throw error
-        }
-    }
-
-    /// Ends a transaction, even if the task has been canceled.
-    func end(_ statement: String) throws {
-        let ignored = ignoresCancellation
-        ignoresCancellation = true
-        defer { ignoresCancellation = ignored }
-        try run(DatabaseStatement(statement))
     }
 }
 

@@ -55,7 +55,7 @@ extension PostgreSQLStorageAdapter {
             if request.searches, try snapshot.indexes(tail).mustBeFinished(for: request) {
                 return nil
             }
-            return try answer(request, snapshot, tail)
+            return try answer(request, snapshot, ReadTransaction(of: snapshot, tail: tail))
         }
     }
 

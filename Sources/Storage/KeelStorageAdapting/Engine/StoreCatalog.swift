@@ -81,5 +81,10 @@ package final class StoreCatalog: Sendable {
         state.withLock { $0.indexes.generation == generation ? $0.indexes : nil }
     }
 
+    /// The set of indexes that was cached last, which may be outdated; nil if none was.
+    package var latestIndexes: IndexSet? {
+        state.withLock { $0.indexes.generation < 0 ? nil : $0.indexes }
+    }
+
     package func remember(_ indexes: IndexSet) { state.withLock { $0.indexes = indexes } }
 }

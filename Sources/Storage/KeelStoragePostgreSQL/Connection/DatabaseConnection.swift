@@ -17,6 +17,13 @@ struct DatabaseStatement {
     }
 }
 
+/// The statements that begin a transaction with its first statement.
+struct Beginning {
+    let statements: [DatabaseStatement]
+    /// Takes the rows of the last of them, before those of the first statement are returned.
+    let take: (DatabaseRows) throws -> Void
+}
+
 /// One connection to a server, used on its thread only.
 ///
 /// Calls wait for the server, but libpq never blocks: the thread polls the socket together with a pipe through which
@@ -58,6 +65,13 @@ final class DatabaseConnection {
     var isUnconfirmed = false
     /// The number of times that a connection was opened.
     var openCount = 0
+    /// The beginning of a transaction that the next statements complete.
+    var beginning: Beginning?
+    /// The number of round trips so far.
+    private(set) var exchangeCount = 0
+    /// The number of groups of statements whose answers have not been taken completely: 1 after the end of a read, which
+    /// waits for none.
+    private var openSyncs = 0
 
     init(_ settings: ConnectionSettings, pipe: WakePipe, answerLimit: Duration) {
         self.settings = settings
@@ -78,6 +92,7 @@ final class DatabaseConnection {
         if let handle { PQfinish(handle) }
         handle = nil
         prepared = [:]
+        openSyncs = 0
         (catalog, timeline, tables) = (nil, nil, nil)
     }
 
@@ -89,7 +104,7 @@ final class DatabaseConnection {
 
     // MARK: Running
 
-    /// Runs statements in one round trip, and returns their rows.
+    /// Runs statements in one round trip, with the beginning of their transaction, and returns their rows.
     ///
     /// A failed statement ends the ones after it.
     ///
@@ -107,7 +122,10 @@ final class DatabaseConnection {
         try openIfNeeded()
         let hadPrepared = !prepared.isEmpty
         do {
-            return try exchange(statements, patience)
+            guard let first = beginning.take() else { return try exchange(statements, patience) }
+            let results = try exchange(first.statements + statements, patience)
+            try first.take(results[first.statements.count - 1])
+            return Array(results.dropFirst(first.statements.count))
         } catch let error as DatabaseFailure {
             var failure = error
             if failure.isConnectionLost { abandon() }
@@ -156,8 +174,10 @@ final class DatabaseConnection {
             try send(statement, name: name, on: handle)
             count += 1
         }
-        try sent(PQpipelineSync(handle), on: handle)
+        try sendSync(on: handle)
+        exchangeCount += 1
         let deadline = ContinuousClock.now + answerLimit
+        if openSyncs > 1 { try takeEnd(on: handle, until: deadline, patience) }
         var results: [DatabaseRows] = []
         var failure: DatabaseFailure?
         for place in 0..<count {
@@ -184,10 +204,7 @@ final class DatabaseConnection {
                 throw DatabaseFailure.lost("the server sent more than was asked for")
             }
         }
-        guard let sync = try answer(on: handle, until: deadline, patience) else {
-            throw DatabaseFailure.lost("the server’s answers are incomplete")
-        }
-        PQclear(sync)
+        try takeSync(on: handle, until: deadline, patience)
         if var failure {
             // For a standby, a transaction that writes is a feature that it lacks.
             if failure.state == "0A000", statements[results.count].sql == CommitGroup.begin {
@@ -204,7 +221,7 @@ final class DatabaseConnection {
         return results
     }
 
-    private func send(
+    func send(
         _ statement: DatabaseStatement,
         name: String?,
         on handle: OpaquePointer
@@ -228,6 +245,35 @@ final class DatabaseConnection {
                     )
             }
         try sent(code, on: handle)
+    }
+
+    /// Ends a group of statements, whose answers the server then sends.
+    func sendSync(on handle: OpaquePointer) throws {
+        try sent(PQpipelineSync(handle), on: handle)
+        openSyncs += 1
+    }
+
+    /// Takes the end of the answers to a group of statements.
+    private func takeSync(
+        on handle: OpaquePointer,
+        until deadline: ContinuousClock.Instant,
+        _ patience: Patience
+    ) throws {
+        guard let sync = try answer(on: handle, until: deadline, patience) else {
+            throw DatabaseFailure.lost("the server’s answers are incomplete")
+        }
+        PQclear(sync)
+        openSyncs -= 1
+    }
+
+    /// Takes the answer to the end of a read, which has no effect that could have failed.
+    private func takeEnd(
+        on handle: OpaquePointer,
+        until deadline: ContinuousClock.Instant,
+        _ patience: Patience
+    ) throws {
+        while let result = try answer(on: handle, until: deadline, patience) { PQclear(result) }
+        try takeSync(on: handle, until: deadline, patience)
     }
 
     private func sent(_ code: Int32, on handle: OpaquePointer) throws {
@@ -323,7 +369,9 @@ final class DatabaseConnection {
                 }
                 guard let result = PQgetResult(handle) else { continue }
                 defer { PQclear(result) }
-                if PQresultStatus(result) == PGRES_PIPELINE_SYNC { break }
+                guard PQresultStatus(result) == PGRES_PIPELINE_SYNC else { continue }
+                openSyncs -= 1
+                if openSyncs == 0 { break }
             }
             // A request that came late stops this statement, and not one of the next caller.
             let ignored = ignoresCancellation

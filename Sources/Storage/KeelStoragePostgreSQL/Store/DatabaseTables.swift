@@ -152,8 +152,11 @@ extension PostgreSQLStorageAdapter {
                 answerLimit: .seconds(3600)
             ) { [store] connection in
                 let snapshot = TableSnapshot(connection, store, remembers: false)
-                return try connection.transaction(reading: store, snapshot) {
-                    try IntegrityReport(of: DatabaseTables($0, $1), onProgress: onProgress)
+                return try connection.transaction(reading: snapshot) {
+                    try IntegrityReport(
+                        of: DatabaseTables(snapshot, $0.tail()),
+                        onProgress: onProgress
+                    )
                 }
             }
         } catch {

@@ -140,34 +140,38 @@ extension TableSnapshot: CollectionDirectory {
         let end = parent.map { Array(($0.string + "0").utf8) }
         var names: [[UInt8]: Bool] = [:]
         var bound = prefix
+        // Grows while nothing can be skipped: the server looks for a document of each path.
+        var count = Self.firstPaths
         while true {
-            let rows = try paths(from: bound, before: end, asOf: time)
+            let rows = try paths(from: bound, before: end, most: count, asOf: time)
             for row in rows {
                 let name = Array(
                     row.bytes(0).dropFirst(prefix.count).prefix { $0 != UInt8(ascii: "/") }
                 )
                 names[name] = names[name] == true || row.boolean(1)
             }
-            guard rows.count == Self.mostPaths, let last = rows[rows.count - 1] as DatabaseRow?
-            else {
-                break
-            }
-            let path = last.bytes(0)
+            guard rows.count == count else { break }
+            let path = rows[count - 1].bytes(0)
             let name = Array(path.dropFirst(prefix.count).prefix { $0 != UInt8(ascii: "/") })
             // Skips the rest below a name that is known, however many collections there are.
             let isBelow = path.count > prefix.count + name.count
-            bound = isBelow && names[name] == true ? prefix + name + Array("0".utf8) : path + [0]
+            let canSkip = isBelow && names[name] == true
+            bound = canSkip ? prefix + name + Array("0".utf8) : path + [0]
+            if !canSkip { count = min(4 * count, Self.mostPaths) }
         }
         return names.filter(\.value).keys.sorted { $0.lexicographicallyPrecedes($1) }
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// The number of paths that are read at first, and later.
+    private static let firstPaths = 8
     private static let mostPaths = 500
 
     /// Returns the first paths of collections in a range, and whether they have documents.
     private func paths(
         from first: [UInt8],
         before end: [UInt8]?,
+        most count: Int,
         asOf time: Int64?
     ) throws -> DatabaseRows {
         let start = "substring(path FROM 1 FOR 2000)"
@@ -185,7 +189,7 @@ extension TableSnapshot: CollectionDirectory {
             """
         ) {
             $0.add(first)
-            $0.add(Int64(Self.mostPaths))
+            $0.add(Int64(count))
             if let end { $0.add(end) }
             if let time { $0.add(time) }
         }

@@ -22,9 +22,10 @@ struct StandbyReader: Sendable {
         with paths: [DocumentPath] = []
     ) async throws -> (page: ChangePage, documents: ReadResult) {
         try await thread.run { [store] connection in
-            try connection.transaction(reading: store, TableSnapshot(connection, store)) {
-                snapshot,
-                tail -> (page: ChangePage, documents: ReadResult) in
+            let snapshot = TableSnapshot(connection, store)
+            return try connection.transaction(reading: snapshot) {
+                transaction -> (page: ChangePage, documents: ReadResult) in
+                let tail = try transaction.tail()
                 let page = try ChangePageReader(
                     request,
                     in: snapshot,
