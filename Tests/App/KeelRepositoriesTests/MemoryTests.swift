@@ -252,6 +252,22 @@ struct MemoryTests {
         #expect(try await places.all(.cacheOnly).map(\.version) == [2])
     }
 
+    @Test("A response that an entity does not exist leaves the entity saved in the meantime")
+    func ignoresOldAbsence() async throws {
+        let world = world()
+        let places = world.places
+        let gate = Gate()
+        world.service.gate.withLock { $0 = gate }
+        async let early = places.entity("9", .networkOnly).version
+        // The response is already decided.
+        try await waitUntil { gate.begunCount == 1 }
+        world.service.gate.withLock { $0 = nil }
+        try await places.save(Place(id: "9", version: 1))
+        gate.open()
+        #expect(try await early == 1)
+        #expect(try await places.entity("9", .cacheOnly).version == 1)
+    }
+
     @Test("A read that was in progress during another process's write is not remembered")
     func ignoresOldReadsOfOthers() async throws {
         let world = world()

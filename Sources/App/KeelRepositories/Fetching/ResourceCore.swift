@@ -253,11 +253,11 @@ final class ResourceCore: Sendable {
 
     private func fetched<Value>(_ resource: Resource<Value>) async throws(DataSourceError) -> Value
     {
-        var arrival: Resource<Value>.Arrival
         var attempts = 0
-        repeat {
+        while true {
             attempts += 1
             let epoch = epoch(of: resource.tags)
+            let arrival: Resource<Value>.Arrival
             do throws(DataSourceError) {
                 arrival = try await reporter.asking(.service, resource) { _ in
                     true
@@ -265,14 +265,17 @@ final class ResourceCore: Sendable {
                     try await resource.fetch()
                 }
             } catch {
-                if error.code == .notFound {
-                    try await write(changing: resource.forgets) {
-                        () async throws(DataSourceError) in
-                        try await self.confirm(resource.owner, in: resource.home)
-                        try await resource.remove()
-                    }
+                guard error.code == .notFound else { throw error }
+                let isCurrent = try await write(changing: resource.forgets) {
+                    () async throws(DataSourceError) in
+                    try await self.confirm(resource.owner, in: resource.home)
+                    // The value may have been saved in the meantime.
+                    guard epoch == self.epoch(of: resource.tags) else { return false }
+                    try await resource.remove()
+                    return true
                 }
-                throw error
+                if isCurrent || attempts == 3 { throw error }
+                continue
             }
             let store = arrival.store
             let isKept = try await write(changing: arrival.changes) {
@@ -293,12 +296,12 @@ final class ResourceCore: Sendable {
                 try await self.noteKeeping(of: resource)
                 return isCurrent
             }
-            if isKept { break }
             // Fetch again, because the response may be older than the change.
-        } while attempts < 3
-        // Cache the stored copy, which may differ from the response.
-        if memory != nil { _ = try? await copy(of: resource) }
-        return arrival.value
+            guard isKept || attempts == 3 else { continue }
+            // Cache the stored copy, which may differ from the response.
+            if memory != nil { _ = try? await copy(of: resource) }
+            return arrival.value
+        }
     }
 
     /// Stores that a resource was once kept, so that an empty list survives an invalidation.
