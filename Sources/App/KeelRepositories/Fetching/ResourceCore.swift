@@ -256,7 +256,7 @@ final class ResourceCore: Sendable {
         var attempts = 0
         while true {
             attempts += 1
-            let epoch = epoch(of: resource.tags)
+            let start = try await start(of: resource)
             let arrival: Resource<Value>.Arrival
             do throws(DataSourceError) {
                 arrival = try await reporter.asking(.service, resource) { _ in
@@ -270,7 +270,7 @@ final class ResourceCore: Sendable {
                     () async throws(DataSourceError) in
                     try await self.confirm(resource.owner, in: resource.home)
                     // The value may have been saved in the meantime.
-                    guard epoch == self.epoch(of: resource.tags) else { return false }
+                    guard try await self.isUnchanged(resource, since: start) else { return false }
                     try await resource.remove()
                     return true
                 }
@@ -283,12 +283,12 @@ final class ResourceCore: Sendable {
                 // The user may have signed out since the request.
                 try await self.confirm(resource.owner, in: resource.home)
                 // A change in the meantime is newer than the response.
-                guard epoch == self.epoch(of: resource.tags) else { return false }
+                guard try await self.isUnchanged(resource, since: start) else { return false }
                 try await store()
                 let ledger = self.ledger(of: resource)
                 try await ledger.record(resource.place, at: self.now(), tags: resource.tags)
                 // An invalidation waits for no turn, and may have come while the response was being kept.
-                let isCurrent = epoch == self.epoch(of: resource.tags)
+                let isCurrent = await self.isValid(resource, since: start)
                 if !isCurrent {
                     // In a canceled task, a ledger may refuse.
                     _ = await Task { try? await ledger.invalidate([resource.key]) }.value

@@ -11,6 +11,7 @@ public import Foundation
 ///
 /// - Concurrent fetches of a resource are merged.
 /// - A fetch that started before an invalidation is neither kept nor returned to later callers.
+///   For an ``EntityRepository`` this includes changes by other processes whose ledger is in the same store.
 /// - With a ``ResourceMemory``, copies are read from memory as long as they are current.
 /// - With an `identity`, users are separated; see below.
 /// - Background refreshes are canceled when the last copy of the loader is released.
