@@ -166,6 +166,33 @@ struct MemoryUsersTests {
         #expect(try await places.all().isEmpty)
     }
 
+    @Test(
+        "A call that does not reach the service returns no copy of a user who has signed out",
+        arguments: [FetchPolicy.cacheFirst(maxAge: .zero), .networkFirst]
+    )
+    func dropsCopies(policy: FetchPolicy) async throws {
+        let world = world()
+        world.service.set("1", 1)
+        _ = try await world.places.entity("1")
+        world.wall.advance(by: 1)
+        let gate = Gate()
+        let places = EntityRepository<Place>(
+            "places",
+            remote: RemoteEntities<PlaceDTO>().finding { _ in
+                _ = try? await gate.pass()
+                throw DataSourceError(.unreachable, source: .remote)
+            },
+            local: CollectionDataSource(world.storage.collection("places", as: PlaceDTO.self)),
+            loader: world.loader,
+            id: { $0.id }
+        )
+        async let early = code { _ = try await places.entity("1", policy) }
+        try await waitUntil { gate.begunCount == 1 }
+        session.signIn("ben")
+        gate.open()
+        #expect(await early == .signInRequired)
+    }
+
     @Test("A read that started for one user does not return what another has loaded meanwhile")
     func dropsReads() async throws {
         let world = world()

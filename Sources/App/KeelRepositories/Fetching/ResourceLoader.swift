@@ -180,6 +180,10 @@ public struct ResourceLoader: Sendable {
             guard failure.isUnreachable, error.source == .remote else { throw failure }
             let atHand = readsKept ? try await self.kept(resource) : kept
             guard let atHand else { throw failure }
+            // The user may have signed out since the request.
+            try await RepositoryError.mapping {
+                try await core.owners.confirm(resource.owner, in: resource.home)
+            }
             return Fetched(atHand.value, .stale(age: atHand.age))
         }
     }
