@@ -24,6 +24,12 @@ struct UserChangeTests {
         var path: EndpointPath { "/notes/\(id)" }
     }
 
+    private struct GetNote: Endpoint {
+        typealias Response = NoteDTO
+        let id: String
+        var path: EndpointPath { "/notes/\(id)" }
+    }
+
     private struct NoRenewal: IdentityServer {
         func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
             credentials
@@ -64,6 +70,7 @@ struct UserChangeTests {
         notes = EntityRepository<Note>(
             "notes",
             remote: RemoteEntities<NoteDTO>(RemoteDataSource(client))
+                .find { GetNote(id: $0) }
                 .save { PutNote(id: $0.id) }
                 .delete { PutNote(id: $0) },
             local: CollectionDataSource(storage.collection("notes", as: NoteDTO.self)),
@@ -123,6 +130,18 @@ struct UserChangeTests {
             try await notes.save(Note(id: "1"))
         }
         await expectError(RepositoryError.self, .signInRequired) { try await notes.delete("1") }
+        #expect(transport.calls.isEmpty)
+    }
+
+    @Test("A fetch that began for one user is not sent for the next one")
+    func fetchesForOne() async throws {
+        try await signIn("ann")
+        let ann = await session.identity
+        staleIdentity.change { $0 = ann }
+        try await signIn("ben")
+        await expectError(RepositoryError.self, .signInRequired) {
+            try await notes.entity("1", .networkOnly)
+        }
         #expect(transport.calls.isEmpty)
     }
 

@@ -40,7 +40,7 @@ where Local.Element: DomainConvertible {
         let changes: Set = [names.key(id), names.lists]
         let dto = Resource<DTO>(names.key(id), tags: [names.name]) {
             () async throws(DataSourceError) in
-            let dto = try await fetched(id, key)
+            let dto = try await fetched(id, key, owner)
             return .init(value: dto, changes: changes) { () async throws(DataSourceError) in
                 if try await isChangedHere(id, key) { return }
                 try await local.save(dto)
@@ -59,10 +59,14 @@ where Local.Element: DomainConvertible {
             .mapAlways { dto throws(MappingError) in try dto.toDomain() }
     }
 
-    private func fetched(_ id: String, _ key: String) async throws(DataSourceError) -> DTO {
+    private func fetched(
+        _ id: String,
+        _ key: String,
+        _ owner: String?
+    ) async throws(DataSourceError) -> DTO {
         // An unsent change exists only on this device.
         if try await isChangedHere(id, key) { return try await kept(id) }
-        let dto = try await remote.find(id)
+        let dto = try await remote.find(id, owner)
         if try await isChangedHere(id, key) { return try await kept(id) }
         return dto
     }
@@ -122,7 +126,7 @@ where Local.Element: DomainConvertible {
     ) -> Resource<[DTO]> {
         Resource<[DTO]>(names.lists, tags: [names.name]) { () async throws(DataSourceError) in
             let before = try await unsent()
-            let all = try await remote.all()
+            let all = try await remote.all(owner)
             let protected = before.merging(try await unsent()) { $0 || $1 }
             let dtos = try await merged(all, protecting: protected, owner)
             return .init(value: dtos, changes: [names.name]) { () async throws(DataSourceError) in
@@ -187,7 +191,7 @@ where Local.Element: DomainConvertible {
         let dtos = Resource<[DTO]>(key, tags: [names.name, names.lists]) {
             () async throws(DataSourceError) in
             let before = try await unsent()
-            let found = try await remote.search(words)
+            let found = try await remote.search(words, owner)
             if !found.dropped.isEmpty { onDropped?(found.dropped) }
             let protected = before.merging(try await unsent()) { $0 || $1 }
             let dtos = try await merged(

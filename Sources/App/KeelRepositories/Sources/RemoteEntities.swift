@@ -13,21 +13,24 @@ public import KeelHTTP
 ///
 /// Other operations fail with the code `unsupported`.
 public struct RemoteEntities<DTO: Sendable>: Sendable {
-    typealias Find = @Sendable (String) async throws(DataSourceError) -> DTO
-    typealias All = @Sendable () async throws(DataSourceError) -> [DTO]
-    /// Sends only as the owner, if there is one.
+    // Each call is sent only as the owner, if there is one.
+    typealias Find = @Sendable (String, _ owner: String?) async throws(DataSourceError) -> DTO
+    typealias All = @Sendable (_ owner: String?) async throws(DataSourceError) -> [DTO]
     typealias Save = @Sendable (DTO, _ owner: String?) async throws(DataSourceError) -> DTO?
-    typealias Search = @Sendable (String) async throws(DataSourceError) -> FoundEntities<DTO>
+    typealias Search =
+        @Sendable (String, _ owner: String?) async throws(DataSourceError) -> FoundEntities<DTO>
     typealias Delete = @Sendable (String, _ owner: String?) async throws(DataSourceError) -> Void
 
     private let source: RemoteDataSource?
-    private(set) var find: Find = { _ throws(DataSourceError) in throw .notOffered("find") }
-    private(set) var all: All = { () throws(DataSourceError) in throw .notOffered("all") }
+    private(set) var find: Find = { _, _ throws(DataSourceError) in throw .notOffered("find") }
+    private(set) var all: All = { _ throws(DataSourceError) in throw .notOffered("all") }
     private(set) var save: Save = { _, _ throws(DataSourceError) in throw .notOffered("save") }
     private(set) var delete: Delete = { _, _ throws(DataSourceError) in
         throw .notOffered("delete")
     }
-    private(set) var search: Search = { _ throws(DataSourceError) in throw .notOffered("search") }
+    private(set) var search: Search = { _, _ throws(DataSourceError) in
+        throw .notOffered("search")
+    }
 
     /// Creates a description without operations.
     public init(_ source: RemoteDataSource) { self.source = source }
@@ -42,8 +45,10 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         _ endpoint: @escaping @Sendable (String) -> E
     ) -> RemoteEntities where E.Response == DTO {
         let source = source
-        return finding { id throws(DataSourceError) in
-            try await source.required.request(endpoint(id), options: .unshared)
+        return with {
+            $0.find = { id, owner throws(DataSourceError) in
+                try await source.required.request(endpoint(id), options: .fetching(for: owner))
+            }
         }
     }
 
@@ -52,8 +57,10 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         _ endpoint: @escaping @Sendable () -> E
     ) -> RemoteEntities where E.Response == [DTO] {
         let source = source
-        return listing { () throws(DataSourceError) in
-            try await source.required.request(endpoint(), options: .unshared)
+        return with {
+            $0.all = { owner throws(DataSourceError) in
+                try await source.required.request(endpoint(), options: .fetching(for: owner))
+            }
         }
     }
 
@@ -86,8 +93,14 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         _ endpoint: @escaping @Sendable (String) -> E
     ) -> RemoteEntities where E.Response == [DTO] {
         let source = source
-        return searching { words throws(DataSourceError) in
-            try await source.required.request(endpoint(words), options: .unshared)
+        return with {
+            $0.search = { words, owner throws(DataSourceError) in
+                let found = try await source.required.request(
+                    endpoint(words),
+                    options: .fetching(for: owner)
+                )
+                return FoundEntities(elements: found, dropped: [])
+            }
         }
     }
 
@@ -99,10 +112,10 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
     ) -> RemoteEntities where E.Response == LossyList<DTO> {
         let source = source
         return with {
-            $0.search = { words throws(DataSourceError) in
+            $0.search = { words, owner throws(DataSourceError) in
                 let list = try await source.required.request(
                     endpoint(words),
-                    options: .unshared
+                    options: .fetching(for: owner)
                 )
                 return FoundEntities(elements: list.elements, dropped: list.droppedElements)
             }
@@ -116,7 +129,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         _ operation: @escaping @Sendable (String) async throws -> DTO
     ) -> RemoteEntities {
         with {
-            $0.find = { id async throws(DataSourceError) in
+            $0.find = { id, _ async throws(DataSourceError) in
                 try await DataSourceError.remote { try await operation(id) }
             }
         }
@@ -127,7 +140,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         _ operation: @escaping @Sendable () async throws -> [DTO]
     ) -> RemoteEntities {
         with {
-            $0.all = { () async throws(DataSourceError) in
+            $0.all = { _ async throws(DataSourceError) in
                 try await DataSourceError.remote(operation)
             }
         }
@@ -160,7 +173,7 @@ public struct RemoteEntities<DTO: Sendable>: Sendable {
         _ operation: @escaping @Sendable (String) async throws -> [DTO]
     ) -> RemoteEntities {
         with {
-            $0.search = { words async throws(DataSourceError) in
+            $0.search = { words, _ async throws(DataSourceError) in
                 let found = try await DataSourceError.remote { try await operation(words) }
                 return FoundEntities(elements: found, dropped: [])
             }
@@ -191,8 +204,8 @@ extension HTTPCallOptions {
     ///
     /// The loader shares fetches itself, and none across an invalidation. An exchange that the client shares may have
     /// begun before it.
-    fileprivate static var unshared: HTTPCallOptions {
-        var options = HTTPCallOptions()
+    fileprivate static func fetching(for owner: String?) -> HTTPCallOptions {
+        var options = owned(by: owner)
         options.allowsCoalescing = false
         return options
     }
