@@ -209,6 +209,30 @@ struct OutboxOutcomeTests {
         #expect(await outcome(of: "b") == .notFound)
     }
 
+    @Test("The outcome of a write that is enqueued again while old outcomes are removed is kept")
+    func keepsNewOutcome() async throws {
+        try await makeOutbox().enqueue(.note("a"))
+        try await makeOutbox().discard("a")
+        wall.advance(by: 8 * 86_400)
+        let (other, server) = (makeOutbox(), RecordingServer())
+        // The first commit is the one that removes the outcome of the discarded write.
+        let meddled = MeddledStorageAdapter(
+            adapter,
+            beforeCommits: { number in
+                guard number == 1 else { return }
+                try await other.enqueue(.note("a"))
+                try await other.flush(sending: server)
+            }
+        )
+        let outbox = Outbox(StorageClient(meddled), configuration: Outbox.Configuration(wall))
+        #expect(try await outbox.flush(sending: server))
+        #expect(await outcome(of: "a") == nil)
+        // The server has accepted it, so it is not sent again.
+        try await makeOutbox().enqueue(.note("a"))
+        #expect(try await makeOutbox().flush(sending: server))
+        #expect(server.deliveries.count == 1)
+    }
+
     @Test("Setting the clock back does not extend a claim beyond the claim duration")
     func outlivesClaims() async throws {
         try await makeOutbox().enqueue(.note("a"))

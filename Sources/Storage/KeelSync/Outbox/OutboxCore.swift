@@ -222,7 +222,10 @@ final class OutboxCore: Sendable {
                 return uptime.time.microseconds - begun > Self.outcomeAge
             }
             if !old.isEmpty {
-                _ = try await client.commitOwn(old.map { .delete($0.path) }, for: "outbox")
+                // One that has changed belongs to a write that was enqueued again; the next call removes the others.
+                _ = try await commitIfUnchanged(
+                    old.map { .delete($0.path, if: .revision($0.revision)) }
+                )
             }
             query = query.start(after: last)
         }
