@@ -87,6 +87,33 @@ struct OtherProcessTests {
         #expect(version == nil)
         #expect(try await app.storage.findDocument("places/1") == nil)
     }
+
+    @Test(
+        "A list does not remove an entity that another process adds while the list is loaded",
+        arguments: 1...6
+    )
+    func keepsAddedEntities(read: Int) async throws {
+        let (widget, readsLeft) = (widget, Watched<Int?>(nil))
+        let meddled = MeddledStorageAdapter(
+            widget.store,
+            afterReads: { _ in
+                readsLeft.change { $0 = $0.map { $0 - 1 } }
+                guard readsLeft.value == 0 else { return }
+                try await widget.places.saveOffline(Place(id: "2", version: 1))
+            }
+        )
+        let app = PlaceWorld(
+            store: WatchedStore(meddled),
+            memory: nil,
+            ledger: { CollectionFetchLedger($0) },
+            outbox: { Outbox($0) }
+        )
+        app.service.set("1", 1)
+        _ = try await app.places.all()
+        readsLeft.change { $0 = read }
+        _ = try await app.places.all(.networkOnly)
+        #expect(try await widget.places.entity("2", .cacheOnly).version == 1)
+    }
 }
 
 /// A service that accepts everything.

@@ -130,9 +130,10 @@ where Local.Element: DomainConvertible {
             let protected = before.merging(try await unsent()) { $0 || $1 }
             let dtos = try await merged(all, protecting: protected, owner)
             return .init(value: dtos, changes: [names.name]) { () async throws(DataSourceError) in
+                // Before the outbox is read: another process may add an entity to both in between.
+                let kept = try await local.findAll().map(id)
                 let unsent = try await unsent()
                 let arrived = Set(dtos.map(id))
-                let kept = try await local.findAll().map(id)
                 let gone = kept.filter {
                     !arrived.contains($0) && unsent[names.outboxKey($0, owner)] == nil
                 }
