@@ -13,18 +13,19 @@ extension OutboxCore {
     /// The approximate maximum size of a page, in bytes: a body may have almost 1 MiB.
     static var pageByteCount: Int { 4 << 20 }
 
-    /// Returns entries in the order in which they were enqueued.
+    /// Returns the entries with a status, or all if it is nil, in the order in which they were enqueued.
     ///
     /// Includes only the unreadable entries that the store can match by their remaining fields; ``damagedEntries()``
     /// returns all of them.
     func page(
-        _ status: String,
+        _ status: String?,
         after last: Document? = nil,
         limit: Int
     ) async throws(StorageError) -> OutboxPage {
         try await prepare()
-        var query = DocumentQuery(collection).where(.equal("status", .string(status)))
-            .order(by: "at").order(by: "position").limit(to: limit)
+        var query = DocumentQuery(collection)
+        if let status { query = query.where(.equal("status", .string(status))) }
+        query = query.order(by: "at").order(by: "position").limit(to: limit)
         if let last { query = query.start(after: last) }
         return try await page(query, limit)
     }
@@ -51,13 +52,6 @@ extension OutboxCore {
         var all: [OutboxEntry] = []
         try await visit(status) { all.append($0) }
         return all
-    }
-
-    /// Returns the keys of all readable entries with a status.
-    func keys(_ status: String) async throws(StorageError) -> Set<String> {
-        var keys: Set<String> = []
-        try await visit(status) { keys.insert($0.write.key) }
-        return keys
     }
 
     /// Returns the keys of all readable entries with a status, and whether the last write of each is marked.

@@ -52,11 +52,15 @@ final class OutboxCore: Sendable {
         let components: [IndexDefinition.Component] = [
             .ascending("status"), .ascending("at"), .ascending("position"),
         ]
-        let indexes = [
+        var indexes = [
             IndexDefinition(collection.string, components),
             // In a sealed store, this index does not reveal the keys.
             IndexDefinition(collection.string, [.ascending("key")], isEqualityOnly: true),
         ]
+        // A runner then reads the entries of any status.
+        if configuration.rejection == .holdsKey {
+            indexes.append(IndexDefinition(collection.string, Array(components.dropFirst())))
+        }
         do throws(StorageError) {
             try await client.adapter.prepare(StorageSchema(indexes: indexes))
         } catch {

@@ -15,7 +15,7 @@ struct OutboxPlan {
         var owner: String
         /// The keys whose writes the runner is sending.
         var activeKeys: Set<String>
-        /// The keys that are held by a rejected write, or because the store failed to record a lease or an outcome.
+        /// The keys that are held by a damaged entry, or because the store failed to record a lease or an outcome.
         var heldKeys: Set<String>
         /// Whether a damaged entry with an unknown key holds all keys.
         var isHeld: Bool

@@ -140,9 +140,6 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         for damaged in try await knownDamaged() where holdsKeys {
             if let key = damaged.key { heldKeys.insert(key) } else { isHeld = true }
         }
-        if holdsKeys {
-            heldKeys.formUnion(try await core.keys(OutboxEntry.rejectedStatus))
-        }
         // Before reading: an attempt that ends in the meantime changes entries, which are planned later.
         let retryCount = core.retryCount.load(ordering: .relaxed)
         let (initial, stallEnd) = state.withLock { state in
@@ -169,15 +166,7 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
             return (situation, wait.map { situation.now.advanced(by: $0) })
         }
         do throws(StorageError) {
-            var situation = initial
-            var plan = try await self.plan(in: situation)
-            while holdsKeys, !plan.lanes.isEmpty {
-                // A write may have been rejected since the first look, so that the next one of its key came first.
-                let rejected = try await core.keys(OutboxEntry.rejectedStatus)
-                guard plan.lanes.contains(where: { rejected.contains($0.key) }) else { break }
-                situation.heldKeys.formUnion(rejected)
-                plan = try await self.plan(in: situation)
-            }
+            let plan = try await self.plan(in: initial)
             return (plan.lanes, [plan.nextTime, stallEnd].compactMap { $0 }.min())
         } catch {
             // The next plan ignores the delays in place of this one.
@@ -194,13 +183,17 @@ final class OutboxRunner<Sender: OutboxSender>: Sendable {
         in situation: OutboxPlan.Situation
     ) async throws(StorageError) -> OutboxPlan {
         let holdsKeys = core.configuration.rejection == .holdsKey
+        // Rejected entries that hold their keys are read with the others: between two reads, an entry can be rejected
+        // or sent again, and neither read would contain it.
+        let status = holdsKeys ? nil : OutboxEntry.pendingStatus
         var plan = OutboxPlan(situation)
         var last: Document?
         repeat {
-            let page = try await core.page(OutboxEntry.pendingStatus, after: last, limit: 200)
+            let page = try await core.page(status, after: last, limit: 200)
             note(page.items.compactMap(\.damaged), areAll: false)
             for item in page.items {
                 switch item {
+                case .entry(let entry) where entry.isRejected: plan.hold(entry.write.key)
                 case .entry(let entry): plan.add(withoutOutlivedClaim(entry))
                 case .damaged(let damaged): if holdsKeys { plan.hold(damaged.key) }
                 }
