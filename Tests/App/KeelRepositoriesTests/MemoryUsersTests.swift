@@ -349,6 +349,32 @@ struct MemoryUsersTests {
         #expect(await states.next() == .loading(last: nil))
     }
 
+    @Test("An observer drops its value if another user signs in during a fetch, and loads again")
+    func dropsShownValues() async throws {
+        let session = session
+        let world = world()
+        let calls = Counter()
+        let places = EntityRepository<Place>(
+            "places",
+            remote: RemoteEntities<PlaceDTO>().listing {
+                let number = calls.next()
+                if number == 2 { session.signIn("ben") }
+                return [PlaceDTO(id: "1", version: number)]
+            },
+            local: CollectionDataSource(world.storage.collection("places", as: PlaceDTO.self)),
+            loader: world.loader,
+            id: { $0.id }
+        )
+        var states = places.observeAll(.networkFirst).makeAsyncIterator()
+        #expect(await states.next() == .loading(last: nil))
+        #expect(await states.next()?.value?.map(\.version) == [1])
+        try await places.invalidate()
+        #expect(await states.next()?.value?.map(\.version) == [1])
+        #expect(await states.next() == .failed(RepositoryError(.signInRequired), last: nil))
+        #expect(await states.next() == .loading(last: nil))
+        #expect(await states.next()?.value?.map(\.version) == [3])
+    }
+
     @Test("An observer tries again while the user is unknown")
     func retriesUnknown() async throws {
         let clock = TestClock()

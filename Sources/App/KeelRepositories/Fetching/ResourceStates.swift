@@ -142,7 +142,7 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
                 kept = try await loader.kept(resource, maxAge: maxAge)
             } catch {
                 if policy == .cacheOnly { step = .wait }
-                return .failed(error, last: last)
+                return await failed(error)
             }
             if policy == .cacheOnly { step = .wait }
             guard let kept else {
@@ -170,8 +170,17 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
                 last = fetched.value
                 return .loaded(fetched.value, fetched.freshness)
             } catch {
-                return .failed(error, last: last)
+                return await failed(error)
             }
+        }
+
+        /// Returns the state after a failure, without the value of a user who has signed out since.
+        private mutating func failed(_ error: RepositoryError) async -> ResourceState<Value> {
+            if await !isSignedIn() {
+                last = nil
+                step = .announce
+            }
+            return .failed(error, last: last)
         }
 
         /// Waits for an invalidation or another user.
