@@ -14,11 +14,15 @@ struct MemoryState: Sendable {
         let origin: ChangeOrigin?
     }
 
+    /// A random name of the store in its cursors, which others refuse.
+    private let epoch = (0..<3).map { _ in UInt8.random(in: .min ... .max) }
     private var log: [Entry] = []
     /// The last mutation of each client.
     private var mutations: [String: Int64] = [:]
     /// The sequence of the last change, kept when the log is trimmed.
     private(set) var lastSequence: Int64 = 0
+    /// The sequence before the first change.
+    private var origin: Int64 = 0
     /// The present sequence, in a past state.
     private(set) var latestSequence: Int64?
     /// The highest sequence that has been trimmed from the log.
@@ -160,6 +164,7 @@ struct MemoryState: Sendable {
             put(nil, at: path)
             revision = number
         }
+        if lastSequence == 0 { origin = sequence - 1 }
         log.append(Entry(sequence: sequence, path: path, revision: revision, origin: origin))
         highestRevision = max(highestRevision, revision.number)
         lastSequence = sequence
@@ -180,7 +185,11 @@ struct MemoryState: Sendable {
 
     // MARK: Change log
 
-    var position: ChangeCursor { MemoryCursor.log(lastSequence).cursor }
+    var position: ChangeCursor { cursor(.log(lastSequence)) }
+
+    private func cursor(_ content: MemoryCursor) -> ChangeCursor {
+        content.cursor(of: epoch, from: origin)
+    }
 
     /// The commit time of the last change.
     var time: Timestamp { Timestamp(microseconds: lastSequence) }
@@ -189,7 +198,7 @@ struct MemoryState: Sendable {
         guard let after = request.after else {
             return copyPage(after: [], start: lastSequence, request)
         }
-        switch MemoryCursor(after) {
+        switch MemoryCursor(after, of: epoch, from: origin) {
         case .log(let sequence): return try logPage(after: sequence, request)
         case .copy(let key, let start): return copyPage(after: key, start: start, request)
         case nil:
@@ -201,11 +210,7 @@ struct MemoryState: Sendable {
         after sequence: Int64,
         _ request: ChangeRequest
     ) throws(StorageError) -> ChangePage {
-        // Before the first change there is only the empty store: other positions are those of a store that is gone.
-        let first = log.first?.sequence ?? 0
-        guard sequence >= trimmedUpTo, sequence <= lastSequence,
-            sequence == 0 || trimmedUpTo > 0 || sequence >= first
-        else {
+        guard sequence >= trimmedUpTo, sequence <= lastSequence else {
             throw StorageError(.cursorExpired, "the change log no longer reaches the cursor")
         }
         let start = firstIndex(after: sequence)
@@ -233,7 +238,7 @@ struct MemoryState: Sendable {
         let next = isCaughtUp ? lastSequence : part.last?.sequence ?? lastSequence
         var page = ChangePage(
             changes: changes,
-            next: MemoryCursor.log(next).cursor,
+            next: cursor(.log(next)),
             isCaughtUp: isCaughtUp,
             time: isCaughtUp ? time : nil,
             origins: last.compactMapValues(\.origin),
@@ -283,7 +288,7 @@ struct MemoryState: Sendable {
         let isCaughtUp = isDone && start == lastSequence
         return ChangePage(
             changes: part.map { .current($0.document) },
-            next: next.cursor,
+            next: cursor(next),
             isCaughtUp: isDone && start == lastSequence,
             time: isDone && start == lastSequence ? time : nil,
             acknowledged: isCaughtUp ? acknowledged(request.clients) : [:]
@@ -312,28 +317,36 @@ private enum MemoryCursor {
     case copy(after: [UInt8], start: Int64)
     case log(Int64)
 
-    init?(_ cursor: ChangeCursor) {
-        let bytes = cursor.bytes
-        switch bytes.first {
-        case 0? where bytes.count >= 10:
-            self = .copy(after: Array(bytes[9...]), start: Int64(bigEndianBytes: bytes[1..<9]))
-        case let first? where bytes.count <= 9 && Int(first) == Self.logKind + bytes.count - 1:
-            self = .log(Int64(bigEndianBytes: bytes[1...]))
+    /// Reads a cursor; nil if it is not one of the store with an epoch, whose sequences follow an origin.
+    init?(_ cursor: ChangeCursor, of epoch: [UInt8], from origin: Int64) {
+        guard let kind = cursor.bytes.first, cursor.bytes.dropFirst().starts(with: epoch) else {
+            return nil
+        }
+        let rest = cursor.bytes.dropFirst(1 + epoch.count)
+        // A client may send other numbers than it has received, so the sum must not trap.
+        switch Int(kind) {
+        case 0 where rest.count >= 9:
+            let start = Int64(bigEndianBytes: rest.prefix(8))
+            self = .copy(after: Array(rest.dropFirst(8)), start: start)
+        case Self.logKind + rest.count where rest.count <= 8:
+            self = .log(origin &+ Int64(bigEndianBytes: rest))
         default: return nil
         }
     }
 
-    /// The first byte of a position in the log, to which the number of the others is added: positions are compared by
-    /// their bytes, and clients of a server send them back and forth.
+    /// The first byte of a position in the log, to which the number of its digits is added: positions are compared by
+    /// their bytes, and short, because clients of a server send them back and forth.
     private static let logKind = 0x10
 
-    var cursor: ChangeCursor {
+    func cursor(of epoch: [UInt8], from origin: Int64) -> ChangeCursor {
         switch self {
         case .copy(let key, let start):
-            return ChangeCursor(bytes: [0] + start.bigEndianBytes + key)
+            let head = [UInt8(0)] + epoch
+            return ChangeCursor(bytes: head + start.bigEndianBytes + key)
         case .log(let sequence):
-            let digits = sequence.bigEndianBytes.drop { $0 == 0 }
-            return ChangeCursor(bytes: [UInt8(Self.logKind + digits.count)] + digits)
+            // A state of the past can be older than the first change.
+            let digits = max(0, sequence &- origin).bigEndianBytes.drop { $0 == 0 }
+            return ChangeCursor(bytes: [UInt8(Self.logKind + digits.count)] + epoch + digits)
         }
     }
 }

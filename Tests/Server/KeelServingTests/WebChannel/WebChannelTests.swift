@@ -4,6 +4,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import Synchronization
 import Testing
 
 @testable import KeelServing
@@ -91,8 +92,12 @@ struct WebChannelTests {
 
     @Test("A client that resumes when nothing has changed receives at most 200 bytes")
     func resumption() async throws {
-        // The time of the last commit has all of its six decimals.
-        let store = InMemoryStorageAdapter { Timestamp(microseconds: 1_795_869_296_123_457) }
+        // The time of the last commit has all of its six decimals, and is almost an hour after the first one.
+        let commits = Atomic<Int64>(0)
+        let store = InMemoryStorageAdapter {
+            let passed = commits.add(360_000_000, ordering: .relaxed).oldValue
+            return Timestamp(microseconds: 1_795_869_296_123_457 + passed)
+        }
         let served = Served(store)
         for number in 1...10 { try await served.set("notes/\(number)", n: number) }
         let first = Client(served)
