@@ -49,6 +49,17 @@ extension StorageServer {
         /// Listen and Write methods; 10,000 each by default.
         public var maximumListeners = 10_000
 
+        /// The maximum number of such streams and waiting requests of one caller; nil, the default, allows half of
+        /// ``maximumListeners``, so that one caller leaves room to others.
+        ///
+        /// A caller is a principal, or the connection of an anonymous caller: behind a proxy that joins connections,
+        /// use ``authenticate``. A stream above the limit is refused with `RESOURCE_EXHAUSTED`, upon which clients
+        /// try again; a waiting request is answered at once.
+        public var maximumListenersPerCaller: Int?
+
+        /// The value of ``maximumListenersPerCaller``, or its default.
+        var listenersPerCaller: Int { maximumListenersPerCaller ?? (maximumListeners + 1) / 2 }
+
         /// The approximate maximum size of the backlog of changes of all streams together, in bytes; 256 MiB by
         /// default.
         ///

@@ -63,7 +63,7 @@ public final class StorageServer: ServingHandler {
     /// The open streams of Firestore's Listen and Write methods.
     let streams: OpenStreams
     let listening: ListenHub
-    let channels = WebChannels()
+    let channels: WebChannels
     /// The servers of the databases besides the default one, by name; nil if every database is the same store.
     private let databases: [String: StorageServer]?
     /// How far the server has come towards its end.
@@ -91,7 +91,12 @@ public final class StorageServer: ServingHandler {
         self.adapter = adapter
         self.configuration = configuration
         transactions = TransactionTable(adapter, configuration)
-        streams = OpenStreams(maximum: configuration.maximumListeners)
+        let places = CallerPlaces(
+            configuration.maximumListeners,
+            perCaller: configuration.listenersPerCaller
+        )
+        streams = OpenStreams(places)
+        channels = WebChannels(places)
         listening = ListenHub(
             adapter: adapter,
             clock: configuration.clock,
@@ -103,6 +108,7 @@ public final class StorageServer: ServingHandler {
         }
         var limits = ChangeService.Configuration()
         limits.maximumListeners = configuration.maximumListeners
+        limits.maximumListenersPerCaller = configuration.listenersPerCaller
         limits.maximumBacklogBytes = configuration.maximumBacklogBytes
         limits.clock = configuration.clock
         changes = ChangeService(adapter: adapter, configuration: limits)

@@ -88,7 +88,7 @@ struct DatabaseTests {
     func drains() async throws {
         let server = try served.server.server(of: "projects/p/databases/b")
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        _ = server.streams.open { end.finish() }
+        _ = try server.streams.open { end.finish() }
         await served.server.drain(for: .zero)
         for await _ in ends {}
     }

@@ -44,7 +44,7 @@ struct DrainTests {
         let ended = Count()
         func open() {
             let stream = OpenStream()
-            let id = streams.open {
+            let id = try? streams.open {
                 ended.value.add(1, ordering: .relaxed)
                 if let id = stream.id.withLock({ $0 }) { streams.close(id) }
             }

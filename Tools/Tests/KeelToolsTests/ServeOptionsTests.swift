@@ -19,8 +19,9 @@ struct ServeOptionsTests {
         "Invalid values are rejected",
         arguments: [
             ["--durability", "disk"], ["--max-connections", "0"], ["--host", "0.0.0.0"],
-            ["--request-timeout", "0"], ["--keep-changes", "30d"], ["--index-mode", "strict"],
-            ["--drain", "-1"], ["--database", "b"], ["--database-readers", "0"],
+            ["--max-caller-listeners", "0"], ["--request-timeout", "0"],
+            ["--keep-changes", "30d"], ["--index-mode", "strict"], ["--drain", "-1"],
+            ["--database", "b"], ["--database-readers", "0"],
             ["--allow-host", "https://keel.example.org"], ["--name", "a-b"],
             ["--tls-certificate", "server.pem"], ["--tls-key", "server.key"],
         ]

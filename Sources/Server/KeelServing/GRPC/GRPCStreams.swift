@@ -10,7 +10,7 @@ extension StorageServer {
     func answer(
         _ method: GRPCMethod,
         _ call: FirestoreRoute.Call,
-        by caller: ListenCaller.ID?,
+        by caller: CallerID?,
         _ messages: GRPCMessageReader,
         within limit: Duration?
     ) -> HTTPReply {
@@ -22,7 +22,7 @@ extension StorageServer {
         let serve: @Sendable () async -> StreamFailure? = {
             let found: (server: StorageServer, requests: GRPCRequests)
             do throws(StreamFailure) {
-                found = try await self.server(of: requests)
+                found = try await self.server(of: requests, by: caller)
             } catch {
                 return error
             }
@@ -44,11 +44,13 @@ extension StorageServer {
 extension StorageServer {
     /// Returns the server of the database that the first message of a stream names, and all messages.
     private func server(
-        of requests: GRPCRequests
+        of requests: GRPCRequests,
+        by caller: CallerID?
     ) async throws(StreamFailure) -> (server: StorageServer, requests: GRPCRequests) {
         guard hasDatabases else { return (self, requests) }
         // A client that sends nothing takes a place, and does not outlast the server.
-        let message = await untilShutDown { () async -> Result<FirestoreJSON?, StreamFailure> in
+        let message = await untilShutDown(by: caller) {
+            () async -> Result<FirestoreJSON?, StreamFailure> in
             var messages = requests.makeAsyncIterator()
             do throws(StreamFailure) {
                 return .success(try await messages.next())

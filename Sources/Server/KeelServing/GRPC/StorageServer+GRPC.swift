@@ -39,7 +39,7 @@ extension StorageServer {
         let timeout = try Self.timeout(of: call.head)
         if let stream = method.stream {
             let connection = call.options.connection
-            let caller = ListenCaller.ID(StorageContext.current.principal, on: connection)
+            let caller = CallerID(StorageContext.current.principal, on: connection)
             return answer(method, stream, by: caller, messages, within: timeout)
         }
         let limit = min(timeout ?? configuration.requestTimeout, configuration.requestTimeout)

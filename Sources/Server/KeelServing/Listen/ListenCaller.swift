@@ -1,30 +1,12 @@
 internal import KeelCore
-internal import KeelStorage
 internal import Synchronization
 
 /// The limits that all streams of one caller share, so that a caller with many streams leaves room to others.
 ///
 /// Each stream has its ``ListenShare`` besides: one whose client takes nothing leaves room to the caller's others.
 final class ListenCaller: Sendable {
-    /// A principal, or the connection of an anonymous caller.
-    enum ID: Hashable, Sendable {
-        case principal(String)
-        case connection(UInt64)
-
-        /// Creates the id of a request's caller; nil if neither is known.
-        init?(_ principal: StoragePrincipal?, on connection: UInt64?) {
-            if let principal {
-                self = .principal(principal.id)
-            } else if let connection {
-                self = .connection(connection)
-            } else {
-                return nil
-            }
-        }
-    }
-
     /// The id; nil for the unknown caller of one stream.
-    let id: ID?
+    let id: CallerID?
     /// Admits some of the reads of queries, of ten or more documents, and of the log.
     ///
     /// Half of the reads of all streams are left to others. A read ends with the answer of the store, however long the
@@ -40,7 +22,7 @@ final class ListenCaller: Sendable {
     private let holds = Mutex(0)
 
     /// Creates a caller without streams.
-    init(_ id: ID? = nil, in hub: ListenHub) {
+    init(_ id: CallerID? = nil, in hub: ListenHub) {
         self.id = id
         held = ByteCount(in: hub.waiting)
         mostBytes = hub.mostWaitingBytes / 2

@@ -40,7 +40,7 @@ final class ListenHub: Sendable {
         /// The number of reads for which the store holds a state.
         var holds = 0
         /// The known callers, and the number of streams of each.
-        var callers: [ListenCaller.ID: (caller: ListenCaller, streams: Int)] = [:]
+        var callers: [CallerID: (caller: ListenCaller, streams: Int)] = [:]
     }
 
     let adapter: any StorageAdapter
@@ -119,7 +119,7 @@ final class ListenHub: Sendable {
     // MARK: Streams
 
     /// Returns the caller of a new stream, which must call ``leave(_:)`` at its end.
-    func enter(as id: ListenCaller.ID?) -> ListenCaller {
+    func enter(as id: CallerID?) -> ListenCaller {
         guard let id else { return ListenCaller(in: self) }
         return state.withLock { state in
             let known = state.callers[id] ?? (caller: ListenCaller(id, in: self), streams: 0)

@@ -42,7 +42,7 @@ extension ListenStream {
         /// Whether the client takes the messages of ``ListenSession/joinsCurrent``.
         var joinsCurrent = false
         /// The caller with whose other streams the stream shares; nil if it is unknown.
-        var caller: ListenCaller.ID?
+        var caller: CallerID?
         /// Returns whether the principal may listen to a target; nil if it may listen to all.
         ///
         /// This is called when a target is added, before changes that concern the stream are sent, and when a

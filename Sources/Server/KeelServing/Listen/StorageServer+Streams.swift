@@ -11,7 +11,7 @@ extension StorageServer {
     /// - Parameters:
     ///   - call: `listen` or `write`.
     ///   - database: The database; nil if the first request names it.
-    ///   - caller: The caller, whose streams share what a stream of Listen takes; nil if it is unknown.
+    ///   - caller: The caller, whose streams share places, and what a stream of Listen takes; nil if it is unknown.
     ///   - joinsCurrent: Whether the client takes the messages of ``ListenSession/joinsCurrent``.
     ///   - requests: The messages of the client, in the JSON form of the protocol. An error means that the client is
     ///     gone; a ``StreamFailure`` is returned.
@@ -20,29 +20,27 @@ extension StorageServer {
     func stream<Requests: AsyncSequence & Sendable>(
         _ call: FirestoreRoute.Call,
         in database: String? = nil,
-        by caller: ListenCaller.ID? = nil,
+        by caller: CallerID? = nil,
         joinsCurrent: Bool = false,
         _ requests: Requests,
         send: @escaping @Sendable (FirestoreJSON) async throws -> Void
     ) async -> StreamFailure? where Requests.Element == FirestoreJSON {
-        guard call != .write else { return await write(in: database, requests, send: send) }
+        guard call != .write else {
+            return await write(in: database, by: caller, requests, send: send)
+        }
         var settings = ListenStream.Configuration()
         (settings.caller, settings.joinsCurrent) = (caller, joinsCurrent)
         return await listen(in: database, settings, requests, send: send)
     }
 
-    private var hasTooManyStreams: StreamFailure {
-        let message = "the server has \(configuration.maximumListeners) streams already"
-        return StreamFailure(.resourceExhausted, message)
-    }
-
     private func write<Requests: AsyncSequence & Sendable>(
         in database: String?,
+        by caller: CallerID?,
         _ requests: Requests,
         send: @escaping @Sendable (FirestoreJSON) async throws -> Void
     ) async -> StreamFailure? where Requests.Element == FirestoreJSON {
         let stream = WriteStream(adapter: adapter, configuration: configuration)
-        let result = await untilShutDown(after: stream.commits) {
+        let result = await untilShutDown(by: caller, after: stream.commits) {
             () async -> Result<Void, StreamFailure> in
             if let failure = await stream.run(in: database, requests, send: send) {
                 return .failure(failure)
@@ -56,16 +54,21 @@ extension StorageServer {
     /// Performs a stream, or a part of one, that counts among the open ones and is canceled when the server shuts down.
     ///
     /// - Parameters:
+    ///   - caller: The caller whose stream it is; nil if it is unknown.
     ///   - turns: Admits the work that the cancellation must wait for.
     ///   - work: The stream.
     /// - Returns: The result of the stream, or the failure of the server.
     func untilShutDown<Value: Sendable>(
+        by caller: CallerID?,
         after turns: TaskQueue = TaskQueue(),
         _ work: @escaping @Sendable () async -> Result<Value, StreamFailure>
     ) async -> Result<Value, StreamFailure> {
         let (end, ending) = AsyncStream.makeStream(of: Never.self)
-        guard let id = streams.open(onShutDown: { ending.finish() }) else {
-            return .failure(hasTooManyStreams)
+        let id: OpenStreams.ID
+        do throws(CallerPlaces.Refusal) {
+            id = try streams.open(by: caller, onShutDown: { ending.finish() })
+        } catch {
+            return .failure(StreamFailure(.resourceExhausted, error.message))
         }
         defer { streams.close(id) }
         return await withTaskGroup(of: Result<Value, StreamFailure>.self) { group in
@@ -105,8 +108,11 @@ extension StorageServer {
             try await send(coding.response(response))
         }
         // A task for each of many streams that only waits for this would take memory.
-        guard let id = streams.open(onShutDown: { stream.end(.shutDown) }) else {
-            return hasTooManyStreams
+        let id: OpenStreams.ID
+        do throws(CallerPlaces.Refusal) {
+            id = try streams.open(by: settings.caller, onShutDown: { stream.end(.shutDown) })
+        } catch {
+            return StreamFailure(.resourceExhausted, error.message)
         }
         defer { streams.close(id) }
         return await stream.run(
@@ -142,43 +148,52 @@ final class OpenStreams: Sendable {
     private struct State {
         var isShutDown = false
         var next: ID = 0
-        var ends: [ID: @Sendable () -> Void] = [:]
+        var places: CallerPlaces
+        var streams: [ID: (caller: CallerID?, end: @Sendable () -> Void)] = [:]
     }
 
-    private let maximum: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(maximum: Int) { self.maximum = maximum }
+    init(_ places: CallerPlaces) { state = Mutex(State(places: places)) }
 
     /// Adds a stream; `end` is called when the server drains or shuts down, at once if it already has.
     ///
-    /// - Returns: The stream's number; nil if there are too many streams.
-    func open(onShutDown end: @escaping @Sendable () -> Void) -> ID? {
-        let (id, isShutDown) = state.withLock { state -> (ID?, Bool) in
-            guard state.ends.count < maximum else { return (nil, false) }
+    /// - Returns: The stream's number, for ``close(_:)``.
+    func open(
+        by caller: CallerID? = nil,
+        onShutDown end: @escaping @Sendable () -> Void
+    ) throws(CallerPlaces.Refusal) -> ID {
+        let (id, isShutDown) = try state.withLock {
+            state throws(CallerPlaces.Refusal) -> (ID, Bool) in
+            try state.places.enter(caller)
             state.next += 1
-            state.ends[state.next] = end
+            state.streams[state.next] = (caller: caller, end: end)
             return (state.next, state.isShutDown)
         }
         if isShutDown { end() }
         return id
     }
 
-    func close(_ id: ID) { state.withLock { $0.ends[id] = nil } }
+    func close(_ id: ID) {
+        state.withLock { state in
+            guard let stream = state.streams.removeValue(forKey: id) else { return }
+            state.places.leave(stream.caller)
+        }
+    }
 
     /// Ends one of so many streams, at least one.
     func end(oneOf count: Int) {
-        let ends = state.withLock { state in
-            Array(state.ends.values.prefix((state.ends.count + count - 1) / count))
+        let streams = state.withLock { state in
+            Array(state.streams.values.prefix((state.streams.count + count - 1) / count))
         }
-        for end in ends { end() }
+        for stream in streams { stream.end() }
     }
 
     func shutDown() {
-        let ends = state.withLock { state in
+        let streams = state.withLock { state in
             state.isShutDown = true
-            return state.ends.values
+            return Array(state.streams.values)
         }
-        for end in ends { end() }
+        for stream in streams { stream.end() }
     }
 }

@@ -25,9 +25,8 @@ struct ChangeFailure: Error {
     /// Creates the failure for a hub that is full or shut down.
     init(_ refusal: ChangeHub.Refusal) {
         switch refusal {
-        case .isFull:
-            let message = "there are too many listeners; try again later, or read pages"
-            self.init(StorageError(.unavailable, message), status: .resourceExhausted)
+        case .isFull(let refusal):
+            self.init(StorageError(.unavailable, refusal.message), status: .resourceExhausted)
         case .isShutDown:
             self.init(StorageError(.unavailable, "the server is shutting down; try again soon"))
         }

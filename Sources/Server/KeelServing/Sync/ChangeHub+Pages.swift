@@ -21,7 +21,12 @@ extension ChangeHub {
             tellsContent: false,
             clients: query.clients
         )
-        let listener = ChangeListener(interest: interest, after: page.next, maximumBytes: 1 << 16)
+        let listener = ChangeListener(
+            interest: interest,
+            caller: query.caller,
+            after: page.next,
+            maximumBytes: 1 << 16
+        )
         // Without capacity for waiting, the page is returned immediately, so that a client can always read.
         guard let id = try? add(listener) else { return page }
         defer { remove(id) }

@@ -14,7 +14,7 @@ final class ChangeHub: Sendable {
     typealias ID = UInt64
 
     /// The reason for refusing a listener.
-    enum Refusal: Error { case isFull, isShutDown }
+    enum Refusal: Error { case isFull(CallerPlaces.Refusal), isShutDown }
 
     struct Channel {
         let interest: ChangeInterest
@@ -29,6 +29,8 @@ final class ChangeHub: Sendable {
     struct State {
         var isShutDown = false
         var nextID: ID = 0
+        var places: CallerPlaces
+        /// The channels of the listeners.
         var listeners: [ID: Int] = [:]
         var nextChannel = 0
         var channels: [Int: Channel] = [:]
@@ -66,7 +68,7 @@ final class ChangeHub: Sendable {
     let epoch: StoreEpoch
     let configuration: ChangeService.Configuration
     let changeReader = ChangeReader(server: "sync")
-    let state = Mutex(State())
+    let state: Mutex<State>
     /// The bytes that wait for listeners.
     let waiting = ByteCount()
     /// The bytes that are being sent to clients.
@@ -76,6 +78,11 @@ final class ChangeHub: Sendable {
         self.adapter = adapter
         self.configuration = configuration
         epoch = StoreEpoch(adapter: adapter, make: configuration.makeEpoch)
+        let places = CallerPlaces(
+            configuration.maximumListeners,
+            perCaller: configuration.maximumListenersPerCaller
+        )
+        state = Mutex(State(places: places))
     }
 
     deinit {
@@ -95,7 +102,11 @@ final class ChangeHub: Sendable {
     func add(_ listener: ChangeListener) throws(Refusal) -> ID {
         try state.withLock { state throws(Refusal) in
             guard !state.isShutDown else { throw .isShutDown }
-            guard state.listeners.count < configuration.maximumListeners else { throw .isFull }
+            do throws(CallerPlaces.Refusal) {
+                try state.places.enter(listener.caller)
+            } catch {
+                throw .isFull(error)
+            }
             let id = state.nextID
             state.nextID += 1
             let channel = state.channel(for: listener.interest)
@@ -109,7 +120,8 @@ final class ChangeHub: Sendable {
     func remove(_ id: ID) {
         let tasks = state.withLock { state -> [Task<Void, Never>] in
             guard let channel = state.listeners.removeValue(forKey: id) else { return [] }
-            state.channels[channel]?.listeners[id] = nil
+            let listener = state.channels[channel]?.listeners.removeValue(forKey: id)
+            state.places.leave(listener?.caller)
             if state.channels[channel]?.listeners.isEmpty == true { state.close(channel) }
             guard state.listeners.isEmpty else { return [] }
             state.failures = 0

@@ -75,11 +75,18 @@ final class ChangeListener: Sendable {
     }
 
     let interest: ChangeInterest
+    let caller: CallerID?
     private let maximumBytes: Int
     private let state: Mutex<State>
 
-    init(interest: ChangeInterest, after cursor: ChangeCursor?, maximumBytes: Int) {
+    init(
+        interest: ChangeInterest,
+        caller: CallerID?,
+        after cursor: ChangeCursor?,
+        maximumBytes: Int
+    ) {
         self.interest = interest
+        self.caller = caller
         self.maximumBytes = maximumBytes
         state = Mutex(State(told: cursor))
     }

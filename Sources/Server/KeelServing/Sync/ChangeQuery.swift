@@ -21,6 +21,8 @@ struct ChangeQuery: Sendable, Hashable {
     private(set) var tellsContent = true
     private(set) var clients: Set<String> = []
     private(set) var reader: ChangeReader?
+    /// The caller of the request; nil if it is unknown.
+    var caller: CallerID?
 
     /// The parameters that may occur several times.
     private static let repeatable: Set = ["document", "collection", "group", "query", "client"]

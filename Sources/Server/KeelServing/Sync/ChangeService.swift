@@ -79,7 +79,12 @@ package final class ChangeService: Sendable {
     ) throws(ChangeFailure) -> ChangeQuery {
         guard scope == "all" else { throw .noScope(scope) }
         do throws(StorageError) {
-            return try ChangeQuery(target: call.head.path ?? "")
+            var query = try ChangeQuery(target: call.head.path ?? "")
+            query.caller = CallerID(
+                StorageContext.current.principal,
+                on: call.options.connection
+            )
+            return query
         } catch {
             throw ChangeFailure(error)
         }
@@ -118,6 +123,8 @@ extension ChangeService {
     package struct Configuration: Sendable {
         /// The maximum number of streams and waiting page requests; further streams are refused with status 429.
         package var maximumListeners = 10_000
+        /// The maximum number of those of one caller.
+        package var maximumListenersPerCaller = Int.max
         /// The maximum time between two lines of a stream.
         package var heartbeat = Duration.seconds(15)
         /// The maximum backlog of a stream, in bytes, before it is ended.

@@ -26,6 +26,7 @@ final class ChangeStream: Sendable {
                 tellsContent: query.tellsContent,
                 clients: query.clients
             ),
+            caller: query.caller,
             after: query.cursor,
             maximumBytes: hub.configuration.mostBufferedBytes
         )

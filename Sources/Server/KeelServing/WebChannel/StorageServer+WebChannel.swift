@@ -57,27 +57,27 @@ extension StorageServer {
         guard let database = items["database"] else { throw .invalid("“database” is missing") }
         let server = try server(of: database)
         let (messages, first) = try messages(of: form)
-        guard channels.count < configuration.maximumListeners else {
-            let message = "the server has \(configuration.maximumListeners) streams already"
-            throw ServingFailure(
-                StorageError(.unavailable, message),
-                as: .resourceExhausted
-            )
-        }
         let name = configuration.serverName
         let session = WebChannelSession(
             id: (name.isEmpty ? "" : name + "-") + configuration.makeID(),
             in: channels.held,
             principal: principal,
-            caller: ListenCaller.ID(principal, on: call.options.connection),
+            caller: CallerID(principal, on: call.options.connection),
             authorization: authorization
         )
-        channels[session.id] = session
+        do throws(CallerPlaces.Refusal) {
+            try channels.open(session)
+        } catch {
+            throw ServingFailure(
+                StorageError(.unavailable, error.message),
+                as: .resourceExhausted
+            )
+        }
         _ = session.take(messages, from: first, acknowledging: 0)
         StorageContext().of(principal).starting {
             _ = Task { [channels] in
                 await session.run(stream, in: database, of: server, among: channels)
-                channels[session.id] = nil
+                channels.close(session)
             }
         }
         let seconds = WebChannelSession.heartbeat.components.seconds
@@ -161,23 +161,43 @@ extension StorageServer {
 
 /// The open WebChannel sessions of a server.
 final class WebChannels: Sendable {
-    private let sessions = Mutex<[String: WebChannelSession]>([:])
+    private struct State {
+        var places: CallerPlaces
+        var sessions: [String: WebChannelSession] = [:]
+    }
+
+    private let state: Mutex<State>
     /// The bytes that the sessions hold.
     let held = ByteCount()
 
-    var count: Int { sessions.withLock(\.count) }
+    init(_ places: CallerPlaces) { state = Mutex(State(places: places)) }
 
-    subscript(id: String) -> WebChannelSession? {
-        get { sessions.withLock { $0[id] } }
-        set { sessions.withLock { $0[id] = newValue } }
+    var count: Int { state.withLock(\.places.count) }
+
+    subscript(id: String) -> WebChannelSession? { state.withLock { $0.sessions[id] } }
+
+    func open(_ session: WebChannelSession) throws(CallerPlaces.Refusal) {
+        try state.withLock { state throws(CallerPlaces.Refusal) in
+            try state.places.enter(session.caller)
+            let former = state.sessions.updateValue(session, forKey: session.id)
+            if let former { state.places.leave(former.caller) }
+        }
+    }
+
+    func close(_ session: WebChannelSession) {
+        state.withLock { state in
+            guard state.sessions[session.id] === session else { return }
+            state.sessions[session.id] = nil
+            state.places.leave(session.caller)
+        }
     }
 
     /// Ends the sessions that hold most while all of them hold too much, of the callers whose sessions hold most.
     func makeRoom(upTo most: Int) {
         guard held.value > most else { return }
-        let all = sessions.withLock { Array($0.values) }
+        let all = state.withLock { Array($0.sessions.values) }
             .map { (session: $0, bytes: $0.heldBytes) }
-        var sums: [ListenCaller.ID: Int] = [:]
+        var sums: [CallerID: Int] = [:]
         for (session, bytes) in all {
             if let caller = session.caller { sums[caller, default: 0] += bytes }
         }
@@ -188,7 +208,7 @@ final class WebChannels: Sendable {
             .sorted { $0.order > $1.order }
         for (session, _) in largest {
             guard held.value > most else { return }
-            self[session.id] = nil
+            close(session)
             session.cutOff()
         }
     }

@@ -23,7 +23,7 @@ final class WebChannelSession: Sendable {
     /// The principal that opened the session, to which all of its requests must belong; nil for an anonymous caller.
     let principal: StoragePrincipal?
     /// The caller that opened the session, whose sessions share what a stream may take; nil if it is unknown.
-    let caller: ListenCaller.ID?
+    let caller: CallerID?
     /// The `Authorization` of the session's requests that have none of their own.
     private let authorization: String?
     private let state = Mutex(WebChannelState())
@@ -42,7 +42,7 @@ final class WebChannelSession: Sendable {
         id: String,
         in total: ByteCount = ByteCount(),
         principal: StoragePrincipal? = nil,
-        caller: ListenCaller.ID? = nil,
+        caller: CallerID? = nil,
         authorization: String? = nil
     ) {
         self.id = id

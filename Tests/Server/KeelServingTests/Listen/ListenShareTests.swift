@@ -364,10 +364,10 @@ struct ListenShareTests {
     @Test("The streams of an anonymous caller are those of its connection")
     func connections() {
         let (ann, bob) = (StoragePrincipal(id: "ann"), StoragePrincipal(id: "bob"))
-        #expect(ListenCaller.ID(ann, on: 1) == ListenCaller.ID(ann, on: 2))
-        #expect(ListenCaller.ID(ann, on: 1) != ListenCaller.ID(bob, on: 1))
-        #expect(ListenCaller.ID(nil, on: 1) == .connection(1))
-        #expect(ListenCaller.ID(nil, on: nil) == nil)
+        #expect(CallerID(ann, on: 1) == CallerID(ann, on: 2))
+        #expect(CallerID(ann, on: 1) != CallerID(bob, on: 1))
+        #expect(CallerID(nil, on: 1) == .connection(1))
+        #expect(CallerID(nil, on: nil) == nil)
         let hub = ListenHub(adapter: InMemoryStorageAdapter())
         let callers = (0..<2).map { _ in hub.enter(as: .connection(1)) }
         #expect(callers[0] === callers[1])

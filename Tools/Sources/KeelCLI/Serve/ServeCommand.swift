@@ -181,6 +181,17 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The maximum number of listeners.")
     var maxListeners = 10_000
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            The maximum number of listeners of one caller, a token or a connection without one; half of \
+            --max-listeners by default.
+            """,
+            valueName: "count"
+        )
+    )
+    var maxCallerListeners: Int?
+
     @Option(help: "The maximum number of connections; further ones wait.")
     var maxConnections = 12_000
 
@@ -278,6 +289,9 @@ struct ServeCommand: AsyncParsableCommand {
         guard (1...1_000_000).contains(maxListeners) else {
             throw ValidationError("--max-listeners is 1 to 1000000.")
         }
+        guard (1...1_000_000).contains(maxCallerListeners ?? 1) else {
+            throw ValidationError("--max-caller-listeners is 1 to 1000000.")
+        }
         guard (1...1_000_000).contains(maxConnections) else {
             throw ValidationError("--max-connections is 1 to 1000000.")
         }
@@ -361,6 +375,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.maximumBodyBytes = maxBody << 20
         configuration.requestTimeout = .seconds(requestTimeout)
         configuration.maximumListeners = maxListeners
+        configuration.maximumListenersPerCaller = maxCallerListeners
         configuration.allowedAuthorities = Set(allowedHosts)
         configuration.allowedOrigins = Set(allowedOrigins)
         configuration.serverName = name ?? ""

@@ -154,10 +154,10 @@ package struct Setting: Hashable, Sendable {
     private static let serve =
         [
             "storage", "history", "durability", "host", "port", "max-body", "request-timeout",
-            "max-listeners", "max-connections", "logs", "analytics", "drain", "grace",
-            "log-level", "keep-changes", "keep-changes-size", "keep-removals", "keep-removals-size",
-            "keep-receipts", "database-readers", "tokens", "tls-certificate", "tls-key", "indexes",
-            "index-mode",
+            "max-listeners", "max-caller-listeners", "max-connections", "logs", "analytics",
+            "drain", "grace", "log-level", "keep-changes", "keep-changes-size", "keep-removals",
+            "keep-removals-size", "keep-receipts", "database-readers", "tokens", "tls-certificate",
+            "tls-key", "indexes", "index-mode",
         ].map { Setting("serve", $0) }
         + ["database", "allow-host", "allow-origin"].map { Setting("serve", $0, .list) }
         + [

@@ -1,0 +1,19 @@
+internal import KeelStorage
+
+/// The caller of a request, with whose other requests it shares limits: a principal, or the connection of an anonymous
+/// caller.
+enum CallerID: Hashable, Sendable {
+    case principal(String)
+    case connection(UInt64)
+
+    /// Creates the id of a request's caller; nil if neither is known.
+    init?(_ principal: StoragePrincipal?, on connection: UInt64?) {
+        if let principal {
+            self = .principal(principal.id)
+        } else if let connection {
+            self = .connection(connection)
+        } else {
+            return nil
+        }
+    }
+}
