@@ -83,8 +83,9 @@ extension StorageServer {
 
         /// The maximum number of recorded transactions; 10,000 by default.
         ///
-        /// Above this number, the least recently used transactions are evicted. A store whose servers share
-        /// transactions has a limit of its own.
+        /// Above this number, the least recently used transactions of the callers with most are evicted; see
+        /// ``maximumListenersPerCaller`` for what a caller is. A store whose servers share transactions has a limit of
+        /// its own.
         public var maximumTransactions = 10_000
 
         /// The maximum number of documents that a transaction may read; 10,000 by default.
@@ -92,8 +93,8 @@ extension StorageServer {
 
         /// The maximum number of recorded reads of all transactions together; 1,000,000 by default.
         ///
-        /// Above this number, the least recently used of the transactions with more than their share are evicted. A
-        /// store whose servers share transactions has a limit of its own.
+        /// Above this number, the least recently used of the transactions with more than their share are evicted, of
+        /// callers with more than theirs. A store whose servers share transactions has a limit of its own.
         public var maximumReads = 1_000_000
 
         /// The time after its start for which a transaction can be committed; 270 seconds by default.

@@ -144,6 +144,7 @@ extension StorageServer {
             adapter: adapter,
             context: try context(of: call),
             transactions: transactions,
+            caller: CallerID(StorageContext.current.principal, on: call.options.connection),
             configuration: configuration,
             database: database,
             isExtended: call.head.headerFields[.keelProtocol] == "1",

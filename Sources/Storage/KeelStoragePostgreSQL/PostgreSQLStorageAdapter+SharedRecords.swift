@@ -107,19 +107,31 @@ extension PostgreSQLStorageAdapter: SharedRecords {
     }
 
     /// Now and then, removes the expired records, and above the limits those that expire first.
+    ///
+    /// Each group of keys keeps its last record before any keeps its last but one, and of the groups with most bytes
+    /// those that expire first are removed first: one caller's records must not displace those of others.
     private func removeSurplusRecords() async throws(StorageError) {
         let count = addedRecords.add(1, ordering: .relaxed).oldValue
         guard count % Self.recordsBetweenChecks == 0 else { return }
         let sql = """
             DELETE FROM keel.records WHERE store = $1 AND key = ANY (ARRAY(
+                SELECT key FROM keel.records WHERE store = $1 AND expires <= \(Self.now)
+                UNION ALL
                 SELECT key FROM (
-                    SELECT key, expires, row_number() OVER latest AS place,
-                        sum(octet_length(content)) OVER latest AS size
-                    FROM keel.records WHERE store = $1
-                    WINDOW latest AS (ORDER BY expires DESC ROWS UNBOUNDED PRECEDING)
+                    SELECT key, row_number() OVER (ORDER BY turn, expires DESC) AS place,
+                        sum(bytes) OVER (
+                            ORDER BY held, expires DESC ROWS UNBOUNDED PRECEDING) AS size
+                    FROM (
+                        SELECT key, expires, octet_length(content) AS bytes,
+                            row_number() OVER latest AS turn,
+                            sum(octet_length(content)) OVER latest AS held
+                        FROM keel.records WHERE store = $1 AND expires > \(Self.now)
+                        WINDOW latest AS (
+                            PARTITION BY regexp_replace(encode(key, 'escape'), '[^/]*$', '')
+                            ORDER BY expires DESC ROWS UNBOUNDED PRECEDING)
+                    ) grouped
                 ) r
-                WHERE expires <= \(Self.now) OR place > \(Self.mostRecords)
-                    OR size > \(Self.mostRecordBytes)))
+                WHERE place > \(Self.mostRecords) OR size > \(Self.mostRecordBytes)))
             """
         try await onRecords { [store] connection in
             _ = try connection.run(DatabaseStatement(sql) { $0.add(store.number) })

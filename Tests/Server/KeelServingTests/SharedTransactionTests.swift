@@ -172,6 +172,22 @@ struct SharedTransactionTests {
         #expect(read.error == "ABORTED")
     }
 
+    @Test("The records of one caller are a group, by which a store keeps its limits")
+    func groups() async throws {
+        let server = Served(adapter) { $0.authenticate = TestUsers.authenticate }
+        for user in [TestUsers.ann, TestUsers.ann, TestUsers.bob] {
+            let path = Served.root + ":beginTransaction"
+            _ = try await server.send(.post, path: path, Array("{}".utf8), user)
+        }
+        _ = try await servers[0].begin()
+        let groups = adapter.keys.map { key in
+            key.split(separator: "/").dropLast().joined(separator: "/")
+        }
+        let counts = Dictionary(groups.map { ($0, 1) }, uniquingKeysWith: +)
+        #expect(counts.values.sorted() == [1, 1, 2])
+        #expect(counts["transaction"] == 1)
+    }
+
     @Test("Reads of one transaction at several servers at once are all recorded")
     func concurrentReads() async throws {
         let token = try await servers[0].begin()

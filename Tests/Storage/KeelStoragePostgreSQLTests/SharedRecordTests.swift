@@ -244,5 +244,49 @@ struct SharedRecordTests {
             #expect(try await adapter.sharedRecord("10099")?.content.count == 100 << 20)
         }
     }
+
+    @Test("Above its limits, a store drops the records of the group of keys with most")
+    func groups() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        try await PostgreSQLServer.withStore { adapter in
+            let store = adapter.store.number
+            // The record of Bob's expires first.
+            _ = try await server.run(
+                """
+                WITH added AS (
+                    INSERT INTO keel.records
+                    SELECT \(store),
+                        convert_to(CASE n WHEN 0 THEN 'bob/0' ELSE 'ann/' || n END, 'UTF8'),
+                        '', 5000000000000000 + n, 1, 0
+                    FROM generate_series(0, 10000) n RETURNING 1
+                ) SELECT count(*) FROM added
+                """
+            )
+            for number in 0..<65 {
+                _ = try await adapter.replaceSharedRecord(
+                    "new/\(number)",
+                    at: nil,
+                    with: [],
+                    keptFor: .seconds(1)
+                )
+                guard number == 0 else { continue }
+                #expect(try await adapter.sharedRecord("bob/0") != nil)
+                #expect(try await adapter.sharedRecord("ann/1") == nil)
+                #expect(try await adapter.sharedRecord("ann/2") != nil)
+                // By size: each of these has 100 MiB.
+                _ = try await server.run(
+                    """
+                    WITH changed AS (
+                        UPDATE keel.records SET content = decode(repeat('00', 100 << 20), 'hex')
+                        WHERE store = \(store) AND expires > 5000000000009997 RETURNING 1
+                    ) SELECT count(*) FROM changed
+                    """
+                )
+            }
+            #expect(try await adapter.sharedRecord("bob/0") != nil)
+            #expect(try await adapter.sharedRecord("ann/9998") == nil)
+            #expect(try await adapter.sharedRecord("ann/9999")?.content.count == 100 << 20)
+        }
+    }
 }
 #endif

@@ -46,7 +46,8 @@ extension FirestoreExchange {
     /// `beginTransaction`: starts a transaction.
     func beginTransaction() async throws(StorageError) -> [UInt8] {
         try checkDatabase()
-        let token = try await transactions.begin(try await kind(of: try body.object("options")))
+        let kind = try await kind(of: try body.object("options"))
+        let token = try await transactions.begin(kind, by: caller)
         return FirestoreJSON.object([.init("transaction", .string(token.text))]).bytes
     }
 
@@ -145,7 +146,7 @@ extension FirestoreExchange {
             try await transactions.record(reads, for: token, after: earlier.position)
             return nil
         case .newTransaction(let kind, let moment):
-            return try await transactions.begin(kind, at: moment, reads: reads)
+            return try await transactions.begin(kind, by: caller, at: moment, reads: reads)
         }
     }
 

@@ -12,6 +12,8 @@ struct FirestoreExchange {
     /// The limits of the request, which also apply to the streamed parts of its reply.
     let context: StorageContext
     let transactions: TransactionTable
+    /// The caller; nil if it is unknown.
+    let caller: CallerID?
     let configuration: StorageServer.Configuration
     let items: RequestItems
     let body: FirestoreJSON
@@ -22,6 +24,7 @@ struct FirestoreExchange {
         adapter: any StorageAdapter,
         context: StorageContext,
         transactions: TransactionTable,
+        caller: CallerID?,
         configuration: StorageServer.Configuration,
         database: String,
         isExtended: Bool,
@@ -31,6 +34,7 @@ struct FirestoreExchange {
         self.adapter = adapter
         self.context = context
         self.transactions = transactions
+        self.caller = caller
         self.configuration = configuration
         self.items = items
         self.body = body

@@ -96,8 +96,8 @@ final class LocalTransactions: TransactionRecords {
 
     /// Above the limits, removes expired transactions, and then the least recently used ones.
     ///
-    /// Above the limit of reads, these are first those that have read more than their share: one caller's large
-    /// transactions must not end the small ones of others.
+    /// Above the limit of reads, these are first those that have read more than their share, of callers that have: one
+    /// caller's large transactions must not end the small ones of others. Then they are those of the callers with most.
     private func makeRoom(_ state: inout State, _ now: Duration) {
         guard !isWithinLimits(state) else { return }
         for (id, entry) in state.entries where isExpired(entry, now) {
@@ -107,19 +107,42 @@ final class LocalTransactions: TransactionRecords {
         // Removes some more than necessary, to avoid sorting each time.
         let oldest = state.entries.sorted { $0.value.lastUse < $1.value.lastUse }
         if state.readCount > configuration.maximumReads {
+            var reads: [Substring: Int] = [:]
+            for (id, entry) in oldest {
+                reads[TransactionToken.caller(of: id), default: 0] += entry.transaction.readCount
+            }
             let share = configuration.maximumReads / oldest.count
+            let callerShare = configuration.maximumReads / reads.count
             let enough = configuration.maximumReads - configuration.maximumReads / 16
             for (id, entry) in oldest.dropLast() where entry.transaction.readCount > share {
+                let caller = TransactionToken.caller(of: id)
+                guard let own = reads[caller], own > callerShare else { continue }
+                reads[caller] = own - entry.transaction.readCount
                 Self.remove(id, from: &state)
                 if state.readCount <= enough { break }
             }
             guard !isWithinLimits(state) else { return }
         }
         let spare = oldest.count / 16
-        for (position, id) in oldest.dropLast().map(\.key).enumerated() {
+        for (position, id) in Self.order(oldest.map(\.key)).dropLast().enumerated() {
             guard position < spare || !isWithinLimits(state) else { return }
             Self.remove(id, from: &state)
         }
+    }
+
+    /// Returns transactions in the order in which they are removed, given the least recently used ones first.
+    ///
+    /// The last one of each caller stays longest, then the last but one of each.
+    private static func order(_ oldest: [String]) -> [String] {
+        var counts: [Substring: Int] = [:]
+        let turns = oldest.reversed().map { id -> (id: String, turn: Int) in
+            let turn = counts[TransactionToken.caller(of: id), default: 0] + 1
+            counts[TransactionToken.caller(of: id)] = turn
+            return (id: id, turn: turn)
+        }
+        return turns.enumerated()
+            .sorted { ($0.element.turn, $0.offset) > ($1.element.turn, $1.offset) }
+            .map { $0.element.id }
     }
 }
 
@@ -169,5 +192,6 @@ struct SharedTransactions: TransactionRecords {
         try await records.removeSharedRecord(key(id))
     }
 
+    /// The keys of one caller's transactions are equal up to their last slash, by which the store keeps its limits.
     private func key(_ id: String) -> String { "transaction/" + id }
 }

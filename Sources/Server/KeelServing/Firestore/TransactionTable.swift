@@ -29,10 +29,11 @@ struct TransactionTable: Sendable {
     /// - Throws: `StorageError/Code/tooLarge` if `reads` are too many.
     func begin(
         _ kind: OpenTransaction.Kind,
+        by caller: CallerID?,
         at moment: ReadMoment? = nil,
         reads: TransactionReads = TransactionReads()
     ) async throws(StorageError) -> TransactionToken {
-        let token = TransactionToken(id: configuration.makeID())
+        let token = TransactionToken(id: configuration.makeID(), of: caller)
         var transaction = OpenTransaction(kind, at: moment)
         transaction.add(reads)
         try checkSize(of: transaction)
@@ -163,7 +164,8 @@ struct TransactionToken: Sendable, Hashable {
 
     let id: String
 
-    init(id: String) { self.id = id }
+    /// Creates the token of a new transaction; `caller` is nil if it is unknown.
+    init(id: String, of caller: CallerID?) { self.id = caller.map { "\($0.tag)/\(id)" } ?? id }
 
     /// Parses a token, which is Base64 in the protocol; returns nil if it was not created by a Keel server.
     init?(_ text: String) {
@@ -175,6 +177,9 @@ struct TransactionToken: Sendable, Hashable {
         else { return nil }
         id = String(content.dropFirst(Self.mark.count))
     }
+
+    /// Returns the caller who has begun a transaction, as ids name it; empty if it is unknown.
+    static func caller(of id: String) -> Substring { id.lastIndex(of: "/").map { id[..<$0] } ?? "" }
 
     /// The token in the form of the protocol.
     var text: String { Base64.encode(Array((Self.mark + id).utf8)) }

@@ -37,9 +37,8 @@ extension StorageServer {
     ) async throws(ServingFailure) -> HTTPReply {
         let messages = GRPCMessageReader(call.body, most: configuration.maximumBodyBytes)
         let timeout = try Self.timeout(of: call.head)
+        let caller = CallerID(StorageContext.current.principal, on: call.options.connection)
         if let stream = method.stream {
-            let connection = call.options.connection
-            let caller = CallerID(StorageContext.current.principal, on: connection)
             return answer(method, stream, by: caller, messages, within: timeout)
         }
         let limit = min(timeout ?? configuration.requestTimeout, configuration.requestTimeout)
@@ -58,6 +57,7 @@ extension StorageServer {
                 adapter: server.adapter,
                 context: context,
                 transactions: server.transactions,
+                caller: caller,
                 configuration: configuration,
                 database: request.database,
                 isExtended: false,

@@ -16,4 +16,12 @@ enum CallerID: Hashable, Sendable {
             return nil
         }
     }
+
+    /// A short text without a slash; that of a principal is the same at every server.
+    var tag: String {
+        switch self {
+        case .principal(let id): String(StableHash.of(id.utf8), radix: 36)
+        case .connection(let number): "c\(number)"
+        }
+    }
 }

@@ -2,8 +2,9 @@
 ///
 /// A server stores in them the data that the next request of a client needs, so that any server can answer it.
 /// They are not part of the store's data: no read, change, copy or backup contains them. A store may lose all records
-/// at once, for example when its database crashes, or remove the least recently used ones when they exceed its limits;
-/// it never returns an outdated record.
+/// at once, for example when its database crashes, or remove the least recently used ones when they exceed its limits.
+/// Of these, it takes those of the group with most: keys that are equal up to their last slash are a group, such as the
+/// records of one caller. It never returns an outdated record.
 public protocol SharedRecords: Sendable {
     /// Returns a record; nil if it is unknown or expired.
     func sharedRecord(_ key: String) async throws(StorageError) -> SharedRecord?

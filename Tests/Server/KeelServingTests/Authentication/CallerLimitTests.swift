@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeelServing
 
-@Suite("Limits of one caller's streams", .timeLimit(.minutes(1)))
+@Suite("Limits of one caller's streams and transactions", .timeLimit(.minutes(1)))
 struct CallerLimitTests {
     private let served = Served {
         $0.authenticate = TestUsers.authenticate
@@ -93,5 +93,76 @@ struct CallerLimitTests {
         }
         #expect(replies.allSatisfy { $0.head.status == .ok })
         #expect(await events(of: served, on: 1).head.status == .tooManyRequests)
+    }
+
+    // MARK: Transactions
+
+    /// Begins a transaction, reads documents in it, and returns its token.
+    private func begin(
+        at served: Served,
+        _ user: HTTPFields,
+        reading paths: [String] = []
+    ) async throws -> String {
+        let path = Served.root + ":beginTransaction"
+        let answer = try await served.send(.post, path: path, Array("{}".utf8), user)
+        let token = try #require(answer.json["transaction"]?.text)
+        for path in paths {
+            #expect(try await Self.read(path, in: token, at: served, user).status == 200)
+        }
+        await served.clock.advance(by: .seconds(1))
+        return token
+    }
+
+    private static func read(
+        _ path: String,
+        in token: String,
+        at served: Served,
+        _ user: HTTPFields
+    ) async throws -> Served.Answer {
+        let body = #"{"documents":["\#(Served.name(path))"],"transaction":"\#(token)"}"#
+        return try await served.send(
+            .post,
+            path: Served.root + ":batchGet",
+            Array(body.utf8),
+            user
+        )
+    }
+
+    /// Expects that a transaction of Bob's goes on, and that the first one of Ann's has been evicted.
+    private static func expect(
+        _ bob: String,
+        outlasts ann: String,
+        at served: Served
+    ) async throws {
+        #expect(try await read("a/1", in: bob, at: served, TestUsers.bob).status == 200)
+        #expect(try await read("a/1", in: ann, at: served, TestUsers.ann).error == "ABORTED")
+    }
+
+    @Test("A caller with many transactions evicts its own")
+    func transactions() async throws {
+        let served = Served {
+            $0.authenticate = TestUsers.authenticate
+            $0.maximumTransactions = 3
+        }
+        let bob = try await begin(at: served, TestUsers.bob)
+        let ann = try await begin(at: served, TestUsers.ann)
+        for _ in 0..<2 { _ = try await begin(at: served, TestUsers.ann) }
+        #expect(served.transactionCount == 3)
+        try await Self.expect(bob, outlasts: ann, at: served)
+    }
+
+    @Test("A caller that reads much in small transactions does not evict the larger one of another")
+    func reads() async throws {
+        let served = Served {
+            $0.authenticate = TestUsers.authenticate
+            $0.maximumReads = 8
+        }
+        let bob = try await begin(at: served, TestUsers.bob, reading: ["a/1", "a/2", "a/3"])
+        let ann = try await begin(at: served, TestUsers.ann, reading: ["a/1", "a/2"])
+        for _ in 0..<2 {
+            _ = try await begin(at: served, TestUsers.ann, reading: ["a/1", "a/2"])
+        }
+        #expect(served.transactionCount == 3)
+        try await Self.expect(bob, outlasts: ann, at: served)
     }
 }

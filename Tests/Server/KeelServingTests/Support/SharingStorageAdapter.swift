@@ -14,6 +14,8 @@ final class SharingStorageAdapter: ForwardingStorageAdapter, SharedRecords {
 
     var recordCount: Int { records.withLock { $0.count } }
 
+    var keys: [String] { records.withLock { Array($0.keys) } }
+
     /// Loses all records, as after a crash of a database.
     func loseRecords() { records.withLock { $0 = [:] } }
 
