@@ -33,10 +33,17 @@ extension ListenSession {
     ) {
         reset(id, &effects)
         let steps = targets[id]?.view.load(documents, unreadable: unreadable) ?? []
+        limitNames(of: id)
         targets[id]?.isPartial = false
         send([id: steps], at: point.time, &effects)
         follow(id, from: point, &effects)
         if let target = targets[id], target.view.bytes > 0 { limitWindows(newest: id, &effects) }
+    }
+
+    /// Makes a target that has learned of documents forget which they are, if the stream remembers too many.
+    mutating func limitNames(of id: Int32) {
+        guard targets.values.reduce(0, { $0 + $1.view.nameCount }) > mostNames else { return }
+        targets[id]?.view.forget()
     }
 
     /// Removes targets while those with a limit keep too many documents together: the newest one, then the largest.
@@ -86,6 +93,7 @@ extension ListenSession {
             reach = max(reach ?? point.position, point.position)
         }
         let steps = targets[id]?.view.loadPart(documents) ?? []
+        limitNames(of: id)
         send([id: steps], at: point.time, &effects)
         if isFirst { _ = advance(id, from: point.position, &effects) }
     }
@@ -100,6 +108,7 @@ extension ListenSession {
     ) {
         let steps = targets[id]?.view.loadPart(documents) ?? []
         let gone = targets[id]?.view.endParts() ?? []
+        limitNames(of: id)
         targets[id]?.isPartial = false
         send([id: gone + steps], at: time, &effects)
         arrive(id, at: start)

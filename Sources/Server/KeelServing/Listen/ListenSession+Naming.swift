@@ -53,6 +53,7 @@ extension ListenSession {
             }
             targets[id]?.naming = nil
             targets[id]?.view.learn(names)
+            limitNames(of: id)
         }
     }
 }

@@ -115,6 +115,11 @@ struct ListenSession {
     /// The approximate maximum size of the documents that the targets with a limit keep together, in bytes.
     let mostWindowBytes: Int
 
+    /// The approximate maximum number of documents that the targets without a limit remember together.
+    ///
+    /// A hundred targets of a collection with a million documents would otherwise take ten gigabytes.
+    let mostNames: Int
+
     /// Whether one message about all targets, with a time, says that they are complete and makes a client show them.
     ///
     /// The protocol allows it. The SDK for web pages and Keel's client, which use WebChannel, look only at the targets
@@ -129,10 +134,12 @@ struct ListenSession {
         mostKeptChanges: Int = 10_000,
         mostKeptBytes: Int = .max,
         mostWindowBytes: Int = 64 << 20,
+        mostNames: Int = 100_000,
         joinsCurrent: Bool = false
     ) {
         kept = KeptPages(mostChanges: mostKeptChanges, mostBytes: mostKeptBytes)
         self.mostWindowBytes = mostWindowBytes
+        self.mostNames = mostNames
         self.joinsCurrent = joinsCurrent
     }
 

@@ -6,7 +6,7 @@ internal import KeelStorageAdapting
 /// - For single documents, nothing is kept.
 /// - For a query without a limit, the paths of its documents are kept, to distinguish a document that leaves the result
 ///   from one that was never in it. After a resumption they are unknown, and any document may have been in the result,
-///   until the store has returned their names.
+///   until the store has returned their names. They also are if there were too many (``forget()``).
 /// - For a query with a limit or an offset, the documents within it and some after them are kept (`QueryView`).
 struct TargetView {
     /// A change of the client's documents.
@@ -32,6 +32,8 @@ struct TargetView {
     /// The documents that the client has; if that is not known, those that it certainly does not have.
     private var paths: Set<DocumentPath> = []
     private var isKnown = true
+    /// Whether the documents were too many to be remembered, so that their names are not read either.
+    private var hasForgotten = false
     /// The documents that have entered the result since the store was asked for names; nil if it was not asked.
     private var arrived: Set<DocumentPath>?
     /// The read whose documents arrive in parts, while it lasts.
@@ -58,6 +60,9 @@ struct TargetView {
 
     /// The approximate size of the documents that the view keeps, in bytes; only one of a query with a limit keeps any.
     var bytes: Int { window?.bytes ?? 0 }
+
+    /// The number of documents that the view remembers for a query without a limit.
+    var nameCount: Int { isKnown ? paths.count : 0 }
 
     /// A condition by which a hub finds the target's changes, and the documents that the client has.
     ///
@@ -86,7 +91,7 @@ struct TargetView {
     ///
     /// It finds one more than ``mostNames``, by which a larger result is recognized.
     var names: ReadOperation? {
-        guard !isKnown, window == nil, let query = query?.query else { return nil }
+        guard !isKnown, !hasForgotten, window == nil, let query = query?.query else { return nil }
         // Of a whole collection, every document matches while it exists.
         let isWhole =
             query.filter == nil && query.orders.isEmpty && query.start == nil && query.end == nil
@@ -104,6 +109,12 @@ struct TargetView {
 
     /// Continues with a client that has an unknown former result.
     mutating func resume() { isKnown = false }
+
+    /// Forgets which documents the client has, also while they are loaded.
+    ///
+    /// The client then hears of each document of the query's collections that leaves the result or is not in it, as
+    /// after a resumption.
+    mutating func forget() { (paths, isKnown, hasForgotten) = ([], false, true) }
 
     /// Remembers the documents that enter the result, until ``learn(_:)``.
     mutating func awaitNames() { arrived = [] }
@@ -143,14 +154,14 @@ struct TargetView {
     mutating func beginParts() {
         let former = isKnown ? paths.union(loading?.former ?? []) : []
         loading = Loading(former: former)
-        (paths, isKnown, arrived) = ([], true, nil)
+        (paths, isKnown, hasForgotten, arrived) = ([], true, false, nil)
     }
 
     /// Loads a part of a complete read, without the documents whose later states have been applied already.
     mutating func loadPart(_ found: [Document]) -> [Step] {
         let current = found.filter { loading?.changed.contains($0.path) != true }
         for document in current {
-            paths.insert(document.path)
+            if isKnown { paths.insert(document.path) }
             loading?.former.remove(document.path)
         }
         return current.map(Step.has)

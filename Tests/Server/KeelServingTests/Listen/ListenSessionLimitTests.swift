@@ -36,6 +36,56 @@ struct ListenSessionLimitTests {
         )
     }
 
+    @Test("Targets without a limit remember only so many documents together")
+    func remembered() {
+        var session = ListenSession(mostNames: 5)
+        let red = DocumentQuery("notes").where(.equal("color", "red"))
+        // The second of the targets has too many; the third one is small.
+        for (number, count) in [3, 4, 2].enumerated() {
+            let target = ListenTarget(id: Int32(number + 1), content: .query(red))
+            let documents = (0..<count).map { Session.document(DocumentPath("notes/\($0)")) }
+            _ = session.handle(.request(.add(target)))
+            let event = ListenSession.Event.loaded(
+                ListenSession.ReadID(number + 1),
+                documents,
+                at: Session.point(1)
+            )
+            #expect(
+                Session.words(session.handle(event))
+                    == ["current [\(target.id)]", "noChange [] token"],
+                "no names are read"
+            )
+        }
+        #expect(session.equalities.mapValues { $0.1.count } == [1: 3, 3: 2])
+        // Any document may have been in the second one, but only once.
+        let blue = ChangePage.Change.current(Session.document("notes/9", color: "blue"))
+        let effects = session.handle(.page(Session.page(2, [blue])))
+        #expect(Session.paths(effects) == ["notes/9"])
+        #expect(Session.paths(session.handle(.page(Session.page(3, [blue])))).isEmpty)
+    }
+
+    @Test("A target that has too many documents forgets them while they are loaded in parts")
+    func forgottenParts() {
+        var session = ListenSession(mostNames: 1)
+        let red = DocumentQuery("notes").where(.equal("color", "red"))
+        _ = session.handle(.request(.add(ListenTarget(id: 2, content: .query(red)))))
+        func part(_ numbers: ClosedRange<Int>) -> [Document] {
+            numbers.map { Session.document(DocumentPath("notes/\($0)")) }
+        }
+        _ = session.handle(.part(1, part(1...2), at: Session.point(1)))
+        // One that the client has leaves the result, and one that has not been loaded yet.
+        let blue = [1, 4].map { number in
+            ChangePage.Change.current(
+                Session.document(DocumentPath("notes/\(number)"), color: "blue")
+            )
+        }
+        let effects = session.handle(.page(Session.page(2, blue)))
+        #expect(Session.paths(effects) == ["notes/1", "notes/4"])
+        let loaded = session.handle(.loaded(1, part(3...4), at: Session.point(1)))
+        #expect(Session.paths(loaded) == ["notes/3"])
+        #expect(session.equalities.isEmpty)
+    }
+
     private static func names(_ id: Int32, _ count: Int) -> ListenSession.Event {
         let paths = (0..<count).map { DocumentPath("notes/\($0)") }
         return .request(.add(ListenTarget(id: id, content: .documents(paths))))

@@ -255,7 +255,7 @@ struct ListenSessionTests {
     }
 
     /// Returns the documents of the messages among effects.
-    private static func paths(_ effects: [ListenSession.Effect]) -> [DocumentPath] {
+    static func paths(_ effects: [ListenSession.Effect]) -> [DocumentPath] {
         effects.compactMap { effect in
             switch effect {
             case .send(.document(let change)): change.document.path
