@@ -63,13 +63,14 @@ extension StorageServer {
         /// The approximate maximum size of the backlog of changes of all streams together, in bytes; 256 MiB by
         /// default.
         ///
-        /// Above this size, the streams with the largest backlogs end; their clients reconnect and continue from their
-        /// position. Up to the same amount may be in transmission to clients. For streams of Firestore's Listen method,
-        /// the limit applies to the changes that wait, or are kept until a query has been read, to the documents of
-        /// queries and the changes of resumed targets that are being sent, and to the messages of WebChannel sessions.
-        /// Above it, documents are read in small pages, and a stream that keeps more than 1 MiB of changes, or reads
-        /// more than 1 MiB at once, ends with `UNAVAILABLE`. A query with a limit, which is read at once, may find up
-        /// to half this size of documents, but always 8 MiB and never more than 64 MiB.
+        /// Above this size, the streams with the largest backlogs end, of the callers with most; their clients
+        /// reconnect and continue from their position. Up to the same amount may be in transmission to clients. For
+        /// streams of Firestore's Listen method, the limit applies to the changes that wait, or are kept until a query
+        /// has been read, to the documents of queries and the changes of resumed targets that are being sent, and to
+        /// the messages of WebChannel sessions. Above it, documents are read in small pages, and a stream that keeps
+        /// more than 1 MiB of changes, or reads more than 1 MiB at once, ends with `UNAVAILABLE`. A query with a limit,
+        /// which is read at once, may find up to half this size of documents, but always 8 MiB and never more than 64
+        /// MiB.
         ///
         /// One stream of Firestore's Listen method holds up to an eighth of this size for its client, besides one larger
         /// result, and up to an eighth of changes that it keeps. Further targets of a slow client are read when it has

@@ -62,14 +62,14 @@ extension ChangeHub: ChangeReading {
         for wake in woken { wake.resume() }
     }
 
-    /// Cuts off the listeners with the largest backlogs while the total backlog is too large.
+    /// Cuts off the listeners with the largest backlogs while the total backlog is too large, of the callers whose
+    /// listeners have the largest.
     private func makeRoom() {
         guard waiting.value > configuration.maximumBacklogBytes else { return }
         let listeners = state.withLock { $0.channels.values.flatMap(\.listeners.values) }
-        let slow = listeners.map { (listener: $0, bytes: $0.waitingBytes) }
+        let slow = listeners.map { (holder: $0, caller: $0.caller, bytes: $0.waitingBytes) }
             .filter { $0.bytes > 0 }
-            .sorted { $0.bytes > $1.bytes }
-        for (listener, _) in slow {
+        for listener in CallerID.largestFirst(slow) {
             guard waiting.value > configuration.maximumBacklogBytes else { return }
             listener.cutOff()?.resume()
         }

@@ -196,17 +196,8 @@ final class WebChannels: Sendable {
     func makeRoom(upTo most: Int) {
         guard held.value > most else { return }
         let all = state.withLock { Array($0.sessions.values) }
-            .map { (session: $0, bytes: $0.heldBytes) }
-        var sums: [CallerID: Int] = [:]
-        for (session, bytes) in all {
-            if let caller = session.caller { sums[caller, default: 0] += bytes }
-        }
-        let largest =
-            all.map { session, bytes in
-                (session: session, order: (session.caller.flatMap { sums[$0] } ?? bytes, bytes))
-            }
-            .sorted { $0.order > $1.order }
-        for (session, _) in largest {
+            .map { (holder: $0, caller: $0.caller, bytes: $0.heldBytes) }
+        for session in CallerID.largestFirst(all) {
             guard held.value > most else { return }
             close(session)
             session.cutOff()

@@ -2,6 +2,7 @@ import HTTPTypes
 import KeelHTTP
 import KeelServing
 import KeelStorage
+import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
 import KeelTestSupport
@@ -124,6 +125,37 @@ struct ChangeStreamLimitTests {
         slow = []
         try await waitUntil { service.waitingBytes == 0 }
         #expect(written == 155)
+    }
+
+    @Test("A caller with many slow readers is disconnected before another with a slower one")
+    func slowCaller() async throws {
+        let service = service { $0.maximumBacklogBytes = 10_000 }
+        func open(_ collection: String, as user: String) async throws -> SyncStream {
+            try await StorageContext().of(StoragePrincipal(id: user)).bind {
+                var stream = try await service.stream("collection=\(collection)")
+                _ = try await stream.next()
+                return stream
+            }
+        }
+        var bob = try await open("b", as: "bob")
+        var ann: [SyncStream] = []
+        for number in 0..<6 { ann.append(try await open("a\(number)", as: "ann")) }
+        var quick = try await service.stream()
+        _ = try await quick.next()
+        // Less than a sixth of the limit each, with its event, and more than an eighth.
+        let text = DocumentValue.string(String(repeating: "x", count: 1_300))
+        for path in ["b/0", "b/1"] + (0..<6).map({ "a\($0)/0" }) {
+            try await store.setDocument(DocumentPath(path), ["text": text])
+            _ = try await quick.names(2)
+        }
+        #expect(service.waitingBytes <= 10_000)
+        let all = ["change b/0", "checkpoint", "change b/1", "checkpoint"]
+        #expect(try await bob.names(4) == all)
+        var ended = 0
+        for index in ann.indices {
+            if try await ann[index].next() == nil { ended += 1 }
+        }
+        #expect((1..<6).contains(ended))
     }
 
     @Test("Readers that catch up read small pages while much is buffered")
