@@ -46,7 +46,7 @@ struct RoundTripTests {
         try await adapter.pool.reading(isQuick: true) { $0.exchangeCount }
     }
 
-    @Test("A read of one page takes one round trip, also for its position and for missing documents")
+    @Test("A read of one page takes one round trip, also with its position")
     func pages() async throws {
         try await PostgreSQLServer.withStore { adapter in
             try await fill(adapter)

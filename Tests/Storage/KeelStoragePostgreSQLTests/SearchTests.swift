@@ -25,7 +25,10 @@ struct SearchTests {
 
     @Test("A search in a group of collections is one statement for each page of its result")
     func group() async throws {
-        try await PostgreSQLServer.withStore({ $0.readerCount = 1 }) { adapter in
+        func oneReader(_ configuration: inout PostgreSQLStorageAdapter.Configuration) {
+            configuration.readerCount = 1
+        }
+        try await PostgreSQLServer.withStore(oneReader) { adapter in
             let search = SearchDefinition("notes", fields: ["text"])
             try await adapter.prepare(StorageSchema(searches: [search]))
             let writes = (0..<200).map { number -> DocumentWrite in

@@ -14,7 +14,10 @@ final class ChangeHub: Sendable {
     typealias ID = UInt64
 
     /// The reason for refusing a listener.
-    enum Refusal: Error { case isFull(CallerPlaces.Refusal), isShutDown }
+    enum Refusal: Error {
+        case isFull(CallerPlaces.Refusal)
+        case isShutDown
+    }
 
     struct Channel {
         let interest: ChangeInterest

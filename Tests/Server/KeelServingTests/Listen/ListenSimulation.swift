@@ -42,9 +42,8 @@ struct ListenSimulation {
     }
 
     /// Returns a session without room for all changes at first; doubled often enough, it has room for all documents.
-    /// It may remember only a few of them.
     ///
-    /// Its client is one of WebChannel, or of gRPC.
+    /// It may remember only a few of them. Its client is one of WebChannel, or of gRPC.
     private static func session(_ random: inout SeededRandom) -> ListenSession {
         ListenSession(
             mostKeptChanges: Int.random(in: 3...12, using: &random),
