@@ -3,6 +3,7 @@ import KeelStorage
 import KeelSync
 import KeelTestKit
 import KeelTestSupport
+import Synchronization
 import Testing
 
 @Suite("Fetches and the changes of another process", .timeLimit(.minutes(1)))

@@ -22,7 +22,7 @@ struct MemoryState: Sendable {
     /// The sequence of the last change, kept when the log is trimmed.
     private(set) var lastSequence: Int64 = 0
     /// The sequence before the first change.
-    private var origin: Int64 = 0
+    private var start: Int64 = 0
     /// The present sequence, in a past state.
     private(set) var latestSequence: Int64?
     /// The highest sequence that has been trimmed from the log.
@@ -164,7 +164,7 @@ struct MemoryState: Sendable {
             put(nil, at: path)
             revision = number
         }
-        if lastSequence == 0 { origin = sequence - 1 }
+        if lastSequence == 0 { start = sequence - 1 }
         log.append(Entry(sequence: sequence, path: path, revision: revision, origin: origin))
         highestRevision = max(highestRevision, revision.number)
         lastSequence = sequence
@@ -188,7 +188,7 @@ struct MemoryState: Sendable {
     var position: ChangeCursor { cursor(.log(lastSequence)) }
 
     private func cursor(_ content: MemoryCursor) -> ChangeCursor {
-        content.cursor(of: epoch, from: origin)
+        content.cursor(of: epoch, from: start)
     }
 
     /// The commit time of the last change.
@@ -198,7 +198,7 @@ struct MemoryState: Sendable {
         guard let after = request.after else {
             return copyPage(after: [], start: lastSequence, request)
         }
-        switch MemoryCursor(after, of: epoch, from: origin) {
+        switch MemoryCursor(after, of: epoch, from: start) {
         case .log(let sequence): return try logPage(after: sequence, request)
         case .copy(let key, let start): return copyPage(after: key, start: start, request)
         case nil:
@@ -317,8 +317,8 @@ private enum MemoryCursor {
     case copy(after: [UInt8], start: Int64)
     case log(Int64)
 
-    /// Reads a cursor; nil if it is not one of the store with an epoch, whose sequences follow an origin.
-    init?(_ cursor: ChangeCursor, of epoch: [UInt8], from origin: Int64) {
+    /// Reads a cursor; nil if it is not one of the store with an epoch, whose sequences follow a start.
+    init?(_ cursor: ChangeCursor, of epoch: [UInt8], from start: Int64) {
         guard let kind = cursor.bytes.first, cursor.bytes.dropFirst().starts(with: epoch) else {
             return nil
         }
@@ -329,7 +329,7 @@ private enum MemoryCursor {
             let start = Int64(bigEndianBytes: rest.prefix(8))
             self = .copy(after: Array(rest.dropFirst(8)), start: start)
         case Self.logKind + rest.count where rest.count <= 8:
-            self = .log(origin &+ Int64(bigEndianBytes: rest))
+            self = .log(start &+ Int64(bigEndianBytes: rest))
         default: return nil
         }
     }
@@ -338,14 +338,14 @@ private enum MemoryCursor {
     /// their bytes, and short, because clients of a server send them back and forth.
     private static let logKind = 0x10
 
-    func cursor(of epoch: [UInt8], from origin: Int64) -> ChangeCursor {
+    func cursor(of epoch: [UInt8], from start: Int64) -> ChangeCursor {
         switch self {
         case .copy(let key, let start):
             let head = [UInt8(0)] + epoch
             return ChangeCursor(bytes: head + start.bigEndianBytes + key)
         case .log(let sequence):
             // A state of the past can be older than the first change.
-            let digits = max(0, sequence &- origin).bigEndianBytes.drop { $0 == 0 }
+            let digits = max(0, sequence &- start).bigEndianBytes.drop { $0 == 0 }
             return ChangeCursor(bytes: [UInt8(Self.logKind + digits.count)] + epoch + digits)
         }
     }
