@@ -40,8 +40,13 @@ extension PostgreSQLStorageAdapter {
         _ request: ChangeRequest
     ) async throws(StorageError) -> (page: ChangePage, sequence: Int64) {
         try await reading(isQuick: true) { [store] snapshot, transaction in
+            // Asked first, in the round trip that begins the transaction.
+            let place = request.after.flatMap { ChangePosition($0)?.place.point.sequence }
+            let mark = try place.flatMap { try snapshot.mark(of: $0) }
             let tail = try transaction.tail()
-            let pages = try ChangePageReader(request, in: snapshot, tail.log, epoch: store.epoch)
+            var log = tail.log
+            if let place, let mark { log.marks[place] = mark }
+            let pages = try ChangePageReader(request, in: snapshot, log, epoch: store.epoch)
             return (try pages.page(), tail.sequence)
         }
     }

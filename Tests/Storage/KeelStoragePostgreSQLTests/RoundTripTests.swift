@@ -15,8 +15,8 @@ struct RoundTripTests {
     private let query = DocumentQuery("notes").where(.equal("kind", "odd"))
         .order(by: "n").limit(to: 2)
 
-    private func fill(_ adapter: PostgreSQLStorageAdapter) async throws {
-        let writes = (0..<6).map { number in
+    private func fill(_ adapter: PostgreSQLStorageAdapter, from first: Int = 0) async throws {
+        let writes = (first..<first + 6).map { number in
             let kind = number % 2 == 0 ? "even" : "odd"
             return DocumentWrite(
                 DocumentPath("notes", "\(number)"),
@@ -61,6 +61,25 @@ struct RoundTripTests {
                 let before = try await count(adapter)
                 _ = try await adapter.read(request)
                 #expect(try await count(adapter) == before + 1, "\(request.operation)")
+            }
+        }
+    }
+
+    @Test("A page of changes takes three round trips, and one without changes takes two")
+    func changes() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            try await fill(adapter)
+            // Later pages follow the log.
+            let copy = try await adapter.changes(ChangeRequest())
+            #expect(copy.isCaughtUp)
+            var request = ChangeRequest(after: copy.next)
+            for expected in [2, 2, 3] {
+                if expected == 3 { try await fill(adapter, from: 6) }
+                let before = try await count(adapter)
+                let page = try await adapter.changes(request)
+                #expect(try await count(adapter) == before + expected)
+                #expect(page.changes.count == (expected == 3 ? 6 : 0))
+                request.after = page.next
             }
         }
     }

@@ -30,7 +30,7 @@ package struct ChangePageReader {
         empty = AnswerSize(most: request.maximumBytes)
         scope = FeedScope(request.scope, in: store)
         clients = request.clients
-        end = try store.point(at: log.sequence)
+        end = try store.point(at: log.sequence, in: log)
         place =
             try request.after.map { try store.place(of: $0, in: log, epoch: epoch) }
             ?? .copy(start: end, row: 0)

@@ -62,15 +62,16 @@ extension LogSnapshot {
     /// Returns the point of a sequence, even if the log no longer has its change.
     ///
     /// Such a point has the period of the preceding change; without one, its cursor expires.
-    package func point(at sequence: Int64) throws -> LogPoint {
-        if let point = try knownPoint(at: sequence) { return point }
+    package func point(at sequence: Int64, in log: LogExtent? = nil) throws -> LogPoint {
+        if let point = try knownPoint(at: sequence, in: log) { return point }
         let period = try lastMark(upTo: sequence).map(LogPoint.period)
         // Not below the mark of the change itself, because positions must not go back.
         return LogPoint(sequence, mark: period.map { $0 << 32 | 0xFFFF_FFFF } ?? 0)
     }
 
-    private func knownPoint(at sequence: Int64) throws -> LogPoint? {
-        guard let mark = try mark(of: sequence) ?? (sequence == 0 ? 0 : nil) else { return nil }
+    private func knownPoint(at sequence: Int64, in log: LogExtent?) throws -> LogPoint? {
+        let known = try log?.marks[sequence] ?? mark(of: sequence)
+        guard let mark = known ?? (sequence == 0 ? 0 : nil) else { return nil }
         return LogPoint(sequence, mark: mark)
     }
 
@@ -101,7 +102,7 @@ extension LogSnapshot {
 
     /// Returns whether a point within the log belongs to this store's history.
     private func hasPoint(_ point: LogPoint, in log: LogExtent) throws -> Bool {
-        if let known = try knownPoint(at: point.sequence) { return known == point }
+        if let known = try knownPoint(at: point.sequence, in: log) { return known == point }
         guard point.sequence <= log.compacted else { return false }
         // The log has the first and the last change of the period, so a change of the period was between them.
         let period = LogPoint.period(of: point.mark)

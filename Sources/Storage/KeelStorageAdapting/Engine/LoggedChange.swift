@@ -42,6 +42,8 @@ package struct LogExtent {
     package let trimmed: Int64
     /// The sequence up to which the log has only the last change of each document.
     package let compacted: Int64
+    /// The marks of changes that have been read already, by their sequences.
+    package var marks: [Int64: Int64] = [:]
 
     package init(sequence: Int64, time: Timestamp, trimmed: Int64, compacted: Int64) {
         self.sequence = sequence

@@ -62,7 +62,14 @@ struct StoreTail {
     var point: LogPoint { LogPoint(sequence, mark: mark) }
 
     var log: LogExtent {
-        LogExtent(sequence: sequence, time: time, trimmed: trimmed, compacted: compacted)
+        var log = LogExtent(
+            sequence: sequence,
+            time: time,
+            trimmed: trimmed,
+            compacted: compacted
+        )
+        log.marks[sequence] = mark
+        return log
     }
 
     var parts: LogParts {
