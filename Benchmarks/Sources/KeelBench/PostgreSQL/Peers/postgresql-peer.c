@@ -706,7 +706,7 @@ static struct {
 static void *listen_for_changes(void *argument) {
     (void)argument;
     PGconn *connection = listener.connection;
-    int64_t last = integer(rows(connection, "SELECT last_value FROM peer.sequence"), 0, 0);
+    int64_t last = integer(rows(connection, "SELECT coalesce(max(seq), 0) FROM peer.changes"), 0, 0);
     Parameters parameters = {0};
     add_integer(&parameters, last);
     prepare(connection, "page",
