@@ -49,8 +49,8 @@ extension StorageServer {
         /// Listen and Write methods; 10,000 each by default.
         public var maximumListeners = 10_000
 
-        /// The maximum number of such streams and waiting requests of one caller; nil, the default, allows half of
-        /// ``maximumListeners``, so that one caller leaves room to others.
+        /// The maximum number of such streams and waiting requests of one caller; nil, the default, allows nine
+        /// tenths of ``maximumListeners``, so that one caller leaves room to others, and may still be the only one.
         ///
         /// A caller is a principal, or the connection of an anonymous caller: behind a proxy that joins connections,
         /// use ``authenticate``. A stream above the limit is refused with `RESOURCE_EXHAUSTED`, upon which clients
@@ -58,7 +58,9 @@ extension StorageServer {
         public var maximumListenersPerCaller: Int?
 
         /// The value of ``maximumListenersPerCaller``, or its default.
-        var listenersPerCaller: Int { maximumListenersPerCaller ?? (maximumListeners + 1) / 2 }
+        var listenersPerCaller: Int {
+            maximumListenersPerCaller ?? maximumListeners - maximumListeners / 10
+        }
 
         /// The approximate maximum size of the backlog of changes of all streams together, in bytes; 256 MiB by
         /// default.

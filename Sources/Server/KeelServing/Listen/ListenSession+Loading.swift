@@ -21,6 +21,8 @@ extension ListenSession {
         guard !target.isCurrent, !target.needsReset, !target.isPartial,
             let token = target.target.resumption
         else { return self.read(id, &effects) }
+        // Otherwise each page until then would begin another read.
+        targets[id]?.check?.result = nil
         effects.append(.catchUp(begin(id), after: token.position, target.target.scope))
     }
 

@@ -11,6 +11,7 @@ struct CallerLimitTests {
     private let served = Served {
         $0.authenticate = TestUsers.authenticate
         $0.maximumListeners = 4
+        $0.maximumListenersPerCaller = 2
     }
 
     @Test("Over gRPC, a caller takes half of all streams, until one of them ends")

@@ -39,6 +39,8 @@ struct ListenHubSimulation {
         var indexed: Set<Int32> = []
         /// Whether the stream has ended, so that its client opens another one.
         var isOver = false
+
+        var hasWork: Bool { !requests.isEmpty || !reads.isEmpty || !events.isEmpty }
     }
 
     private static let ids: [Int32] = [2, 4, 6]
@@ -150,7 +152,8 @@ struct ListenHubSimulation {
         for hub in hubs.indices {
             if try await turnPage(of: hub) { hasMoved = true }
         }
-        return hasMoved || streams.contains { $0.isOver || !$0.requests.isEmpty }
+        // The pages of the hub may have led to reads.
+        return hasMoved || streams.contains { $0.isOver || $0.hasWork }
     }
 
     private mutating func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }

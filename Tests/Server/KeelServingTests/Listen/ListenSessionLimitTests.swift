@@ -116,8 +116,8 @@ struct ListenSessionLimitTests {
         #expect(Session.words(session.handle(Self.limited(0))) == ["add [3]", "read 4"])
     }
 
-    @Test("A store that is away while a resumed target is compared is not asked again and again")
-    func comparison() {
+    /// Returns a session that keeps one change, and whose target 4 waits for the number of its documents.
+    private static func comparing() -> ListenSession {
         var session = ListenSession(mostKeptChanges: 1)
         let notes = ListenTarget.Content.query(DocumentQuery("notes"))
         _ = session.handle(.request(.add(ListenTarget(id: 2, content: notes))))
@@ -128,9 +128,27 @@ struct ListenSessionLimitTests {
         _ = session.handle(.request(.add(target)))
         let words = Session.words(session.handle(.caughtUp(2, [], at: Session.point(2))))
         #expect(words == ["read 3"])
+        return session
+    }
+
+    @Test("A store that is away while a resumed target is compared is not asked again and again")
+    func comparison() {
+        var session = Self.comparing()
         // The changes since then are more than the session keeps.
         _ = session.handle(Session.page(3, of: 50))
         let away = StorageError(.unavailable, "the store is away")
         #expect(Session.words(session.handle(.failed(3, away))) == ["end UNAVAILABLE"])
+    }
+
+    @Test("A resumed target whose comparison lacks changes catches up once, whatever follows")
+    func repeatedComparison() {
+        var session = Self.comparing()
+        _ = session.handle(.counted(3, 3, at: Session.point(9)))
+        let counts = ([5, 9, 10, 11] as [UInt8]).map { number in
+            session.handle(Session.page(number, of: 50)).count { effect in
+                if case .catchUp = effect { true } else { false }
+            }
+        }
+        #expect(counts == [0, 1, 0, 0])
     }
 }

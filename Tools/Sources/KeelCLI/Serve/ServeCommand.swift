@@ -184,8 +184,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            The maximum number of listeners of one caller, a token or a connection without one; half of \
-            --max-listeners by default.
+            The maximum number of listeners of one caller, a token or a connection without one; nine \
+            tenths of --max-listeners by default.
             """,
             valueName: "count"
         )
