@@ -27,7 +27,8 @@ public import KeelStorageAdapting
 /// - While the mirror is unavailable, the names of up to 10,000 documents are kept in memory. Beyond that, they are
 ///   found in the first store's change log; without one, the observer gets ``MirrorEvent/isBehind(_:)``.
 /// - A share of the reads is repeated on the mirror. A difference is checked again, so that a concurrent write is not
-///   reported; bodies and order are compared, times and revisions are not.
+///   reported; bodies and order are compared, times and revisions are not. Reads of Keel's own records, such as those
+///   of an outbox, are not compared: `keel documents copy` leaves the older ones out.
 /// - Changes come from the first store.
 ///
 /// Existing documents are not copied: run `keel documents copy` for them, and again after ``MirrorEvent/notKept(_:)``
@@ -115,7 +116,8 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
         }
         let result = try await primary.read(request)
         // The mirror has commit times of its own, and therefore another past.
-        guard request.asOf == nil, request.maximumStaleness == nil else { return result }
+        guard request.asOf == nil, request.maximumStaleness == nil, !request.operation.isOfOwnRecords
+        else { return result }
         let isCompared = comparisonRate >= 1 || Double.random(in: 0..<1) < comparisonRate
         if isCompared, let stillness = ledger.stillness {
             await compare(result.payload, request.operation, since: stillness)
@@ -141,6 +143,19 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
         } catch {
             guard !error.isCancellation, error.code != .unsupported else { return }
             observer(.readFailed(operation, error))
+        }
+    }
+}
+
+extension ReadOperation {
+    /// Whether the operation reads records of Keel's own, whose names have the form `__…__`.
+    fileprivate var isOfOwnRecords: Bool {
+        switch self {
+        case .documents(let paths): return paths.contains { $0.collection.hasReservedSegment }
+        case .query(let query), .aggregate(let query, _):
+            guard case .collection(let path) = query.scope else { return false }
+            return path.hasReservedSegment
+        case .collections: return false
         }
     }
 }

@@ -1,4 +1,5 @@
 import KeelStorage
+import KeelStorageAdapting
 import KeelTestKit
 import KeelTestSupport
 import Synchronization
@@ -160,6 +161,20 @@ struct MirrorTests {
         #expect(events.texts == ["the mirror differs in “notes/2”, “notes/3”"])
         _ = try await storage.getDocument("notes/1")
         #expect(events.texts.count == 1)
+    }
+
+    @Test("Records of Keel that the mirror lacks are not reported as differences")
+    func passesOverOwnRecords() async throws {
+        let primary = InMemoryStorageAdapter()
+        let record = DocumentWrite("__outcomes__/1", .set(DocumentBody(["outcome": "accepted"])))
+        _ = try await primary.commit([WriteBatch([record])])[0].get()
+        let adapter = mirrored(primary, to: mirror)
+        let operations: [ReadOperation] = [
+            .query(DocumentQuery("__outcomes__")), .documents(["__outcomes__/1"]),
+            .aggregate(DocumentQuery("__outcomes__"), [.count()]),
+        ]
+        for operation in operations { _ = try await adapter.read(ReadRequest(operation)) }
+        #expect(events.texts == [])
     }
 
     @Test("A concurrent write is not reported as a difference")
