@@ -116,7 +116,8 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
         }
         let result = try await primary.read(request)
         // The mirror has commit times of its own, and therefore another past.
-        guard request.asOf == nil, request.maximumStaleness == nil, !request.operation.isOfOwnRecords
+        guard request.asOf == nil, request.maximumStaleness == nil,
+            !request.operation.isOfOwnRecords
         else { return result }
         let isCompared = comparisonRate >= 1 || Double.random(in: 0..<1) < comparisonRate
         if isCompared, let stillness = ledger.stillness {
