@@ -240,7 +240,7 @@ struct UploadMachine: Sendable {
         let hasTakenBytes = offset > acknowledged
         acknowledged = offset
         effects.append(.progress(offset))
-        // Bytes that a server loses again and again are no progress.
+        // Bytes that the server had before and lost do not count as progress.
         if offset > furthest {
             furthest = offset
             patience.cameFurther()

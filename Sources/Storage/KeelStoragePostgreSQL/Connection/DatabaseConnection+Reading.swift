@@ -151,13 +151,13 @@ extension DatabaseConnection {
         }
     }
 
-    /// Ends the transaction of a read, which needs no answer: the next exchange takes it.
+    /// Ends the transaction of a read without waiting for the answer, which the next exchange takes.
     private func endRead() throws {
         let commit = DatabaseStatement("COMMIT")
         guard let handle, let name = prepared[commit.sql] else { return try end(commit.sql) }
         try send(commit, name: name, on: handle)
         try sendSync(on: handle)
-        // The rest of what the socket did not take would be sent with the next statement only.
+        // The socket was full; the rest would otherwise be sent with the next statement only.
         if PQflush(handle) != 0 { try run([]) }
     }
 

@@ -69,8 +69,8 @@ final class DatabaseConnection {
     var beginning: Beginning?
     /// The number of round trips so far.
     private(set) var exchangeCount = 0
-    /// The number of groups of statements whose answers have not been taken completely: 1 after the end of a read, which
-    /// waits for none.
+    /// The number of groups of statements with answers left to take: 1 after a read, because the next exchange takes the
+    /// answer to its end.
     private var openSyncs = 0
 
     init(_ settings: ConnectionSettings, pipe: WakePipe, answerLimit: Duration) {
