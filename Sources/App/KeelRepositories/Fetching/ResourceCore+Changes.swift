@@ -48,8 +48,8 @@ extension ResourceCore {
     /// Returns whether nothing has invalidated a resource since ``isUnchanged(_:since:)``; false if that is unknown.
     func isValid<Value>(_ resource: Resource<Value>, since start: FetchStart) async -> Bool {
         guard start.epoch == epoch(of: resource.tags) else { return false }
-        guard let home = resource.home, start.mark != nil else { return true }
-        return (try? await ledger.time(of: Self.markKey(of: home))) != nil
+        guard let home = resource.home, let mark = start.mark else { return true }
+        return (try? await ledger.time(of: Self.markKey(of: home))) == mark
     }
 
     /// The ledger's key for the mark of a home.
