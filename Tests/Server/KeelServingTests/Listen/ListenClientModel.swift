@@ -181,6 +181,7 @@ struct ListenClientModel {
             }
             if change.cause != nil {
                 targets[id] = nil
+                staged[id] = nil
                 removed.remove(id)
                 return nil
             }
