@@ -9,6 +9,7 @@ import Testing
 @Suite("Fetches and the changes of another process", .timeLimit(.minutes(1)))
 struct OtherProcessTests {
     enum Call: CaseIterable { case entity, all, search }
+    enum Change: CaseIterable { case addition, replacement, deletion }
 
     private let app: PlaceWorld
     /// A process with its own loader and outbox on the same store, such as an extension of the app.
@@ -16,16 +17,17 @@ struct OtherProcessTests {
 
     init() {
         let store = WatchedStore()
-        func process() -> PlaceWorld {
-            PlaceWorld(
-                store: store,
-                memory: nil,
-                ledger: { CollectionFetchLedger($0) },
-                outbox: { Outbox($0) }
-            )
-        }
-        app = process()
-        widget = process()
+        app = Self.process(on: store)
+        widget = Self.process(on: store)
+    }
+
+    private static func process(on store: WatchedStore) -> PlaceWorld {
+        PlaceWorld(
+            store: store,
+            memory: nil,
+            ledger: { CollectionFetchLedger($0) },
+            outbox: { Outbox($0) }
+        )
     }
 
     private static func version(
@@ -39,54 +41,82 @@ struct OtherProcessTests {
         }
     }
 
-    /// Sends what the other process has put into its outbox to a service that accepts it.
-    private func send() async throws {
-        #expect(try await Outbox(widget.storage).flush(sending: AcceptingSender()))
+    /// Returns the version that a call finds if `body` runs after the service has decided its response, and before the
+    /// response arrives.
+    private static func version(
+        by call: Call,
+        in world: PlaceWorld,
+        meanwhile body: () async throws -> Void
+    ) async throws -> Int? {
+        let gate = Gate()
+        world.service.gate.withLock { $0 = gate }
+        async let early = version(by: call, in: world.places)
+        try await waitUntil { gate.begunCount == 1 }
+        world.service.gate.withLock { $0 = nil }
+        try await body()
+        gate.open()
+        return try await early
+    }
+
+    /// Sends what a process has put into its outbox to a service that accepts it.
+    private static func send(from world: PlaceWorld) async throws {
+        #expect(try await Outbox(world.storage).flush(sending: AcceptingSender()))
     }
 
     @Test(
         "A response from before a change by another process, sent meanwhile, is not kept",
         arguments: Call.allCases,
-        [true, false]
+        Change.allCases
     )
-    func ignoresOldResponses(call: Call, isNew: Bool) async throws {
-        let places = app.places
-        if !isNew { app.service.set("1", 1) }
-        _ = try await places.all()
-        let gate = Gate()
-        app.service.gate.withLock { $0 = gate }
-        async let early = Self.version(by: call, in: places)
-        // The response is already decided.
-        try await waitUntil { gate.begunCount == 1 }
-        app.service.gate.withLock { $0 = nil }
-        try await widget.places.saveOffline(Place(id: "1", version: 2))
-        try await send()
-        app.service.set("1", 2)
-        gate.open()
-        #expect(try await early == 2)
-        #expect(try await places.entity("1", .cacheOnly).version == 2)
+    func ignoresOldResponses(call: Call, change: Change) async throws {
+        if change != .addition { app.service.set("1", 1) }
+        _ = try await app.places.all()
+        let version = try? await Self.version(by: call, in: app) {
+            if change == .deletion {
+                try await widget.places.deleteOffline("1")
+                app.service.remove("1")
+            } else {
+                try await widget.places.saveOffline(Place(id: "1", version: 2))
+                app.service.set("1", 2)
+            }
+            try await Self.send(from: widget)
+        }
+        let newest: Int? = change == .deletion ? nil : 2
+        #expect(version == newest)
+        let kept = try await app.storage.findDocument("places/1", as: PlaceDTO.self)
+        #expect(kept?.version == newest)
     }
 
     @Test(
-        "A response from before a deletion by another process, sent meanwhile, is not kept",
+        "A response is not kept if another process changes and loads the entity just before",
         arguments: Call.allCases
     )
-    func ignoresDeletedEntities(call: Call) async throws {
-        let places = app.places
+    func noticesOtherFetches(call: Call) async throws {
+        let (widget, isArmed) = (widget, Watched(false))
+        let meddled = MeddledStorageAdapter(
+            widget.store,
+            beforeCommits: { _ in
+                guard isArmed.value else { return }
+                isArmed.change { $0 = false }
+                try await widget.places.saveOffline(Place(id: "1", version: 2))
+                try await Self.send(from: widget)
+                // The home is marked again, as before the fetch of the app, but at a later time.
+                _ = try await widget.places.entity("1", .networkOnly)
+            }
+        )
+        let app = Self.process(on: WatchedStore(meddled))
         app.service.set("1", 1)
-        _ = try await places.all()
-        let gate = Gate()
-        app.service.gate.withLock { $0 = gate }
-        async let early = Self.version(by: call, in: places)
-        try await waitUntil { gate.begunCount == 1 }
-        app.service.gate.withLock { $0 = nil }
-        try await widget.places.deleteOffline("1")
-        try await send()
-        app.service.remove("1")
-        gate.open()
-        let version = try? await early
-        #expect(version == nil)
-        #expect(try await app.storage.findDocument("places/1") == nil)
+        widget.service.set("1", 2)
+        widget.wall.advance(by: 1)
+        _ = try await app.places.all()
+        let version = try await Self.version(by: call, in: app) {
+            app.service.set("1", 2)
+            // The next commit stores the response.
+            isArmed.change { $0 = true }
+        }
+        #expect(!isArmed.value)
+        #expect(version == 2)
+        #expect(try await app.places.entity("1", .cacheOnly).version == 2)
     }
 
     @Test(
@@ -103,12 +133,7 @@ struct OtherProcessTests {
                 try await widget.places.saveOffline(Place(id: "2", version: 1))
             }
         )
-        let app = PlaceWorld(
-            store: WatchedStore(meddled),
-            memory: nil,
-            ledger: { CollectionFetchLedger($0) },
-            outbox: { Outbox($0) }
-        )
+        let app = Self.process(on: WatchedStore(meddled))
         app.service.set("1", 1)
         _ = try await app.places.all()
         readsLeft.change { $0 = read }
