@@ -166,6 +166,30 @@ struct MemoryUsersTests {
         #expect(try await places.all().isEmpty)
     }
 
+    @Test("What a closure loads as another user is not kept, even if the first one is back by then")
+    func dropsAnswersToOthers() async throws {
+        let session = session
+        let world = world()
+        let calls = Counter()
+        let visits = EntityRepository<Place>(
+            "visits",
+            remote: RemoteEntities<PlaceDTO>().listing {
+                let number = calls.next()
+                if number == 1 {
+                    session.signIn("ben")
+                    _ = try await world.places.all()
+                }
+                defer { session.signIn("ann") }
+                return [PlaceDTO(id: session.identity ?? "", version: number)]
+            },
+            local: CollectionDataSource(world.storage.collection("visits", as: PlaceDTO.self)),
+            loader: world.loader,
+            id: { $0.id }
+        )
+        #expect(try await visits.all().map(\.id) == ["ann"])
+        #expect(try await visits.all(.cacheOnly).map(\.id) == ["ann"])
+    }
+
     @Test(
         "A call that does not reach the service returns no copy of a user who has signed out",
         arguments: [FetchPolicy.cacheFirst(maxAge: .zero), .networkFirst]

@@ -10,6 +10,8 @@ struct FetchStart: Sendable {
     let epoch: Int
     /// The time of the mark in the ledger, which an invalidation by any process removes; nil if there is none.
     let mark: Date?
+    /// The number of new users so far.
+    let userCount: Int
 }
 
 extension ResourceCore {
@@ -18,8 +20,9 @@ extension ResourceCore {
     /// The response of the service may be older than a change by another process, which the service has accepted before
     /// the response is kept: the outbox no longer shows the change then.
     func start<Value>(of resource: Resource<Value>) async throws(DataSourceError) -> FetchStart {
+        let userCount = owners.changeCount
         let mark = try await mark(of: resource.home)
-        return FetchStart(epoch: epoch(of: resource.tags), mark: mark)
+        return FetchStart(epoch: epoch(of: resource.tags), mark: mark, userCount: userCount)
     }
 
     private func mark(of home: ResourceHome?) async throws(DataSourceError) -> Date? {
@@ -34,12 +37,15 @@ extension ResourceCore {
         }
     }
 
-    /// Returns whether nothing has invalidated a resource since a fetch began.
+    /// Returns whether nothing has invalidated a resource since a fetch began, and the loader has seen no other user.
+    ///
+    /// A closure of the app may have loaded another user's data, even if the user of the fetch is signed in again.
     func isUnchanged<Value>(
         _ resource: Resource<Value>,
         since start: FetchStart
     ) async throws(DataSourceError) -> Bool {
-        guard start.epoch == epoch(of: resource.tags) else { return false }
+        guard start.epoch == epoch(of: resource.tags), start.userCount == owners.changeCount
+        else { return false }
         guard let home = resource.home, let mark = start.mark else { return true }
         // Another time is that of a later fetch, which has marked the home again.
         return try await ledger.time(of: Self.markKey(of: home)) == mark

@@ -4,6 +4,7 @@ internal import Synchronization
 final class ResourceOwners: Sendable {
     private struct State {
         var last: String?
+        var changeCount = 0
         /// The owner of the values in each home.
         var settled: [String: String] = [:]
     }
@@ -25,10 +26,15 @@ final class ResourceOwners: Sendable {
     /// Whether the user differs from that of the previous call.
     func isNew(_ owner: String) -> Bool {
         state.withLock { state in
-            defer { state.last = owner }
-            return state.last.map { $0 != owner } ?? false
+            let isNew = state.last.map { $0 != owner } ?? false
+            if isNew { state.changeCount += 1 }
+            state.last = owner
+            return isNew
         }
     }
+
+    /// The number of new users so far.
+    var changeCount: Int { state.withLock { $0.changeCount } }
 
     func isSettled(_ owner: String, in home: ResourceHome) -> Bool {
         state.withLock { $0.settled[home.name] == owner }

@@ -108,8 +108,8 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
 
     /// Sends an entity to the service, then stores it on the device.
     ///
-    /// The request is sent only for the user who is signed in when this method is called. If another user signs in
-    /// during the call, the entity is not stored on the device.
+    /// The request is sent only for the user who is signed in when this method is called, unless a closure sends it:
+    /// see ``RemoteEntities``. If another user signs in during the call, the entity is not stored on the device.
     ///
     /// - Returns: The entity from the service's response, or the given one.
     /// - Throws: ``RepositoryError``. The device's copy is then unchanged, but marked stale if the service may have
