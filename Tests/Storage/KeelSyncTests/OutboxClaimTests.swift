@@ -251,6 +251,41 @@ struct OutboxClaimTests {
         #expect(server.bodies == ["a", "b"])
     }
 
+    @Test("Another runner repeats an attempt that outlasts its lease, with the same key")
+    func repeatsLongAttempts() async throws {
+        let gate = Gate()
+        let server = RecordingServer { delivery in
+            delivery.write.id == "a" && delivery.attempt == 1 ? .waits(gate) : .taken
+        }
+        let outbox = makeOutbox()
+        try await outbox.enqueue(.note("a"))
+        try await outbox.enqueue(.note("b"))
+        async let flushed = outbox.flush(sending: server)
+        try await waitUntil { !server.deliveries.isEmpty }
+        wall.advance(by: 75)
+        #expect(try await makeOutbox().flush(sending: server))
+        gate.open()
+        #expect(try await flushed)
+        #expect(server.deliveries.map(\.idempotencyKey) == ["a", "a", "b"])
+        #expect(server.bodies == ["a", "b"])
+    }
+
+    @Test("The late acceptance of an earlier version does not count for an edited write")
+    func awaitsEditedWrite() async throws {
+        let gate = Gate()
+        let server = RecordingServer { $0.idempotencyKey == "a" ? .waits(gate) : .refused }
+        let outbox = makeOutbox()
+        let receipt = try await outbox.enqueue(.note("a"))
+        async let flushed = outbox.flush(sending: server)
+        try await waitUntil { !server.deliveries.isEmpty }
+        // The attempt outlasts its lease, which would prevent the edit.
+        wall.advance(by: 75)
+        try await outbox.edit("a") { $0.body = Array("b".utf8) }
+        gate.open()
+        #expect(try await flushed)
+        await expectError(OutboxError.self, .rejected) { try await receipt.server() }
+    }
+
     @Test("The system reports its boot and uptime")
     func systemUptime() throws {
         #if os(Linux) || canImport(Darwin)

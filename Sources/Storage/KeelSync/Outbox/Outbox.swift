@@ -15,7 +15,8 @@ public import KeelStorage
 /// - A server that honors idempotency keys applies each write once: the key is the same for all attempts, across
 ///   restarts.
 /// - Writes with the same key are sent in order; writes with different keys do not wait for each other.
-/// - Runners that share a store, in one process or several, never send the same write at the same time.
+/// - Runners that share a store, in one process or several, do not send a write at the same time, as long as the sender
+///   ends when it is canceled: see <doc:OutboxGuarantees>.
 /// - Rejected writes stay in ``rejected()`` until they are sent again or dropped.
 /// - Entries that cannot be read are skipped; ``damaged()`` returns them.
 ///

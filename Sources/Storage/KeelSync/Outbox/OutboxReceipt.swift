@@ -90,12 +90,12 @@ public final class OutboxReceipt: Sendable {
     ///
     /// - Parameters:
     ///   - outcome: The outcome.
-    ///   - count: ``OutboxCore/resendCount`` before the outcome was stored. A failure is ignored if the write was sent
-    ///     again since.
+    ///   - count: ``OutboxCore/resendCount`` before the outcome was stored, or before the attempt. The outcome is
+    ///     ignored if the app has edited the write or had it sent again since.
     func fulfil(_ outcome: Outcome, since count: Int = .max) {
         let waiters = state.withLock { state -> [Int: CheckedContinuation<Outcome, Never>] in
             if case .success = state.outcome { return [:] }
-            if case .failure = outcome, state.resend > count { return [:] }
+            if state.resend > count { return [:] }
             state.outcomeCount += 1
             if case .failure(let error) = outcome, error.isOfTheMoment {
                 state.outcome = nil

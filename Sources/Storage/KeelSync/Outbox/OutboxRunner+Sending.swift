@@ -62,6 +62,7 @@ extension OutboxRunner {
             attempt: entry.tries,
             mayHaveArrived: entry.isInDoubt
         )
+        let count = core.resendCount.load(ordering: .relaxed)
         let limit = timer.now + core.configuration.sendTimeout
         let (verdict, wasReached) = await timer.run(until: limit) { [sender] in
             await sender.send(delivery)
@@ -71,7 +72,7 @@ extension OutboxRunner {
         // the lease expires. The task is awaited here and cannot outlive the runner.
         return await Task { [self] in
             switch verdict {
-            case .accepted(let reply): return await accept(entry, reply)
+            case .accepted(let reply): return await accept(entry, reply, since: count)
             case .rejected(let reason): return await reject(entry, reason, isRefused: true)
             case .failed where isStopped, .unreachable where isStopped:
                 return await giveBack(entry)
@@ -84,14 +85,19 @@ extension OutboxRunner {
         }.value
     }
 
-    private func accept(_ entry: OutboxEntry, _ reply: [UInt8]) async -> Bool {
+    private func accept(
+        _ entry: OutboxEntry,
+        _ reply: [UInt8],
+        since count: Int
+    ) async -> Bool {
         let reply = OutboxReply(body: reply)
         // The store shows the acceptance, without the reply, before the receipt is completed.
         core.replies.withLock { $0[entry.id] = reply }
         let wasRemoved = await settled(entry) { () async throws(StorageError) in
             try await self.core.remove(entry.id, as: .accepted, if: .revision(entry.revision))
         }
-        core.receipts[entry.id]?.fulfil(.success(reply))
+        // If the attempt has outlasted its lease, the app may have edited the write meanwhile.
+        core.receipts[entry.id]?.fulfil(.success(reply), since: count)
         core.replies.withLock { $0[entry.id] = nil }
         core.configuration.onEvent(.accepted(entry.write))
         return wasRemoved

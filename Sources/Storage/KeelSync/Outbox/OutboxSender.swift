@@ -7,7 +7,9 @@
 public protocol OutboxSender: Sendable {
     /// Sends a write once.
     ///
-    /// The task is canceled when the runner ends or the attempt times out.
+    /// The task is canceled when the runner ends or the attempt times out. The runner and the later writes of the key
+    /// wait for the method to return. Other runners wait only for ``Outbox/Configuration/leaseMargin`` after that:
+    /// they may then send the write at the same time, with the same idempotency key.
     func send(_ delivery: OutboxDelivery) async -> OutboxVerdict
 }
 
