@@ -220,6 +220,33 @@ struct DocumentCopyTests {
         #expect(below.isEmpty)
     }
 
+    @Test(
+        "The writes in outboxes of the source are counted and not copied",
+        arguments: [true, false]
+    )
+    func outboxes(_ hasLog: Bool) async throws {
+        let scratch = try Scratch()
+        let store = InMemoryStorageAdapter()
+        try await Samples.fill(store)
+        let writes = ["main", "photos"].map { name in
+            let path = DocumentPath("__outbox.\(name)__/a")
+            return DocumentWrite(path, .set(DocumentBody(["kind": "PUT"])))
+        }
+        for result in try await store.commit([WriteBatch(writes)]) { _ = try result.get() }
+        let target = InMemoryStorageAdapter()
+        let hidden: StorageCapabilities = hasLog ? [] : [.changeLog]
+        func report(from source: InMemoryStorageAdapter, to target: InMemoryStorageAdapter)
+            async throws -> CopyReport
+        {
+            try await DocumentCopy(from: LimitedAdapter(source, without: hidden), to: target)
+                .run(from: CopyCheckpoint(subject: ""), checkpoint: scratch.file("check"))
+        }
+        let there = try await report(from: store, to: target)
+        #expect(there.isVerified && there.outboxWrites == 2)
+        let back = try await report(from: target, to: InMemoryStorageAdapter())
+        #expect(back.isVerified && back.outboxWrites == 0)
+    }
+
     @Test("The checkpoint of another copy is rejected")
     func otherCheckpoint() throws {
         let scratch = try Scratch()

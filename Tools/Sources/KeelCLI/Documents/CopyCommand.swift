@@ -10,10 +10,12 @@ struct CopyCommand: AsyncParsableCommand {
         commandName: "copy",
         abstract: "Copies documents from one store to another, and compares them afterwards.",
         discussion: """
-            Copies everything, or the collections named after the stores. Times and revisions are \
-            kept if the target can store them. The exit code is 2 if the comparison finds a \
-            difference, which concurrent writes to the source can cause, or if documents cannot be \
-            read; they are named, and all others are copied. --resume continues an interrupted copy.
+            Copies all documents, or the collections named after the stores. Times and revisions \
+            are kept if the target can store them. Unsent writes in an app's outbox are not \
+            copied, but counted: run the app with the source until they are sent. The exit code \
+            is 2 if the comparison finds a difference, which concurrent writes to the source can \
+            cause, or if documents cannot be read; they are named, and all others are copied. \
+            --resume continues an interrupted copy.
 
                 keel documents copy notes.sqlite postgres://keel@127.0.0.1/keel notes
             """,
@@ -138,6 +140,12 @@ struct CopyCommand: AsyncParsableCommand {
                         + "\(target.count) in the target"
             )
         }
+        if report.outboxWrites > 0 {
+            try output.line(
+                "  outbox: \(report.outboxWrites.counted("unsent write")) NOT COPIED; run the app "
+                    + "with the source until they are sent or discarded"
+            )
+        }
     }
 }
 
@@ -156,12 +164,14 @@ struct CopyRecord: Encodable {
     let keepsTimes: Bool
     let isVerified: Bool
     let comparisons: [Comparison]
+    let outboxWrites: Int
 
     init(_ report: CopyReport) {
         copied = report.copied
         unreadable = UnreadableRecord.all(report.unreadable)
         keepsTimes = report.keepsTimes
         isVerified = report.isVerified
+        outboxWrites = report.outboxWrites
         comparisons = report.comparisons.map { comparison in
             Comparison(
                 scope: comparison.scope.description,

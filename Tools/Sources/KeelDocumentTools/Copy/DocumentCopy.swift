@@ -1,6 +1,7 @@
 internal import Crypto
 package import Foundation
 package import KeelStorage
+internal import KeelStorageAdapting
 
 /// Copies documents from one store to another, and compares both.
 ///
@@ -13,6 +14,9 @@ package import KeelStorage
 /// Another program, such as a mirror, may write newer states to the target during the copy. If the source has a change
 /// log, the copy leaves no older state behind: it ends when none of the documents that it has written last has changed in
 /// the source meanwhile. It tries this 1,000 times; a document that still changes gets its next state from the mirror.
+///
+/// Keel's own records are not copied: two stores with the same outbox would send its writes twice. The report has the
+/// number of these writes.
 ///
 /// A document that cannot be read does not prevent the copy of others: the report has its path, and the target keeps
 /// its own state of it.
@@ -140,7 +144,23 @@ package struct DocumentCopy: Sendable {
             )
             report.comparisons.append(comparison)
         }
+        report.outboxWrites = try await outboxWriteCount()
         return report
+    }
+
+    /// The number of writes in the outboxes of the source, if everything is copied; a server does not list them.
+    private func outboxWriteCount() async throws(StorageError) -> Int {
+        guard collections.isEmpty, source.capabilities.contains(.collectionListing) else {
+            return 0
+        }
+        // The client leaves out Keel's own collections.
+        let result = try await source.read(ReadRequest(.collections(under: nil)))
+        guard case .names(let names) = result.payload else { return 0 }
+        var count = 0
+        for name in names where name.hasPrefix("__outbox.") && name.hasSuffix("__") {
+            count += try await StorageClient(source).count(DocumentQuery(CollectionPath(name)))
+        }
+        return count
     }
 }
 
@@ -167,6 +187,8 @@ package struct CopyReport: Sendable {
     package var keepsTimes = false
     /// The comparisons, sorted by the names of the scopes.
     package var comparisons: [Comparison] = []
+    /// The number of writes in the outboxes of the source, which were not copied; 0 for a copy of some collections.
+    package var outboxWrites = 0
 
     /// Whether both stores have the same documents, and all of them could be read.
     package var isVerified: Bool { unreadable.isEmpty && comparisons.allSatisfy(\.isSame) }
