@@ -209,6 +209,14 @@ final class ListenHub: Sendable {
         }
     }
 
+    /// Finds a target by its scope again, when its stream has forgotten the documents.
+    func unindex(_ target: Int32, of mailbox: ListenMailbox) {
+        state.withLock { $0.unindex(target, of: mailbox.id) }
+    }
+
+    /// The number of documents that targets found by a condition hold.
+    var indexedDocumentCount: Int { state.withLock(\.index.documentCount) }
+
     /// Makes a stream read for itself, and finds all of its targets by their scopes again.
     func restart(_ mailbox: ListenMailbox) {
         state.withLock { state in
@@ -277,11 +285,14 @@ extension ListenHub.State {
 
     /// Finds all targets of a stream by their scopes.
     fileprivate mutating func unindex(_ stream: UInt64) {
-        for (target, scope) in scopes[stream] ?? [:] {
-            let key = TargetIndex.Key(stream: stream, target: target)
-            index.remove(key, for: scope)
-            index.insert(key, for: scope)
-        }
+        for target in (scopes[stream] ?? [:]).keys { unindex(target, of: stream) }
+    }
+
+    fileprivate mutating func unindex(_ target: Int32, of stream: UInt64) {
+        guard let scope = scopes[stream]?[target] else { return }
+        let key = TargetIndex.Key(stream: stream, target: target)
+        index.remove(key, for: scope)
+        index.insert(key, for: scope)
     }
 
     /// Treats the streams whose reads a consistent point has reached like others.

@@ -35,17 +35,21 @@ extension ListenSession {
     ) {
         reset(id, &effects)
         let steps = targets[id]?.view.load(documents, unreadable: unreadable) ?? []
-        limitNames(of: id)
         targets[id]?.isPartial = false
         send([id: steps], at: point.time, &effects)
         follow(id, from: point, &effects)
         if let target = targets[id], target.view.bytes > 0 { limitWindows(newest: id, &effects) }
     }
 
-    /// Makes a target that has learned of documents forget which they are, if the stream remembers too many.
-    mutating func limitNames(of id: Int32) {
-        guard targets.values.reduce(0, { $0 + $1.view.nameCount }) > mostNames else { return }
-        targets[id]?.view.forget()
+    /// Makes the targets with most documents forget which they are, while the stream remembers too many.
+    mutating func limitNames() {
+        while targets.values.reduce(0, { $0 + $1.view.nameCount }) > mostNames {
+            let largest = targets.max {
+                ($0.value.view.nameCount, $0.key) < ($1.value.view.nameCount, $1.key)
+            }
+            guard let id = largest?.key else { return }
+            targets[id]?.view.forget()
+        }
     }
 
     /// Removes targets while those with a limit keep too many documents together: the newest one, then the largest.
@@ -95,7 +99,6 @@ extension ListenSession {
             reach = max(reach ?? point.position, point.position)
         }
         let steps = targets[id]?.view.loadPart(documents) ?? []
-        limitNames(of: id)
         send([id: steps], at: point.time, &effects)
         if isFirst { _ = advance(id, from: point.position, &effects) }
     }
@@ -110,7 +113,6 @@ extension ListenSession {
     ) {
         let steps = targets[id]?.view.loadPart(documents) ?? []
         let gone = targets[id]?.view.endParts() ?? []
-        limitNames(of: id)
         targets[id]?.isPartial = false
         send([id: gone + steps], at: time, &effects)
         arrive(id, at: start)

@@ -53,7 +53,6 @@ extension ListenSession {
             }
             targets[id]?.naming = nil
             targets[id]?.view.learn(names)
-            limitNames(of: id)
         }
     }
 }

@@ -219,6 +219,7 @@ struct ListenSession {
         }
         forgetPages()
         publish(&effects)
+        limitNames()
         return effects
     }
 

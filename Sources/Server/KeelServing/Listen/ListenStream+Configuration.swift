@@ -15,6 +15,8 @@ extension ListenStream {
         ///
         /// A query without a limit is read page by page, if the store can read one state several times.
         var mostBytesAtOnce = 64 << 20
+        /// The approximate maximum number of documents that a stream remembers; see ``ListenSession/mostNames``.
+        var mostNames = 100_000
         /// The approximate size of a page of a target's documents, in bytes.
         var pageBytes = 4 << 20
         /// The approximate size of a page if the store scans the collection for it, in bytes.

@@ -89,6 +89,7 @@ final class ListenStream: Sendable {
         let session = ListenSession(
             mostKeptBytes: max(share.mostBytes, 2 * Self.guaranteedBytes),
             mostWindowBytes: configuration.mostBytesAtOnce,
+            mostNames: configuration.mostNames,
             joinsCurrent: configuration.joinsCurrent
         )
         state = Mutex(State(session: session))
@@ -237,9 +238,13 @@ final class ListenStream: Sendable {
             if needsAll { await catchUpWithHub() }
         }
         guard mailbox.isLive else { return }
-        let found = state.withLock { state in
-            state.session.equalities.filter { !state.indexed.contains($0.key) }
+        let (found, forgotten) = state.withLock { state in
+            let known = state.session.equalities
+            let forgotten = state.indexed.filter { known[$0] == nil }
+            state.indexed.subtract(forgotten)
+            return (known.filter { !state.indexed.contains($0.key) }, forgotten)
         }
+        for target in forgotten { hub.unindex(target, of: mailbox) }
         for (target, (equality, documents)) in found {
             hub.index(target, by: equality, documents: documents, for: mailbox)
             state.withLock { _ = $0.indexed.insert(target) }

@@ -61,8 +61,8 @@ struct TargetView {
     /// The approximate size of the documents that the view keeps, in bytes; only one of a query with a limit keeps any.
     var bytes: Int { window?.bytes ?? 0 }
 
-    /// The number of documents that the view remembers for a query without a limit.
-    var nameCount: Int { isKnown ? paths.count : 0 }
+    /// The number of documents in the result that the view remembers, for a query without a limit.
+    var nameCount: Int { isKnown ? paths.count : arrived?.count ?? 0 }
 
     /// A condition by which a hub finds the target's changes, and the documents that the client has.
     ///
@@ -114,7 +114,7 @@ struct TargetView {
     ///
     /// The client then hears of each document of the query's collections that leaves the result or is not in it, as
     /// after a resumption.
-    mutating func forget() { (paths, isKnown, hasForgotten) = ([], false, true) }
+    mutating func forget() { (paths, isKnown, hasForgotten, arrived) = ([], false, true, nil) }
 
     /// Remembers the documents that enter the result, until ``learn(_:)``.
     mutating func awaitNames() { arrived = [] }

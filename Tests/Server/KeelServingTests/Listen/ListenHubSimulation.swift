@@ -84,7 +84,10 @@ struct ListenHubSimulation {
 
     private mutating func stream(on hub: Int, for client: ListenClientModel) -> Stream {
         // Doubled often enough, the room of a session is enough for all documents.
-        let session = ListenSession(mostKeptChanges: Int.random(in: 3...12, using: &random))
+        let session = ListenSession(
+            mostKeptChanges: Int.random(in: 3...12, using: &random),
+            mostNames: Bool.random(using: &random) ? 100 : Int.random(in: 0...8, using: &random)
+        )
         return Stream(hub: hub, mailbox: hubs[hub].open(), session: session, client: client)
     }
 
@@ -400,9 +403,12 @@ struct ListenHubSimulation {
             if needsAll { try await catchUpWithHub(number) }
         }
         guard mailbox.isLive else { return }
-        let indexed = streams[number].indexed
-        let found = streams[number].session.equalities.filter { !indexed.contains($0.key) }
+        let (indexed, known) = (streams[number].indexed, streams[number].session.equalities)
+        let found = known.filter { !indexed.contains($0.key) }
+        let forgotten = indexed.filter { known[$0] == nil }
+        streams[number].indexed.subtract(forgotten)
         try await meanwhile()
+        for target in forgotten { hub.unindex(target, of: mailbox) }
         for (target, (equality, documents)) in found {
             hub.index(target, by: equality, documents: documents, for: mailbox)
             streams[number].indexed.insert(target)

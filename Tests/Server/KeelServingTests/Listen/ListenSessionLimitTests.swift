@@ -64,6 +64,23 @@ struct ListenSessionLimitTests {
         #expect(Session.paths(session.handle(.page(Session.page(3, [blue])))).isEmpty)
     }
 
+    @Test("Documents that enter the results later count towards what a stream remembers")
+    func arrivals() {
+        var session = ListenSession(mostNames: 5)
+        let red = DocumentQuery("notes").where(.equal("color", "red"))
+        for (id, count) in [(1, 3), (2, 1)] as [(Int32, Int)] {
+            let documents = (0..<count).map { Session.document(DocumentPath("notes/\($0)")) }
+            _ = session.handle(.request(.add(ListenTarget(id: id, content: .query(red)))))
+            let read = ListenSession.ReadID(id)
+            _ = session.handle(.loaded(read, documents, at: Session.point(1)))
+        }
+        let new = ChangePage.Change.current(Session.document("notes/9"))
+        #expect(Session.paths(session.handle(.page(Session.page(2, [new])))) == ["notes/9"])
+        #expect(session.equalities.mapValues { $0.1.count } == [2: 2], "the larger one forgets")
+        let blue = ChangePage.Change.current(Session.document("notes/2", color: "blue"))
+        #expect(Session.paths(session.handle(.page(Session.page(3, [blue])))) == ["notes/2"])
+    }
+
     @Test("A target that has too many documents forgets them while they are loaded in parts")
     func forgottenParts() {
         var session = ListenSession(mostNames: 1)

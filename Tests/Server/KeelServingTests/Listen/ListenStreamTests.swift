@@ -230,6 +230,32 @@ struct ListenStreamTests {
         }
     }
 
+    @Test("A hub notes no documents of a target whose stream has forgotten them")
+    func forgotten() async throws {
+        let adapter = InMemoryStorageAdapter()
+        let hub = ListenHub(adapter: adapter)
+        var configuration = ListenStream.Configuration()
+        configuration.mostNames = 2
+        let received = Mutex<Set<DocumentPath>>([])
+        let stream = ListenStream(hub: hub, configuration: configuration) { response in
+            guard case .document(let change) = response else { return }
+            received.withLock { _ = $0.insert(change.document.path) }
+        }
+        let requests = AsyncStream.makeStream(of: ListenRequest.self)
+        requests.continuation.yield(.add(ListenTarget(id: 2, content: Self.contents[0])))
+        async let ended = stream.run(requests.stream)
+        for number in 1...4 {
+            let write = Self.write(number, color: "red")
+            for result in try await adapter.commit([WriteBatch([write])]) { _ = try result.get() }
+            try await waitUntil { received.withLock { $0.contains(write.path) } }
+            if number == 1 { try await waitUntil { hub.indexedDocumentCount == 1 } }
+        }
+        // The stream told the hub before it took the last document.
+        #expect(hub.indexedDocumentCount == 0)
+        requests.continuation.finish()
+        #expect(await ended == nil)
+    }
+
     @Test("Clients show the store’s states also if nothing may wait for them")
     func noRoom() async throws {
         let adapter = InMemoryStorageAdapter()
