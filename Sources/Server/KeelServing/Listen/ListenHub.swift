@@ -360,7 +360,10 @@ extension ListenHub: ChangeReading {
             for (stream, positions) in changes {
                 var part = page
                 part.changes = positions.map { page.changes[$0] }
-                state.streams[stream]?.push(part, positions.compactMap { bodies[$0] })
+                let mailbox = state.streams[stream]
+                let fallsBehind = mailbox?.push(part, positions.compactMap { bodies[$0] })
+                // The index would note documents for the stream as long as its client takes nothing.
+                if fallsBehind == true { state.unindex(stream) }
             }
         }
         makeRoom()
@@ -375,7 +378,7 @@ extension ListenHub: ChangeReading {
             .sorted { $0.bytes > $1.bytes }
         for (mailbox, _) in largest {
             guard isFull else { return }
-            mailbox.fallBehind()
+            restart(mailbox)
         }
     }
 

@@ -140,15 +140,22 @@ final class ListenMailbox: Sendable {
         return hasJoined
     }
 
-    func push(_ page: ChangePage, _ bodies: [BufferedBytes]) {
+    /// Adds a page, unless the stream reads for itself.
+    ///
+    /// - Returns: Whether the stream has fallen behind with this page.
+    @discardableResult
+    func push(_ page: ChangePage, _ bodies: [BufferedBytes]) -> Bool {
+        var fallsBehind = false
         change { state in
             guard state.phase != .behind else { return }
             state.append(Parcel(page: page, bodies: bodies))
             guard state.count > mostChanges || state.bytes >= Self.mostBytes else { return }
             state.phase = .behind
             state.clear()
+            fallsBehind = true
         }
         notify()
+        return fallsBehind
     }
 
     func fallBehind(because error: StorageError? = nil) {

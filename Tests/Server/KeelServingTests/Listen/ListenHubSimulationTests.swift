@@ -59,6 +59,31 @@ struct ListenHubSimulationTests {
         #expect(mailbox.take().flatMap(\.changes).map(\.path) == ["notes/1"])
     }
 
+    @Test("A hub notes no documents for a stream that has fallen behind", arguments: [false, true])
+    func indexOfLate(hasNoRoom: Bool) async throws {
+        let store = InMemoryStorageAdapter()
+        let hub = ListenHub(
+            adapter: UnreadLog(upstream: store),
+            mostWaitingBytes: hasNoRoom ? 0 : 1 << 20,
+            mostWaitingChanges: hasNoRoom ? 10 : 0
+        )
+        let query = DocumentQuery("notes").where(.equal("color", "red"))
+        let equality = try #require(TargetIndex.Equality(query))
+        let mailbox = hub.open()
+        defer { hub.close(mailbox) }
+        hub.add(2, .query(query), for: mailbox)
+        let start = try await Self.end(of: store)
+        hub.attend(mailbox)
+        #expect(hub.join(mailbox, at: start))
+        hub.index(2, by: equality, documents: ["notes/0"], for: mailbox)
+        #expect(hub.indexedDocumentCount == 1)
+        try await Self.set("red", in: store)
+        let page = try await store.changes(ChangeRequest(after: start.position))
+        hub.deliver(page, of: 1)
+        #expect(!mailbox.isLive)
+        #expect(hub.indexedDocumentCount == 0)
+    }
+
     @Test("Nothing remains of a target that was added twice")
     func doubleTarget() async throws {
         let store = InMemoryStorageAdapter()
