@@ -53,8 +53,10 @@ extension StorageServer {
         /// tenths of ``maximumListeners``, so that one caller leaves room to others, and may still be the only one.
         ///
         /// A caller is a principal, or the connection of an anonymous caller: behind a proxy that joins connections,
-        /// use ``authenticate``. A stream above the limit is refused with `RESOURCE_EXHAUSTED`, upon which clients
-        /// try again; a waiting request is answered at once.
+        /// use ``authenticate``. An anonymous client with many connections is as many callers, whatever its address;
+        /// only ``maximumListeners`` bounds it, unless the server or a proxy limits its connections. A stream above
+        /// the limit is refused with `RESOURCE_EXHAUSTED`, upon which clients try again; a waiting request is answered
+        /// at once.
         public var maximumListenersPerCaller: Int?
 
         /// The value of ``maximumListenersPerCaller``, or its default.
