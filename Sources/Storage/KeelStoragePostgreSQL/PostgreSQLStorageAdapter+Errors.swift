@@ -40,8 +40,13 @@ extension StorageError {
             (.busy, "the PostgreSQL server allows no further connections")
         case "53100":
             (.diskFull, "the disk of the PostgreSQL server is full")
-        case "53200", "53400":
+        case let state where state.hasPrefix("53"):
             (.unavailable, "the PostgreSQL server lacks memory or another resource")
+        case "54000" where failure.file == "async.c":
+            (
+                .unavailable,
+                "the PostgreSQL server’s NOTIFY queue is full until a session ends its transaction"
+            )
         case "25006":
             (.unavailable, "the PostgreSQL server accepts no writes at the moment")
         case "42501":

@@ -8,6 +8,10 @@ struct DatabaseFailure: Error, CustomStringConvertible {
     /// The server's code; empty if the connection failed without one.
     let state: String
     let message: String
+    /// The source file of the server that reported the error; empty if it was not the server.
+    ///
+    /// The message may be in any language.
+    var file = ""
     /// Whether the connection can no longer be used.
     var isConnectionLost = false
 
@@ -20,6 +24,7 @@ struct DatabaseFailure: Error, CustomStringConvertible {
     init(_ result: OpaquePointer) {
         state = Self.field("C", of: result) ?? ""
         message = Self.field("M", of: result) ?? "the statement failed"
+        file = Self.field("F", of: result) ?? ""
     }
 
     static func lost(_ message: String) -> Self {
