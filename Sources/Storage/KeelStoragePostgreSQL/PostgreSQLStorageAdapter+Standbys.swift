@@ -73,7 +73,7 @@ extension PostgreSQLStorageAdapter {
             connection.close()
             throw DatabaseFailure.lost("the standby was promoted")
         }
-        try connection.check(tail)
+        try connection.check(tables: tail.tables)
         return sighting.isReached(by: tail.sequence, on: row.integer(StoreTail.columnCount))
             ? tail : nil
     }

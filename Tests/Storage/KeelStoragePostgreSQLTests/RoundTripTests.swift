@@ -54,7 +54,10 @@ struct RoundTripTests {
             let paths: [DocumentPath] = ["notes/1", "notes/none"]
             var documents = ReadRequest(.documents(paths))
             documents.needsPosition = true
-            let requests = [request(), documents, ReadRequest(.collections(under: nil))]
+            let requests = [
+                request(), documents, ReadRequest(.documents(paths)),
+                ReadRequest(.documents(["notes/1"])), ReadRequest(.collections(under: nil)),
+            ]
             // The first ones read the indexes and the number of the collection.
             for request in requests { _ = try await adapter.read(request) }
             for request in requests {

@@ -65,21 +65,21 @@ extension DatabaseConnection {
     /// Reads the store's tail, and checks it.
     func tail(_ rows: DatabaseRows) throws -> StoreTail {
         let tail = try StoreTail(rows)
-        try check(tail)
+        try check(tables: tail.tables)
         return tail
     }
 
-    /// Checks that the catalog has the numbers of the tables to which a tail belongs.
+    /// Checks that the catalog has the numbers of the tables that a statement has read (``StoreTail/tables``).
     ///
     /// - Throws: ``DatabaseFailure`` if the tables were created anew. The connection is then closed, and the work runs
     ///   again on another one.
-    func check(_ tail: StoreTail) throws(DatabaseFailure) {
+    func check(tables found: Int64) throws(DatabaseFailure) {
         guard catalog != nil else { return }
         // The catalog of a connection to a standby is its own, and is still empty when its first tail comes.
-        let first = timeline == nil ? tail.tables : settings.lineage.tables(orFirst: tail.tables)
+        let first = timeline == nil ? found : settings.lineage.tables(orFirst: found)
         let known = tables ?? first
         tables = known
-        guard known != tail.tables else { return }
+        guard known != found else { return }
         close()
         throw .lost("the tables of the store were created anew")
     }

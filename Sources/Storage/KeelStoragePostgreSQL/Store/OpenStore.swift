@@ -36,7 +36,7 @@ final class OpenStore: Sendable {
         )
         guard let row = rows[1].first else { throw StorageError.removedStore }
         let tail = StoreTail(row, from: 3)
-        try connection.check(tail)
+        try connection.check(tables: tail.tables)
         try tail.checkFormat()
         let number = row.integer(0)
         let found = row.isNull(2) ? nil : row.bytes(2)

@@ -22,6 +22,8 @@ extension TableSnapshot: StoreSnapshot {
                 $0.add(names: page.map(\.id))
                 if let time { $0.add(time) }
             }
+            // A single statement reads no tail: the numbers may be those of former tables.
+            if let row = rows.first { try connection.check(tables: row.integer(8)) }
             var bytes = 0
             // The server returns rows in any order.
             for row in rows.sorted(by: { $0.integer(7) < $1.integer(7) }) where !row.isNull(6) {
@@ -36,7 +38,7 @@ extension TableSnapshot: StoreSnapshot {
         return true
     }
 
-    /// Returns the statement that looks documents up by their paths.
+    /// Returns the statement that looks documents up by their paths, with a row for each path.
     static func selection(isPast: Bool) -> String {
         let present = """
             SELECT did, cid, id, rev, created, updated, body FROM keel.documents
@@ -56,16 +58,16 @@ extension TableSnapshot: StoreSnapshot {
         // The limit makes the server look each document up: where it knows nothing of the table, it would rather read
         // the whole collection for each path.
         return """
-            SELECT \(columns), p.n
+            SELECT \(columns), p.n, 'keel.stores'::regclass::bigint
             FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) WITH ORDINALITY AS p(cid, path, id, n)
-            CROSS JOIN LATERAL (
+            LEFT JOIN LATERAL (
                 SELECT p.cid WHERE p.cid IS NOT NULL
                 UNION ALL
                 SELECT cid FROM keel.collections
                 WHERE p.cid IS NULL AND store = $1
                 AND substring(path FROM 1 FOR 2000) = substring(p.path FROM 1 FOR 2000) AND path = p.path
-            ) c
-            CROSS JOIN LATERAL (\(isPast ? document : document + " LIMIT 1")) d
+            ) c ON true
+            LEFT JOIN LATERAL (\(isPast ? document : document + " LIMIT 1")) d ON true
             """
     }
 
