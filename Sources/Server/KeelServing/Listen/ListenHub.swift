@@ -236,11 +236,15 @@ final class ListenHub: Sendable {
         }
     }
 
-    /// Returns a page at the hub's position, which has no changes; nil if the stream reads for itself.
-    ///
-    /// Pages that the stream takes afterwards include all changes before it that concern the stream.
-    func page(for mailbox: ListenMailbox) -> ChangePage? {
-        state.withLock { mailbox.isLive ? $0.page : nil }
+    /// Takes the pages that wait for a stream, and a page without changes at the hub's position behind them; none if the
+    /// stream reads for itself.
+    func takePages(of mailbox: ListenMailbox) -> [ChangePage] {
+        // In one step: a stream that fell behind between two would skip the changes that it has not taken.
+        state.withLock { state in
+            let pages = mailbox.take()
+            guard mailbox.isLive, let page = state.page else { return pages }
+            return pages + [page]
+        }
     }
 
     // MARK: Going live

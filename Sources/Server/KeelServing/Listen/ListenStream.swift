@@ -219,9 +219,7 @@ final class ListenStream: Sendable {
 
     /// Handles the changes that the hub has for the stream, and then the hub's position.
     private func catchUpWithHub() async {
-        let page = hub.page(for: mailbox)
-        for page in mailbox.take() { await perform(page) }
-        if let page { await perform(.page(page)) }
+        for page in hub.takePages(of: mailbox) { await perform(page) }
     }
 
     /// Tells the hub which pages the stream needs.

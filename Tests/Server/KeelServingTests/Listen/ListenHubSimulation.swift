@@ -387,10 +387,9 @@ struct ListenHubSimulation {
 
     private mutating func catchUpWithHub(_ number: Int) async throws {
         let mailbox = streams[number].mailbox
-        let page = hubs[streams[number].hub].page(for: mailbox)
+        let pages = hubs[streams[number].hub].takePages(of: mailbox)
         try await meanwhile()
-        for page in mailbox.take() { try perform(.page(page), number) }
-        if let page { try perform(.page(page), number) }
+        for page in pages { try perform(.page(page), number) }
     }
 
     private mutating func instructHub(_ number: Int) async throws {

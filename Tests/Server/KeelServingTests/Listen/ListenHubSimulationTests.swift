@@ -84,6 +84,30 @@ struct ListenHubSimulationTests {
         #expect(hub.indexedDocumentCount == 0)
     }
 
+    @Test("The hub's position follows the changes before it, or is not given to the stream")
+    func positions() async throws {
+        let store = InMemoryStorageAdapter()
+        let hub = ListenHub(adapter: UnreadLog(upstream: store), mostWaitingChanges: 1)
+        let mailbox = hub.open()
+        defer { hub.close(mailbox) }
+        hub.add(2, .query(DocumentQuery("notes")), for: mailbox)
+        var position = try await Self.end(of: store)
+        hub.attend(mailbox)
+        #expect(hub.join(mailbox, at: position))
+        for (count, expected) in [(1, ["notes/1", ""]), (2, [])] {
+            for number in 0..<count {
+                try await Self.set("color \(count)-\(number)", in: store)
+                let page = try await store.changes(ChangeRequest(after: position.position))
+                hub.deliver(page, of: 1)
+                position = try await Self.end(of: store)
+            }
+            // The second change was one too many, and discarded the first.
+            let pages = hub.takePages(of: mailbox)
+            #expect(pages.map { $0.changes.first?.path.string ?? "" } == expected)
+            #expect(pages.allSatisfy { $0.next == position.position })
+        }
+    }
+
     @Test("Nothing remains of a target that was added twice")
     func doubleTarget() async throws {
         let store = InMemoryStorageAdapter()
