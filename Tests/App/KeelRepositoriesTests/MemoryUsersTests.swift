@@ -166,7 +166,7 @@ struct MemoryUsersTests {
         #expect(try await places.all().isEmpty)
     }
 
-    @Test("What a closure loads as another user is not kept, even if the first one is back by then")
+    @Test("A response that a closure loaded as another user is not kept, even if the first is back")
     func dropsAnswersToOthers() async throws {
         let session = session
         let world = world()

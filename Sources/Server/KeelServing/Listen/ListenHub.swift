@@ -239,7 +239,7 @@ final class ListenHub: Sendable {
     /// Takes the pages that wait for a stream, and a page without changes at the hub's position behind them; none if the
     /// stream reads for itself.
     func takePages(of mailbox: ListenMailbox) -> [ChangePage] {
-        // In one step: a stream that fell behind between two would skip the changes that it has not taken.
+        // In one step: a stream that fell behind in between would skip the changes that it has not taken.
         state.withLock { state in
             let pages = mailbox.take()
             guard mailbox.isLive, let page = state.page else { return pages }

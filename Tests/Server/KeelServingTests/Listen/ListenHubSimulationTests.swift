@@ -42,9 +42,7 @@ struct ListenHubSimulationTests {
         let mailbox = hub.open()
         defer { hub.close(mailbox) }
         hub.add(2, .query(query), for: mailbox)
-        let start = try await Self.end(of: store)
-        hub.attend(mailbox)
-        #expect(hub.join(mailbox, at: start))
+        let start = try await Self.start(mailbox, of: hub, in: store)
         hub.index(2, by: equality, documents: [], for: mailbox)
         // As after too many changes: the stream reads for itself, and finds the document.
         mailbox.fallBehind()
@@ -72,9 +70,7 @@ struct ListenHubSimulationTests {
         let mailbox = hub.open()
         defer { hub.close(mailbox) }
         hub.add(2, .query(query), for: mailbox)
-        let start = try await Self.end(of: store)
-        hub.attend(mailbox)
-        #expect(hub.join(mailbox, at: start))
+        let start = try await Self.start(mailbox, of: hub, in: store)
         hub.index(2, by: equality, documents: ["notes/0"], for: mailbox)
         #expect(hub.indexedDocumentCount == 1)
         try await Self.set("red", in: store)
@@ -91,9 +87,7 @@ struct ListenHubSimulationTests {
         let mailbox = hub.open()
         defer { hub.close(mailbox) }
         hub.add(2, .query(DocumentQuery("notes")), for: mailbox)
-        var position = try await Self.end(of: store)
-        hub.attend(mailbox)
-        #expect(hub.join(mailbox, at: position))
+        var position = try await Self.start(mailbox, of: hub, in: store)
         for (count, expected) in [(1, ["notes/1", ""]), (2, [])] {
             for number in 0..<count {
                 try await Self.set("color \(count)-\(number)", in: store)
@@ -116,9 +110,7 @@ struct ListenHubSimulationTests {
         defer { hub.close(mailbox) }
         hub.add(2, .query(DocumentQuery("notes")), for: mailbox)
         hub.add(2, .query(DocumentQuery("others")), for: mailbox)
-        let start = try await Self.end(of: store)
-        hub.attend(mailbox)
-        #expect(hub.join(mailbox, at: start))
+        let start = try await Self.start(mailbox, of: hub, in: store)
         hub.remove(2, of: mailbox)
         try await Self.set("red", in: store)
         let page = try await store.changes(ChangeRequest(after: start.position))
@@ -129,6 +121,18 @@ struct ListenHubSimulationTests {
     private static func set(_ color: String, in store: InMemoryStorageAdapter) async throws {
         let write = try DocumentWrite.set(["color": .string(color)], at: "notes/1")
         for result in try await store.commit([WriteBatch([write])]) { _ = try result.get() }
+    }
+
+    /// Makes a stream live, and returns its position.
+    private static func start(
+        _ mailbox: ListenMailbox,
+        of hub: ListenHub,
+        in store: InMemoryStorageAdapter
+    ) async throws -> ListenSession.Point {
+        let start = try await end(of: store)
+        hub.attend(mailbox)
+        #expect(hub.join(mailbox, at: start))
+        return start
     }
 
     private static func end(

@@ -153,7 +153,7 @@ package struct DocumentCopy: Sendable {
         guard collections.isEmpty, source.capabilities.contains(.collectionListing) else {
             return 0
         }
-        // The client leaves out Keel's own collections.
+        // The client leaves out Keel's own collections. `Outbox` names the collection of its writes.
         let result = try await source.read(ReadRequest(.collections(under: nil)))
         guard case .names(let names) = result.payload else { return 0 }
         var count = 0
