@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import KeelCore
 public import KeelStorageAdapting
+internal import Synchronization
 
 extension PostgreSQLStorageAdapter {
     public func read(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
@@ -184,31 +185,62 @@ extension ConnectionPool {
     /// Answers a request that needs one statement.
     func read(_ request: ReadRequest, in store: OpenStore) async throws(StorageError) -> ReadResult
     {
-        try await reading(isQuick: true) { connection in
-            try TableSnapshot(connection, store).answer(request, past: nil) {
-                IndexSet(generation: -1, all: [])
+        try await reading(isQuick: true) { try $0.read(request, in: store) }
+    }
+
+    /// Reads documents with one statement for each group of paths, without leaving the connection's thread in between.
+    ///
+    /// - Parameter next: Takes the answer for each path of a group, in their order, and returns the paths of the next
+    ///   group: none at the end.
+    func documents(
+        at paths: [DocumentPath],
+        in store: OpenStore,
+        then next: @escaping PointReads.Continue
+    ) async {
+        // The work runs again, on another connection, from the group at which it was interrupted.
+        let group = Mutex(paths)
+        while !group.withLock({ $0.isEmpty }) {
+            do throws(StorageError) {
+                try await reading(isQuick: true) { connection in
+                    while true {
+                        let paths = group.withLock { $0 }
+                        guard !paths.isEmpty else { return }
+                        let answers = try connection.documents(at: paths, in: store)
+                        group.withLock { $0 = next(answers) }
+                    }
+                }
+            } catch {
+                group.withLock { $0 = next($0.map { _ in .failure(error) }) }
             }
+        }
+    }
+}
+
+extension DatabaseConnection {
+    /// Answers a request that needs one statement.
+    fileprivate func read(_ request: ReadRequest, in store: OpenStore) throws -> ReadResult {
+        try TableSnapshot(self, store).answer(request, past: nil) {
+            IndexSet(generation: -1, all: [])
         }
     }
 
     /// Reads documents with one statement.
     ///
     /// - Returns: An answer for each path, in the order of the paths.
-    func documents(at paths: [DocumentPath], in store: OpenStore) async -> [PointReads.Answer] {
+    fileprivate func documents(
+        at paths: [DocumentPath],
+        in store: OpenStore
+    ) throws -> [PointReads.Answer] {
         var request = ReadRequest(.documents(paths))
         request.reportsUnreadable = true
-        do throws(StorageError) {
-            let result = try await read(request, in: store)
-            guard case .documents(let documents) = result.payload, documents.count == paths.count
-            else { throw StorageError(.unknown, "the result lacks documents") }
-            return zip(paths, documents).map { path, document in
-                let unreadable = result.unreadable.first { $0.path == path }
-                return .success(
-                    ReadResult(.documents([document]), unreadable: unreadable.map { [$0] } ?? [])
-                )
-            }
-        } catch {
-            return paths.map { _ in .failure(error) }
+        let result = try read(request, in: store)
+        guard case .documents(let documents) = result.payload, documents.count == paths.count
+        else { throw StorageError(.unknown, "the result lacks documents") }
+        return zip(paths, documents).map { path, document in
+            let unreadable = result.unreadable.first { $0.path == path }
+            return .success(
+                ReadResult(.documents([document]), unreadable: unreadable.map { [$0] } ?? [])
+            )
         }
     }
 }

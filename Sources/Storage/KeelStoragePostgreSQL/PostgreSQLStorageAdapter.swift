@@ -86,7 +86,7 @@ public final class PostgreSQLStorageAdapter: StorageAdapter {
             }
             settings.lineage.expect(store)
             (self.pool, self.store) = (pool, store)
-            pointReads = PointReads { await pool.documents(at: $0, in: store) }
+            pointReads = PointReads { await pool.documents(at: $0, in: store, then: $1) }
         } catch {
             throw error.during("open", on: location.description)
         }

@@ -14,8 +14,16 @@ struct PointReadTests {
     private final class Table: Sendable {
         let gate = Gate()
         let groups = Mutex<[[DocumentPath]]>([])
+        /// The number of lookups, each with the groups that followed its first.
+        let lookUpCount = Mutex(0)
 
-        func lookUp(_ paths: [DocumentPath]) async -> [PointReads.Answer] {
+        func lookUp(_ paths: [DocumentPath], then next: PointReads.Continue) async {
+            lookUpCount.withLock { $0 += 1 }
+            var paths = paths
+            while !paths.isEmpty { paths = next(await answers(paths)) }
+        }
+
+        private func answers(_ paths: [DocumentPath]) async -> [PointReads.Answer] {
             groups.withLock { $0.append(paths) }
             guard (try? await gate.pass()) != nil else {
                 return paths.map { _ in .failure(.cancellation) }
@@ -43,7 +51,7 @@ struct PointReadTests {
     @Test("Reads that wait are answered together, each with its own document")
     func grouped() async throws {
         let table = Table()
-        let reads = PointReads { await table.lookUp($0) }
+        let reads = PointReads { await table.lookUp($0, then: $1) }
         let count = PointReads.mostAtOnce + PointReads.mostInGroup + 3
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {
@@ -65,10 +73,32 @@ struct PointReadTests {
         #expect(table.groups.withLock { $0.last } == [Self.path(count)])
     }
 
+    @Test("Groups follow each other on a connection, for a while")
+    func inARow() async throws {
+        let table = Table()
+        let reads = PointReads { await table.lookUp($0, then: $1) }
+        let first = (0..<PointReads.mostAtOnce).map { number in
+            Task { try await reads.document(at: Self.path(number)) }
+        }
+        try await waitUntil { table.gate.begunCount == PointReads.mostAtOnce }
+        let count = (PointReads.mostAtOnce * PointReads.mostInRow + 1) * PointReads.mostInGroup
+        let waiting = (0..<count).map { number in
+            Task { try await reads.document(at: Self.path(1_000 + number)) }
+        }
+        try await waitUntil { reads.waitingCount == count }
+        table.gate.open()
+        for (number, task) in (first + waiting).enumerated() {
+            let number = number < first.count ? number : 1_000 + number - first.count
+            #expect(Self.found(try await task.value) == Self.path(number))
+        }
+        // The first reads, those that follow them in both places, and one group too many.
+        #expect(table.lookUpCount.withLock { $0 } == 2 * PointReads.mostAtOnce + 1)
+    }
+
     @Test("A canceled read ends at once, and concurrent reads do not")
     func canceled() async throws {
         let table = Table()
-        let reads = PointReads { await table.lookUp($0) }
+        let reads = PointReads { await table.lookUp($0, then: $1) }
         let first = (0..<PointReads.mostAtOnce).map { number in
             Task { try await reads.document(at: Self.path(number)) }
         }
@@ -96,7 +126,7 @@ struct PointReadTests {
     @Test("A statement ends when nobody waits for its answers any more")
     func abandoned() async throws {
         let table = Table()
-        let reads = PointReads { await table.lookUp($0) }
+        let reads = PointReads { await table.lookUp($0, then: $1) }
         let first = (0..<PointReads.mostAtOnce).map { number in
             Task { try await reads.document(at: Self.path(number)) }
         }

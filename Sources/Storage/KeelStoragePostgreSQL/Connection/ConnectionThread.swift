@@ -124,11 +124,10 @@ actor ConnectionThread {
 
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
-            // Woken before the thread can take the job: the job may end the last use of this executor and its pipe.
-            mailbox.state.withLock { state in
-                state.jobs.append(job)
-                pipe.wake()
-            }
+            // The job may end the last use of this executor, but not of its mailbox.
+            let mailbox = mailbox
+            mailbox.state.withLock { $0.jobs.append(job) }
+            mailbox.pipe.wake()
         }
     }
 }

@@ -9,14 +9,19 @@ internal import Synchronization
 /// starts later.
 final class PointReads: Sendable {
     typealias Answer = Result<ReadResult, StorageError>
-    /// Returns the answer for each path, in the order of the paths.
-    typealias LookUp = @Sendable ([DocumentPath]) async -> [Answer]
+    /// Takes the answer for each path of a group, in the order of the paths, and returns the paths of the next group:
+    /// none at the end.
+    typealias Continue = @Sendable ([Answer]) -> [DocumentPath]
+    /// Looks up the documents of a group, and of those that follow it.
+    typealias LookUp = @Sendable ([DocumentPath], @escaping Continue) async -> Void
 
     /// The maximum number of statements at the same time, for which queries leave enough connections.
     static let mostAtOnce = 2
     /// The maximum number of documents that a statement reads, which bounds the memory for its rows: a body has up to
     /// 1 MiB.
     static let mostInGroup = 32
+    /// The maximum number of groups that follow each other on a connection before other work may have it.
+    static let mostInRow = 16
 
     private struct Waiter {
         let id: UInt64
@@ -79,21 +84,32 @@ final class PointReads: Sendable {
             for waiter in waiters { callers[waiter.id]?.group = number }
         }
 
-        /// Removes a canceled read, and returns its caller, and the task of its group if it has no other caller.
-        mutating func cancel(_ id: UInt64) -> (Caller?, Task<Void, Never>?) {
-            guard let caller = callers.removeValue(forKey: id) else { return (nil, nil) }
-            guard let number = caller.group else { return (caller, nil) }
+        /// Removes and returns the caller of a canceled read, and cancels the task of its group if it has no other.
+        mutating func cancel(_ id: UInt64) -> Caller? {
+            guard let caller = callers.removeValue(forKey: id) else { return nil }
+            guard let number = caller.group else { return caller }
             groups[number]?.callerCount -= 1
-            let isAbandoned = groups[number]?.callerCount == 0
-            return (caller, isAbandoned ? groups[number]?.task : nil)
+            // A statement that hangs would keep its place. Later, the task may have gone on with another group.
+            if groups[number]?.callerCount == 0 { groups[number]?.task.cancel() }
+            return caller
         }
 
-        /// Removes and returns the callers of a group that has ended, and their answers.
-        mutating func end(_ waiters: [Waiter], _ answers: [Answer]) -> [(Caller, Answer)] {
-            groups[waiters[0].id] = nil
-            return zip(waiters, answers).compactMap { waiter, answer in
+        /// Ends a group, and begins one of the first reads that wait if the group's task is to go on.
+        ///
+        /// - Returns: The callers of the group that has ended with their answers, and the reads of the next group.
+        mutating func end(
+            _ waiters: [Waiter],
+            _ answers: [Answer],
+            goingOn: Bool
+        ) -> ([(Caller, Answer)], next: [Waiter]) {
+            let group = groups.removeValue(forKey: waiters[0].id)
+            let ended = zip(waiters, answers).compactMap { waiter, answer in
                 callers.removeValue(forKey: waiter.id).map { ($0, answer) }
             }
+            guard let group, goingOn, !group.task.isCancelled else { return (ended, []) }
+            let next = nextWaiters()
+            if !next.isEmpty { begin(next, in: group.task) }
+            return (ended, next)
         }
     }
 
@@ -109,7 +125,13 @@ final class PointReads: Sendable {
     func document(at path: DocumentPath) async throws(StorageError) -> ReadResult {
         guard state.withLock({ $0.takesPlace() }) else { return try await answer(for: path).get() }
         defer { goOn() }
-        return try await lookUp([path])[0].get()
+        let found = Mutex<Answer?>(nil)
+        await lookUp([path]) { answers in
+            found.withLock { $0 = answers[0] }
+            return []
+        }
+        guard let answer = found.withLock({ $0 }) else { throw .cancellation }
+        return try answer.get()
     }
 
     /// The number of callers that wait for a group, or for its answer.
@@ -133,9 +155,7 @@ final class PointReads: Sendable {
                 if isFirst { goOn() }
             }
         } onCancel: {
-            let (caller, abandoned) = state.withLock { $0.cancel(id) }
-            // A statement that hangs would keep its place.
-            abandoned?.cancel()
+            let caller = state.withLock { $0.cancel(id) }
             caller?.continuation.resume(returning: .failure(.cancellation))
         }
     }
@@ -152,7 +172,7 @@ final class PointReads: Sendable {
             // for the lock before it ends the group.
             let task = StorageContext.withoutContext {
                 Task { [self] in
-                    finish(waiters, await lookUp(waiters.map(\.path)))
+                    await answer(waiters)
                     goOn()
                 }
             }
@@ -160,9 +180,19 @@ final class PointReads: Sendable {
         }
     }
 
-    private func finish(_ waiters: [Waiter], _ answers: [Answer]) {
-        let ended = state.withLock { $0.end(waiters, answers) }
-        for (caller, answer) in ended { caller.continuation.resume(returning: answer) }
+    /// Answers reads, and those that wait when they have been answered.
+    private func answer(_ waiters: [Waiter]) async {
+        let progress = Mutex((group: waiters, count: 1))
+        await lookUp(waiters.map(\.path)) { [self] answers in
+            progress.withLock { progress in
+                let (ended, next) = state.withLock {
+                    $0.end(progress.group, answers, goingOn: progress.count < Self.mostInRow)
+                }
+                for (caller, answer) in ended { caller.continuation.resume(returning: answer) }
+                progress = (next, progress.count + 1)
+                return next.map(\.path)
+            }
+        }
     }
 }
 #endif
