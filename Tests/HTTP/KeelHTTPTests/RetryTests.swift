@@ -92,6 +92,22 @@ struct RetryTests: RetrySuite {
         }
     }
 
+    @Test("A conflict with a request that may have arrived on a stale connection is retried")
+    func repeatsConflictsWithLostRequests() async throws {
+        var unsent = TransportError(.staleConnection)
+        unsent.bytesSent = 0
+        for (error, count) in [(TransportError(.staleConnection), 3), (unsent, 2)] {
+            let transport = ScriptedHTTPTransport(
+                [.failure(error), .status(.conflict)],
+                then: .status(.created)
+            )
+            let client = try client(transport)
+            let response = try await run { await client.response(to: Post(key: "k")) }.get()
+            #expect(transport.calls.count == count)
+            #expect(response.status == (count == 3 ? .created : .conflict))
+        }
+    }
+
     @Test("A one-shot body is sent once, and the error states the reason")
     func sparesOneShotBodies() async throws {
         let transport = ScriptedHTTPTransport(then: .failure(TransportError(.connectionLost)))

@@ -363,6 +363,42 @@ struct SharingTests {
         }
     }
 
+    @Test("A conflict of two hedged requests with one idempotency key is not the answer")
+    func hedgesNamedRequests() async throws {
+        var settings = HedgingMiddleware.Settings()
+        settings.minimumSamples = 1
+        settings.budget = 1
+        settings.methods = nil
+        let layer = HedgingMiddleware(settings, clock: clock)
+        var head = HTTPRequest(method: .post, scheme: "https", authority: "h", path: "/")
+        head.headerFields[.idempotencyKey] = "k"
+        let call = HTTPCall(head)
+        let quick = HTTPNext { _ async throws(TransportError) in
+            HTTPReply(head: HTTPResponse(status: .ok))
+        }
+        for _ in 1...20 { _ = try await layer.intercept(call, next: quick) }
+        let first = Gate()
+        let sent = Mutex(0)
+        let origin = HTTPNext { _ async throws(TransportError) in
+            let number = sent.withLock { number in
+                number += 1
+                return number
+            }
+            guard number == 2 else {
+                guard (try? await first.pass()) != nil else { throw TransportError(.cancelled) }
+                return HTTPReply(head: HTTPResponse(status: .created))
+            }
+            // Only a layer that waits for the other request reads the refusal.
+            let body = HTTPByteStream { () async throws(TransportError) in
+                first.open()
+                return nil
+            }
+            return HTTPReply(head: HTTPResponse(status: .conflict), body: body)
+        }
+        #expect(try await layer.intercept(call, next: origin).head.status == .created)
+        #expect(sent.withLock { $0 } == 2)
+    }
+
     // MARK: Idempotency keys
 
     @Test("All attempts of a POST share one idempotency key; another call gets another")

@@ -48,15 +48,16 @@ enum RetryVerdict: Sendable, Hashable {
         self.init(advice, wasUnprocessed: error.processed == .no || error.bytesSent == 0, call)
     }
 
-    init(_ response: HTTPResponse, of call: HTTPCall) {
+    init(_ reply: HTTPReply, of call: HTTPCall) {
+        let response = reply.head
         var advice = RetryAdvice(asked: response.retryAfter)
         var wasUnprocessed = false
         switch response.status.code {
         case 408, 500, 502, 504:
             break
-        // The server is still processing an earlier attempt with this key
+        // The server is still processing an earlier request with this key
         // (draft-ietf-httpapi-idempotency-key-header section 2.7).
-        case 409 where call.attempt > 1 && call.head.headerFields[.idempotencyKey] != nil:
+        case 409 where max(call.attempt, reply.notes.attempt) > 1 && call.hasIdempotencyKey:
             break
         case 503:
             if response.headerFields[.retryAfter] != nil { advice.kind = .throttling }

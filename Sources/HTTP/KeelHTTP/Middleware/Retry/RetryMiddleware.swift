@@ -92,7 +92,7 @@ struct RetryMiddleware: HTTPMiddleware, DeadlineEnforcing {
         if let rate = call.timeouts.minimumRate {
             reply.body = reply.body.held(to: rate, on: timer)
         }
-        let verdict = RetryVerdict(reply.head, of: call)
+        let verdict = RetryVerdict(reply, of: call)
         switch effort.decision(on: verdict) {
         case .again(let pause, let advice):
             await reply.drain(on: timer)
@@ -102,7 +102,7 @@ struct RetryMiddleware: HTTPMiddleware, DeadlineEnforcing {
             if let collection = call.collection {
                 reply = try await collection.collected(reply, to: call.head.method)
             }
-            if call.attempt > 1 { reply.notes.attempt = call.attempt }
+            if call.attempt > reply.notes.attempt { reply.notes.attempt = call.attempt }
             return .kept(reply, isSuccess: verdict == .final)
         }
     }
@@ -133,7 +133,8 @@ extension HTTPReplyNotes {
         static var defaultValue: Int { 1 }
     }
 
-    /// The number of the attempt that had the reply: with more than one, the server may know the request already.
+    /// The number of the attempt that had the reply, or a higher one if a layer below the retries has repeated the
+    /// request: with more than one, the server may know the request already.
     package internal(set) var attempt: Int {
         get { self[AttemptKey.self] }
         set { self[AttemptKey.self] = newValue }

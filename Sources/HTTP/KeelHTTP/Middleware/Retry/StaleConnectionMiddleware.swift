@@ -13,6 +13,7 @@ struct StaleConnectionMiddleware: HTTPMiddleware, DeadlineEnforcing {
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply {
+        let mayHaveArrived: Bool
         do throws(TransportError) {
             return try await next(call)
         } catch {
@@ -20,10 +21,13 @@ struct StaleConnectionMiddleware: HTTPMiddleware, DeadlineEnforcing {
                 (call.options.retry ?? policy).replacesStaleConnections,
                 call.isIdempotent || error.processed == .no || error.bytesSent == 0
             else { throw error }
+            mayHaveArrived = error.processed != .no && error.bytesSent != 0
             call.record(.retrying(after: .zero, reason: error.code.name))
         }
         var again = call
         again.options.prefersNewConnection = true
-        return try await next(again)
+        var reply = try await next(again)
+        if mayHaveArrived { reply.notes.attempt = call.attempt + 1 }
+        return reply
     }
 }

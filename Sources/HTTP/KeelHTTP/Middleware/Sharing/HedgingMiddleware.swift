@@ -92,6 +92,7 @@ public struct HedgingMiddleware: HTTPMiddleware {
                 (try? await clock.sleep(for: wait)) == nil ? .stopped : .slow
             }
             var underWay = 1
+            var isRepeated = false
             var failure: Answer?
             while let arrival = await group.next() {
                 switch arrival {
@@ -103,16 +104,19 @@ public struct HedgingMiddleware: HTTPMiddleware {
                     guard pay(for: origin) else { continue }
                     call.record(.hedged)
                     underWay += 1
+                    isRepeated = true
                     group.addTask { .answer(await Self.answer(call, next)) }
                 case .answer(let answer):
                     underWay -= 1
-                    guard underWay == 0 || Self.isGood(answer) else {
+                    let isGood = Self.isGood(answer, to: call)
+                    guard underWay == 0 || isGood else {
                         // The other request may be waiting for this one's place under a limit.
                         group.addTask { .failed(await Self.detached(answer)) }
                         continue
                     }
                     group.cancelAll()
-                    return Self.isGood(answer) ? answer : failure ?? answer
+                    let best = isGood ? answer : failure ?? answer
+                    return isRepeated ? Self.repeated(best, call) : best
                 }
             }
             return failure ?? .failure(TransportError(.cancelled))
@@ -135,10 +139,24 @@ public struct HedgingMiddleware: HTTPMiddleware {
         }
     }
 
+    /// Notes that the server may have known the request when it gave an answer.
+    private static func repeated(_ answer: Answer, _ call: HTTPCall) -> Answer {
+        answer.map { reply in
+            var reply = reply
+            reply.notes.attempt = call.attempt + 1
+            return reply
+        }
+    }
+
     /// Whether an answer is preferable to waiting for the other one.
-    private static func isGood(_ answer: Answer) -> Bool {
+    private static func isGood(_ answer: Answer, to call: HTTPCall) -> Bool {
         guard case .success(let reply) = answer else { return false }
-        return reply.head.status.code < 500 && reply.head.status.code != 429
+        switch reply.head.status.code {
+        // The server may still be processing the other request, which has the same key.
+        case 409: return !call.hasIdempotencyKey
+        case 429: return false
+        case let code: return code < 500
+        }
     }
 
     private func pay(for origin: HTTPOrigin) -> Bool {

@@ -48,9 +48,10 @@ extension HTTPCall {
     /// field, unless ``HTTPCallOptions/isIdempotent`` says otherwise.
     public var isIdempotent: Bool {
         options.isIdempotent
-            ?? (Self.idempotentMethods.contains(head.method)
-                || head.headerFields[.idempotencyKey] != nil)
+            ?? (Self.idempotentMethods.contains(head.method) || hasIdempotencyKey)
     }
+
+    var hasIdempotencyKey: Bool { head.headerFields[.idempotencyKey] != nil }
 
     private static let idempotentMethods: Set<HTTPRequest.Method> = [
         .get, .head, .put, .delete, .options, .trace,
