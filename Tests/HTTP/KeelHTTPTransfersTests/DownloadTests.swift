@@ -208,6 +208,36 @@ struct DownloadTests {
         #expect(files.disk["/disk/film.mp4"] == content)
     }
 
+    @Test("The end of a part is not taken for the end of a file of unknown length")
+    func partsOfUnknownLength() async throws {
+        func part(_ range: Range<Int>) -> ScriptedHTTPTransport.Answer {
+            var fields: HTTPFields = [.eTag: "\"a\""]
+            fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/*"
+            return .chunks(
+                [Array(Self.content[range])],
+                status: .partialContent,
+                headers: fields
+            )
+        }
+        let transport = ScriptedHTTPTransport([
+            .chunks(
+                [Array(Self.content[..<4000])],
+                headers: [.eTag: "\"a\""],
+                thenThrow: TransportError(.connectionLost)
+            ),
+            part(4000..<9000), part(9000..<20_000),
+            .status(.rangeNotSatisfiable, headers: [.contentRange: "bytes */20000"]),
+        ])
+        let files = SimulatedFileSystem()
+        let receipt = try await Fixture.download(transport, files).run()
+        #expect(files.disk["/disk/film.mp4"] == Self.content)
+        #expect(receipt.restarts == 0)
+        #expect(
+            transport.calls.map { $0.head.headerFields[.range] }
+                == [nil, "bytes=4000-", "bytes=9000-", "bytes=20000-"]
+        )
+    }
+
     @Test("A torn count of durable bytes loses none, even as the first after a new record")
     func tornCounts() async throws {
         let fields: HTTPFields = [.eTag: "\"a\""]

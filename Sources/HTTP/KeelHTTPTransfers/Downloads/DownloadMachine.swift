@@ -60,6 +60,8 @@ struct DownloadMachine: Sendable {
     /// The step after the bytes were made durable.
     private enum Outcome: Sendable {
         case readOn
+        /// Ask for the bytes after this part, or learn that there are none.
+        case askOn
         case complete
         case failure(TransferError)
     }
@@ -68,6 +70,8 @@ struct DownloadMachine: Sendable {
     private let address: DownloadAddress
     private var state = State.start
     private var record: DownloadRecord?
+    /// The end of the part that the server is sending, if the length of the file is unknown.
+    private var partEnd: Int64?
     private var patience = TransferPatience()
     private var now = Duration.zero
     /// The number of bytes written.
@@ -175,6 +179,7 @@ struct DownloadMachine: Sendable {
                 effects.append(.tell(.restarted(isSame ? .rangeRefused : .changed)))
             }
             record = answer.record
+            partEnd = nil
             durable = 0
             position = 0
             state = .reading
@@ -187,6 +192,7 @@ struct DownloadMachine: Sendable {
             guard validator.holds(for: answer.fields),
                 record?.total == nil || total == record?.total
             else { return restart(.changed) }
+            partEnd = total == nil ? positions.upperBound + 1 : nil
             state = .reading
             guard let known = record, known.total != total else { return [.read] }
             var more = known
@@ -217,7 +223,7 @@ struct DownloadMachine: Sendable {
 
     private mutating func wrote(_ count: Int) -> [Effect] {
         position += Int64(count)
-        if let total = record?.total, position > total {
+        if let end = record?.total ?? partEnd, position > end {
             return fail(
                 TransferError(.invalidResponse, "The server sent more bytes than it announced.")
             )
@@ -227,10 +233,12 @@ struct DownloadMachine: Sendable {
     }
 
     private mutating func ended() -> [Effect] {
-        if let total = record?.total, position < total {
+        if let end = record?.total ?? partEnd, position < end {
             let error = TransferError(TransportError(.truncatedBody))
             return keep(then: .failure(error))
         }
+        // A server may send less than it was asked for (RFC 9110 section 15.3.7).
+        guard partEnd == nil else { return keep(then: .askOn) }
         guard record?.total == nil, var known = record else { return keep(then: .complete) }
         known.total = position
         record = known
@@ -250,6 +258,8 @@ struct DownloadMachine: Sendable {
         case .readOn:
             state = .reading
             return [tellProgress, .read]
+        case .askOn:
+            return [tellProgress] + ask()
         case .complete:
             state = .checking
             return [tellProgress, .check]
