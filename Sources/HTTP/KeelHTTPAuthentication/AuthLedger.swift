@@ -24,8 +24,10 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         var obtainedAt: Date?
         /// Whether the store has the credentials; unsaved ones sign no request.
         var isSaved = true
-        /// Whether a server refused the credentials and they cannot be renewed.
+        /// Whether the credentials are no longer valid and cannot be renewed.
         var isExhausted = false
+        /// Whether a server refused such credentials, and not only the clock, which may be ahead.
+        var isRefused = false
     }
 
     enum Phase: Sendable {
@@ -122,11 +124,7 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         {
             return .failure(lastFailure.error)
         }
-        guard held.credentials.isRenewable else {
-            if case .use = need, !isPast, !held.isExhausted { return .token(token(held)) }
-            if case .renewal = need {} else { exhaust() }
-            return .failure(AuthenticationError(.expired))
-        }
+        guard held.credentials.isRenewable else { return lastAnswer(to: need, held, isPast) }
         if case .use = need, !isPast, mustPause(now) { return .token(token(held)) }
         guard isRefreshAllowed(at: now) else {
             if case .use = need, !isPast { return .token(token(held)) }
@@ -134,6 +132,18 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         }
         recentRefreshes.append(now)
         return start(held)
+    }
+
+    /// Decides how a caller gets a token of credentials that cannot be renewed.
+    private mutating func lastAnswer(to need: Need, _ held: Held, _ isPast: Bool) -> Answer {
+        var held = held
+        switch need {
+        case .use: held.isExhausted = isPast || held.isRefused
+        case .refused: (held.isExhausted, held.isRefused) = (true, true)
+        case .renewal: return .failure(AuthenticationError(.expired))
+        }
+        phase = .signedIn(held)
+        return held.isExhausted ? .failure(AuthenticationError(.expired)) : .token(token(held))
     }
 
     /// Decides how a caller that has waited for a refresh of this session gets a token.
@@ -261,12 +271,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         renewals += 1
         lastFailure = (renewals, held.version, now, error)
         self.flight = nil
-    }
-
-    private mutating func exhaust() {
-        guard case .signedIn(var held) = phase else { return }
-        held.isExhausted = true
-        phase = .signedIn(held)
     }
 
     // MARK: Sign-in and sign-out

@@ -136,6 +136,29 @@ struct AuthSessionTests {
         #expect(session.state == .expired)
     }
 
+    @Test("Credentials that expired only by a clock that was ahead are used again")
+    func survivesClocksAhead() async throws {
+        let dates = TestDates()
+        var policy = AuthSessionPolicy()
+        policy.now = { dates.now }
+        let session = AuthSession(server: IdentityModel(), policy: policy)
+        try await session.signIn {
+            BearerCredentials(accessToken: "a", expiresAt: Date(timeIntervalSince1970: 100))
+        }
+        dates.advance(by: 1000)
+        await expectError(AuthenticationError.self, .expired) { try await session.token() }
+        #expect(session.state == .expired)
+        dates.advance(by: -990)
+        let token = try await session.token()
+        #expect(token.value == "a")
+        #expect(session.state == .signedIn(version: 1))
+        await expectError(AuthenticationError.self, .expired) {
+            try await session.token(after: token)
+        }
+        await expectError(AuthenticationError.self, .expired) { try await session.token() }
+        #expect(session.state == .expired)
+    }
+
     @Test("Too many refreshes within a short time throw an error until the time has passed")
     func limitsRefreshes() async throws {
         let dates = TestDates()
