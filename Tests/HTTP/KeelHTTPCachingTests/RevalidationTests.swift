@@ -5,6 +5,7 @@ import KeelHTTP
 import KeelHTTPCaching
 import KeelTestKit
 import KeelTestSupport
+import Synchronization
 import Testing
 
 @Suite("Revalidation", .timeLimit(.minutes(1)))
@@ -299,6 +300,28 @@ struct RevalidationTests {
         gate.open()
         #expect(try await second.value.cacheResult == .revalidated)
         #expect(await (try? first.value.get()) == nil)
+    }
+
+    @Test("The observer of a download gets the bytes of a response that others wait for as well")
+    func showsBytes() async throws {
+        let gate = Gate()
+        let bench = CacheBench([
+            CacheBench.text("old", "max-age=60", [.eTag: "\"1\""]),
+            gate.answer("new", tag: "\"2\""), gate.answer("new", tag: "\"2\""),
+        ])
+        let client = try client(bench)
+        _ = try await client.response(to: GetMenu()).get()
+        await bench.pass(61)
+        let first = Task { await client.response(to: GetMenu()) }
+        try await waitUntil { gate.begunCount == 1 }
+        let seen = Mutex<[UInt8]>([])
+        let observer = TransferObserver.chunks { bytes in seen.withLock { $0 += bytes } }
+        let second = Task { try await client.download(from: GetMenu(), observer: observer) }
+        try await waitUntil { gate.begunCount == 2 || bench.cache.waitingCalls == 2 }
+        gate.open()
+        #expect(try await second.value == Data("new".utf8))
+        #expect(seen.withLock { $0 } == Array("new".utf8))
+        #expect(try await first.value.get().body == Array("new".utf8))
     }
 
     @Test("A redirect and its target are stored under their own URLs")

@@ -103,10 +103,11 @@ extension CacheExchange {
 
     /// Returns the key under which calls share a revalidation, or nil if the call cannot share one.
     ///
-    /// A stream cannot be shared, and a call that demands revalidation gets its own.
+    /// A stream cannot be shared. A call that demands revalidation gets its own, and so does one whose observer needs
+    /// the bytes.
     func flightKey(_ choice: CacheDecision.Choice) async -> ValidationFlight.Key? {
         guard let collection = call.collection, call.options.allowsCoalescing,
-            !conditions.isPresent,
+            call.options.downloadObserver == nil, !conditions.isPresent,
             question.fields[.range] == nil, !question.directives.demandsFreshness,
             question.policy.reads == .fresh
         else { return nil }
