@@ -324,6 +324,29 @@ struct RevalidationTests {
         #expect(try await first.value.get().body == Array("new".utf8))
     }
 
+    @Test("A call after a change shares no revalidation that began before it")
+    func separatesByChanges() async throws {
+        let gate = Gate()
+        let bench = CacheBench([
+            CacheBench.text("old", "max-age=60", [.eTag: "\"1\""]),
+            gate.answer("", status: .notModified, tag: "\"1\""),
+            .status(.noContent),
+            CacheBench.text("new", "max-age=60", [.eTag: "\"2\""]),
+        ])
+        let client = try client(bench)
+        _ = try await client.response(to: GetMenu()).get()
+        await bench.pass(61)
+        let early = Task { await client.response(to: GetMenu()) }
+        try await waitUntil { gate.begunCount == 1 }
+        try await bench.send(.put, "/menu/1")
+        let late = Task { try await client.response(to: GetMenu()).get().body }
+        try await waitUntil { bench.requestCount == 4 || bench.cache.waitingCalls == 2 }
+        gate.open()
+        #expect(try await late.value == Array("new".utf8))
+        _ = await early.value
+        #expect(try await bench.send().text == "new")
+    }
+
     @Test("A redirect and its target are stored under their own URLs")
     func keepsRedirectsApart() async throws {
         let bench = CacheBench([

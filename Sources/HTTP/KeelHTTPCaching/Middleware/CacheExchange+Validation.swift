@@ -116,7 +116,8 @@ extension CacheExchange {
         return ValidationFlight.Key(
             subject: ValidationFlight.Subject(list: key.list, body: choice.response.body),
             collection: collection,
-            authentication: call.options.authentication
+            authentication: call.options.authentication,
+            mark: store.mark
         )
     }
 
@@ -319,6 +320,8 @@ enum ValidationFlight {
         var collection: BodyCollection
         /// An unsigned call does not wait for the token of a signed one.
         var authentication: HTTPAuthentication
+        /// A call after a change needs an answer that the origin gave after it.
+        var mark: InvalidationLog.Mark
     }
 
     enum Outcome: Sendable {
