@@ -271,9 +271,13 @@ struct SignedUserTests {
 
     @Test(
         "The user of an emptied cookie jar does not get the earlier user's responses",
-        arguments: [HTTPAuthentication.required, .none]
+        arguments: [HTTPAuthentication.required, .none],
+        [false, true]
     )
-    func separatesCookieUsers(authentication: HTTPAuthentication) async throws {
+    func separatesCookieUsers(
+        authentication: HTTPAuthentication,
+        hasAppKey: Bool
+    ) async throws {
         var options = HTTPCallOptions()
         options.authentication = authentication
         let jar = CookieJar()
@@ -286,7 +290,10 @@ struct SignedUserTests {
                 )
             }
         )
-        let client = try client(bench.cache, bench.origin) { $0.attemptMiddleware = [jar] }
+        let client = try client(bench.cache, bench.origin) {
+            $0.attemptMiddleware = [jar]
+            if hasAppKey { $0.defaultHeaders[.authorization] = "Basic YXBwOmtleQ==" }
+        }
         let head = HTTPRequest("https://api.example.com/login", .post)
         for user in ["ann", "bob"] {
             jar.store(["sid=\(user); Path=/"], from: head)

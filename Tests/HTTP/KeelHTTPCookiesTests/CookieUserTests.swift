@@ -35,6 +35,9 @@ struct CookieUserTests {
         jar.store(["sid=\(user); Path=/"], from: head)
     }
 
+    /// The same `Authorization` field for all users, such as that of an app.
+    private static let appKey: HTTPFields = [.authorization: "Basic YXBwOmtleQ=="]
+
     private func text(
         _ client: NetworkClient,
         _ authentication: HTTPAuthentication = .required
@@ -62,13 +65,15 @@ struct CookieUserTests {
 
     @Test(
         "A user does not share the exchange of an earlier one",
-        arguments: [HTTPAuthentication.required, .none]
+        arguments: [HTTPAuthentication.required, .none],
+        [false, true]
     )
-    func coalescing(authentication: HTTPAuthentication) async throws {
+    func coalescing(authentication: HTTPAuthentication, hasAppKey: Bool) async throws {
         let transport = ScriptedHTTPTransport([held(setting: "seen=1")], then: echo)
         let client = try makeClient(transport) {
             $0.middleware = [CoalescingMiddleware()]
             $0.attemptMiddleware = [jar]
+            if hasAppKey { $0.defaultHeaders = Self.appKey }
         }
         signIn("ann")
         let early = Task { try await text(client, authentication) }

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// The identity that a lower layer will sign a call with, before a header field shows it.
 ///
 /// Layers that share a response between calls need it: a response belongs to the user who requested it.
@@ -20,7 +22,8 @@ package struct CallSigner: Sendable {
         CallSigner(signing: layers.filter { $0.addsAuthorization })
     }
 
-    /// The signer of the layers that add credentials also to a call whose ``HTTPCallOptions/authentication`` is `none`.
+    /// The signer of the layers that add credentials also to a call whose ``HTTPCallOptions/authentication`` is `none`,
+    /// and to one with an `Authorization` field of its own.
     fileprivate var ofUnsignedCalls: CallSigner? {
         CallSigner(signing: layers.filter { !$0.addsAuthorization })
     }
@@ -52,11 +55,14 @@ extension HTTPCallOptions {
         get { self[SignerKey.self] }
         set { self[SignerKey.self] = newValue }
     }
+}
 
+extension HTTPCall {
     /// The signer of those layers that add credentials to the call.
     ///
-    /// A call that is not signed still has cookies.
+    /// A call that is not signed, or that has an `Authorization` field of its own, still has cookies.
     package var actingSigner: CallSigner? {
-        authentication == .none ? signer?.ofUnsignedCalls : signer
+        options.authentication == .none || head.headerFields[.authorization] != nil
+            ? options.signer?.ofUnsignedCalls : options.signer
     }
 }

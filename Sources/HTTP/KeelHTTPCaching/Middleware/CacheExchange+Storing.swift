@@ -97,7 +97,7 @@ extension CacheExchange {
     /// Returns the request's fields, with a mark if a lower layer added credentials.
     private func signedFields(_ reply: HTTPReply) -> HTTPFields {
         var fields = question.fields
-        if call.options.actingSigner != nil || reply.notes.sentFields?[.authorization] != nil {
+        if call.actingSigner != nil || reply.notes.sentFields?[.authorization] != nil {
             fields[.authorization] = "signed"
         }
         return fields

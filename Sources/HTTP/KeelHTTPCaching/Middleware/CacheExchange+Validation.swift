@@ -112,7 +112,7 @@ extension CacheExchange {
             question.policy.reads == .fresh
         else { return nil }
         // The call may belong to the renewal of the token for which a shared revalidation waits.
-        if let signer = call.options.actingSigner, await signer.identity() == nil { return nil }
+        if let signer = call.actingSigner, await signer.identity() == nil { return nil }
         return ValidationFlight.Key(
             subject: ValidationFlight.Subject(list: key.list, body: choice.response.body),
             collection: collection,

@@ -25,7 +25,7 @@ struct CacheOwner: Sendable {
         coversAuthorization = signer != nil && Self.announcesAuthorization(call)
         // Another user's call is refused when it is signed. Cookies do not count.
         if let owner = call.options.owner,
-            let authorization = call.options.actingSigner?.ofAuthorization,
+            let authorization = call.actingSigner?.ofAuthorization,
             await authorization.identity() != owner
         {
             return nil
@@ -59,10 +59,10 @@ struct CacheOwner: Sendable {
     }
 
     private static func signer(of call: HTTPCall) async -> String? {
-        await call.options.actingSigner?.identity()
+        await call.actingSigner?.identity()
     }
 
     private static func announcesAuthorization(_ call: HTTPCall) -> Bool {
-        call.options.actingSigner?.addsAuthorization == true
+        call.actingSigner?.addsAuthorization == true
     }
 }

@@ -19,8 +19,8 @@ public struct HTTPCachePartition: Sendable {
     /// Whether credentials identify the user, so that unexpected ones have no owner.
     var countsCredentials = true
 
-    /// Separates users by the `Authorization` field, or by the user whose credentials a client's
-    /// authorization or `CookieJar` adds in a lower layer; ignores the `Cookie` field of a call.
+    /// Separates users by the `Authorization` field of a call, or by the user whose credentials a client's
+    /// authorization adds in a lower layer, and by that of a `CookieJar`; ignores the `Cookie` field of a call.
     ///
     /// Calls with a token source that cannot name the user of its tokens bypass the cache. A response to an
     /// `Authorization` field added by a lower layer other than `HTTPAuthorizing` is not stored.
@@ -77,10 +77,11 @@ public struct HTTPCachePartition: Sendable {
 
     private static func signedOwner(of call: HTTPCall) async -> Owner {
         let fields = call.head.headerFields[values: .authorization]
-        guard fields.isEmpty else {
-            return .user("authorization:" + fields.joined(separator: ","))
+        var names = fields.isEmpty ? [] : ["authorization:" + fields.joined(separator: ",")]
+        if let signer = call.actingSigner {
+            guard let name = await signer.identity() else { return .unknown }
+            names.append("signer:" + name)
         }
-        guard let signer = call.options.actingSigner else { return .everyone }
-        return await signer.identity().map { .user("signer:" + $0) } ?? .unknown
+        return names.isEmpty ? .everyone : .user(names.joined(separator: "\n"))
     }
 }

@@ -92,8 +92,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
     /// Returns the user of a call; nil if the call will be signed for a user that cannot be determined.
     private func user(of call: HTTPCall) async -> [String?]? {
         let named = identity(call)
-        guard let signer = call.options.actingSigner, call.head.headerFields[.authorization] == nil
-        else { return [named] }
+        guard let signer = call.actingSigner else { return [named] }
         let signed = await signer.identity()
         return named == nil && signed == nil ? nil : [named, signed]
     }
