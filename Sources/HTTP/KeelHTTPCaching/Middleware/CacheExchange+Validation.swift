@@ -209,26 +209,43 @@ extension CacheExchange {
         _ forward: CacheStatus.Forward,
         _ collection: BodyCollection
     ) async throws(TransportError) -> ValidationFlight.Outcome {
+        if let outcome = try await conditionalFlight(choice, forward, collection) { return outcome }
+        // The 304 reply is released by now: the second request may need its place under a limit.
+        return try await outcome(of: send(call), forward, collection)
+    }
+
+    /// Returns the outcome of a conditional request, or nil if the reply says nothing about the
+    /// response stored for this user.
+    private func conditionalFlight(
+        _ choice: CacheDecision.Choice,
+        _ forward: CacheStatus.Forward,
+        _ collection: BodyCollection
+    ) async throws(TransportError) -> ValidationFlight.Outcome? {
         var conditional = call
         conditional.head.headerFields = Validation.conditional(
             question.fields,
             for: choice.response
         )
-        var arrival = try await send(conditional)
-        if arrival.reply.head.status == .notModified {
-            if arrival.isOwners {
-                let subject = Validation.subject(
-                    of: arrival.reply.head.headerFields,
-                    stored: choice.response,
-                    client: question.fields
-                )
-                if subject == .stored {
-                    return .stored(await renewed(choice.response, by: arrival))
-                }
-                await store.drop(choice.response, at: key)
-            }
-            arrival = try await send(call)
+        let arrival = try await send(conditional)
+        guard arrival.reply.head.status == .notModified else {
+            return try await outcome(of: arrival, forward, collection)
         }
+        guard arrival.isOwners else { return nil }
+        let subject = Validation.subject(
+            of: arrival.reply.head.headerFields,
+            stored: choice.response,
+            client: question.fields
+        )
+        if subject == .stored { return .stored(await renewed(choice.response, by: arrival)) }
+        await store.drop(choice.response, at: key)
+        return nil
+    }
+
+    private func outcome(
+        of arrival: Arrival,
+        _ forward: CacheStatus.Forward,
+        _ collection: BodyCollection
+    ) async throws(TransportError) -> ValidationFlight.Outcome {
         let reply = await kept(arrival, forward)
         let bytes = try await collection.bytes(of: reply, to: call.head.method)
         return .replied(reply, bytes, isForAll: arrival.isOwners)
