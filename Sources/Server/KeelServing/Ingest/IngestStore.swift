@@ -55,14 +55,32 @@ struct IngestStore {
         _ outcomes: inout [Outcome]
     ) async throws(StorageError) {
         guard !batches.isEmpty else { return }
-        let results = try await adapter.commit(batches.map(\.batch))
+        let results: [Result<CommitReceipt, StorageError>]
+        do throws(StorageError) {
+            results = try await adapter.commit(batches.map(\.batch))
+        } catch {
+            throw Self.failure(error)
+        }
         for ((position, _), result) in zip(batches, results) {
             guard case .failure(let error) = result else { continue }
             switch error.code {
             case .alreadyExists: outcomes[position] = .duplicate
             case .invalidArgument, .tooLarge: outcomes[position] = .rejected(error.message)
-            default: throw error
+            default: throw Self.failure(error)
             }
+        }
+    }
+
+    /// Returns the error of a commit that does not concern single records.
+    ///
+    /// The state of the store must not cost records: senders drop those that a server refuses with status 400, and hold
+    /// all of them back after 401 and 403. So only records that are too large, and access rules that refuse the sender,
+    /// have such a status; see ``WriteStream/failure(ofStore:)``.
+    private static func failure(_ error: StorageError) -> StorageError {
+        switch error.code {
+        case .tooLarge, .diskFull, .timeout, .unknown: error
+        case .permissionDenied where error.refusesCaller: error
+        default: StorageError(.unavailable, error.message, effect: error.effect, cause: error)
         }
     }
 

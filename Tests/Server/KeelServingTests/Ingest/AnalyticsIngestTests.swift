@@ -94,4 +94,23 @@ struct AnalyticsIngestTests {
         #expect(answer.status == 503)
         #expect(answer.head.headerFields[.retryAfter] != nil)
     }
+
+    @Test(
+        "A sender keeps its records while the store fails, whatever the reason",
+        arguments: StorageError.Code.known
+    )
+    func outages(code: StorageError.Code) async throws {
+        let failing = UnavailableStorageAdapter(StorageError(code, "the store fails"))
+        let served = Served(failing) { $0.ingest = Ingest() }
+        let bodies = [
+            "/v1/analytics/batch": #"{"version":1,"records":[\#(record("1"))]}"#,
+            "/v1/logs": #"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{}]}]}]}"#,
+        ]
+        for (path, body) in bodies {
+            let status = try await served.send(.post, path: path, Array(body.utf8)).status
+            // A sender divides what is too large.
+            let isKept = status >= 500 || status == 429 || status == 413 && code == .tooLarge
+            #expect(isKept, "status \(status) at \(path)")
+        }
+    }
 }
