@@ -9,7 +9,15 @@ extension MigratingStorageAdapter {
         guard batches.contains(where: hasHistory) else { return try await upstream.commit(batches) }
         var results: [Result<CommitReceipt, StorageError>] = []
         // One at a time, because each is prepared on the result of the batches before it.
-        for batch in batches { results.append(await commit(batch)) }
+        for batch in batches {
+            do throws(StorageError) {
+                results.append(try await commit(batch))
+            } catch {
+                // As a result, it would look like the store's judgement of the batch.
+                guard batches.count > 1 else { throw error }
+                results.append(.failure(error))
+            }
+        }
         return results
     }
 
@@ -17,33 +25,40 @@ extension MigratingStorageAdapter {
         batch.writes.contains { migrations.currentVersion(of: $0.path.collection) != nil }
     }
 
-    private func commit(_ batch: WriteBatch) async -> Result<CommitReceipt, StorageError> {
-        do throws(StorageError) {
-            var prepared = try await prepared(batch)
-            while true {
-                guard let result = try await upstream.commit([prepared]).first else {
-                    throw StorageError(
-                        .unknown,
-                        "the adapter returned no result for a batch",
-                        effect: .unknown
-                    )
-                }
-                guard case .failure(let error) = result, error.isRefusedCondition else {
-                    return result
-                }
-                // Either another writer was first, or the caller's own condition does not hold.
-                let again = try await self.prepared(batch)
-                if again == prepared { return result }
-                prepared = again
+    /// Commits a batch, again after another writer was first.
+    ///
+    /// - Throws: Errors of calls that have failed as a whole, which say nothing about the batch.
+    private func commit(
+        _ batch: WriteBatch
+    ) async throws(StorageError) -> Result<CommitReceipt, StorageError> {
+        var last: (batch: WriteBatch, result: Result<CommitReceipt, StorageError>)?
+        while true {
+            let stored = try await stored(batch)
+            let prepared: WriteBatch
+            do throws(StorageError) {
+                prepared = try self.prepared(batch, over: stored)
+            } catch {
+                return .failure(error)
             }
-        } catch {
-            return .failure(error)
+            // Either another writer was first, or the caller's own condition does not hold.
+            if let last, last.batch == prepared { return last.result }
+            guard let result = try await upstream.commit([prepared]).first else {
+                throw StorageError(
+                    .unknown,
+                    "the adapter returned no result for a batch",
+                    effect: .unknown
+                )
+            }
+            guard case .failure(let error) = result, error.isRefusedCondition else { return result }
+            last = (prepared, result)
         }
     }
 
     /// Adds the version to writes, and migrates documents that are changed in part.
-    private func prepared(_ batch: WriteBatch) async throws(StorageError) -> WriteBatch {
-        let stored = try await stored(batch)
+    private func prepared(
+        _ batch: WriteBatch,
+        over stored: [DocumentPath: StoredState]
+    ) throws(StorageError) -> WriteBatch {
         var batch = batch
         var written: Set<DocumentPath> = []
         for (position, write) in batch.writes.enumerated() {

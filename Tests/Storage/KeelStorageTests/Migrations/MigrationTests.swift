@@ -225,6 +225,26 @@ struct MigratingWriteTests {
         #expect(try await old.getDocument("notes/2")["n"] == 4)
     }
 
+    @Test("A call that fails as a whole is not reported as a batch that the store refuses")
+    func failsAsAWhole() async throws {
+        let batch = WriteBatch([try .set(["a": 1], at: "notes/1")])
+        // A deadlock in PostgreSQL, and a missing database.
+        let failures: [StorageError.Code] = [.conflict, .invalidArgument]
+        for code in failures {
+            let failing = MeddledStorageAdapter(
+                adapter,
+                beforeCommits: { _ in throw StorageError(code, "the store fails") }
+            ).migrating(Self.migrations)
+            await expectError(StorageError.self, code) { try await failing.commit([batch]) }
+        }
+        let failingOnce = MeddledStorageAdapter(
+            adapter,
+            beforeCommits: { if $0 == 1 { throw StorageError(.conflict, "the store fails") } }
+        ).migrating(Self.migrations)
+        let results = try await failingOnce.commit([batch, batch])
+        #expect(results.map { (try? $0.get()) != nil } == [false, true])
+    }
+
     @Test("A transaction on an old document needs only one attempt")
     func transactsOnce() async throws {
         try await old.setDocument("notes/1", ["n": 1])
