@@ -170,6 +170,18 @@ struct CommitMethodTests {
         #expect(missing.status == 404)
     }
 
+    @Test("A deadlock in the store is not reported as a condition that fails")
+    func deadlocks() async throws {
+        let error = StorageError(.conflict, "the transaction conflicted with another one")
+        let served = Served(UnavailableStorageAdapter(error))
+        let body = Served.commit("a/1", n: 1)
+        for method in [":commit", ":batchWrite"] {
+            #expect(try await served.send(.post, method, body).error == "ABORTED")
+        }
+        #expect(try await served.set("a/1", n: 1).error == "ABORTED")
+        #expect(try await served.send(.delete, "/a/1").error == "ABORTED")
+    }
+
     @Test("Too many writes are rejected")
     func tooMany() async throws {
         let writes = (0...500).map { Served.write("a/\($0)", n: 1) }.joined(separator: ",")

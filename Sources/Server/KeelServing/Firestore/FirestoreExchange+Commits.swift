@@ -85,16 +85,29 @@ extension FirestoreExchange {
     }
 
     /// Applies a batch.
-    private func receipt(of batch: WriteBatch) async throws(StorageError) -> CommitReceipt {
+    func receipt(of batch: WriteBatch) async throws(StorageError) -> CommitReceipt {
+        guard let result = try await results(of: [batch]).first else {
+            throw StorageError(.unknown, "the store did not answer", effect: .unknown)
+        }
         do throws(StorageError) {
-            let results = try await adapter.commit([batch])
-            guard let result = results.first else {
-                throw StorageError(.unknown, "the store did not answer", effect: .unknown)
-            }
             return try result.get()
         } catch {
             guard error.code == .conflict, batch.reads != nil else { throw error }
             throw TransactionTable.conflict(error)
+        }
+    }
+
+    /// Commits batches.
+    ///
+    /// - Throws: Errors of the store. A conflict is then that of its own transaction, such as a deadlock, and not that of
+    ///   a condition, so that clients may repeat the request.
+    private func results(
+        of batches: [WriteBatch]
+    ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
+        do throws(StorageError) {
+            return try await adapter.commit(batches)
+        } catch {
+            throw error.code == .conflict ? TransactionTable.conflict(error) : error
         }
     }
 
@@ -120,7 +133,7 @@ extension FirestoreExchange {
                 outcomes.append(.failure(error))
             }
         }
-        var results = batches.isEmpty ? [] : try await adapter.commit(batches)[...]
+        var results = batches.isEmpty ? [] : try await results(of: batches)[...]
         guard results.count == batches.count else {
             throw StorageError(.unknown, "the store did not answer for all", effect: .unknown)
         }

@@ -69,10 +69,7 @@ extension FirestoreExchange {
     private func commit(_ write: DocumentWrite) async throws(StorageError) -> CommitReceipt {
         let batch = WriteBatch([write])
         try WriteRules.check(batch, reserved, for: adapter.capabilities)
-        guard let result = try await adapter.commit([batch]).first else {
-            throw StorageError(.unknown, "the store did not answer", effect: .unknown)
-        }
-        return try result.get()
+        return try await receipt(of: batch)
     }
 
     private func reply(
