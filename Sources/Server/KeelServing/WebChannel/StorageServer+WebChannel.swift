@@ -35,7 +35,7 @@ extension StorageServer {
             return reply
         }
         guard items["TYPE"] != "terminate" else {
-            session.terminate()
+            session.cutOff()
             return .webChannel([])
         }
         let (messages, first) = try messages(

@@ -141,9 +141,10 @@ final class WebChannelSession: Sendable {
         changed.raise()
     }
 
-    /// Ends the session of a client that is far behind, and drops its messages.
+    /// Ends the session of a client that is far behind, or has left, and drops its messages.
     ///
-    /// Its next request does not find the session, upon which clients open another one and resume.
+    /// Its next request does not find the session, upon which clients open another one and resume. The stream ends with
+    /// its next message: batches of writes behind one in progress have no effect, because clients send them again.
     func cutOff() {
         state.withLock { $0.abandon() }
         count()
@@ -213,9 +214,6 @@ final class WebChannelSession: Sendable {
         changed.raise()
         return HTTPByteStream { () async throws(TransportError) in try await response.next() }
     }
-
-    /// Ends the session at the request of the client.
-    func terminate() { request.finish() }
 
     fileprivate func next(of response: Int) async throws(TransportError) -> ArraySlice<UInt8>? {
         while true {

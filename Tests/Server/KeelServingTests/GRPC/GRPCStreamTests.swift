@@ -103,19 +103,6 @@ struct GRPCStreamTests {
         }
     }
 
-    /// A store whose commits wait at a gate.
-    private final class SlowCommits: ForwardingStorageAdapter {
-        let upstream: any StorageAdapter = InMemoryStorageAdapter(clock: TestClock())
-        let gate = Gate()
-
-        func commit(
-            _ batches: [WriteBatch]
-        ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
-            do { try await gate.pass() } catch { throw .cancellation }
-            return try await upstream.commit(batches)
-        }
-    }
-
     @Test("a shutdown waits for a commit, whose reply spares the client to repeat it")
     func shutdownWhileCommitting() async throws {
         let store = SlowCommits()

@@ -4,6 +4,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -159,6 +160,28 @@ struct WebChannelTests {
         let results = try await client.receive(from: reply) { _ in true }
         #expect(results.first?["writeResults"]?.elements?.count == 1)
         #expect(try await served.send(.get, "/notes/1").status == 200)
+    }
+
+    @Test("Writes that wait when a page ends its session have no effect: the page sends them again")
+    func endsWhileCommitting() async throws {
+        let store = SlowCommits()
+        let served = Served(store)
+        let client = Client(served, "Write")
+        try await client.open(#"{"database":"projects/p/databases/(default)"}"#)
+        let reply = await client.wait()
+        let greeting = try await client.receive(from: reply) { _ in true }
+        let token = try #require(greeting.first?["streamToken"]?.text)
+        for number in 1...2 {
+            let write = Served.write("notes/\(number)", n: 7)
+            try await client.send(#"{"streamToken":"\#(token)","writes":[\#(write)]}"#)
+        }
+        try await waitUntil { store.gate.begunCount == 1 }
+        let answer = try await client.post("\(client.items)&RID=9&TYPE=terminate", [])
+        #expect(answer.status == 200)
+        store.gate.open()
+        try await waitUntil { served.server.channels.count == 0 }
+        #expect(try await served.send(.get, "/notes/1").status == 200)
+        #expect(try await served.send(.get, "/notes/2").status == 404)
     }
 
     @Test(
