@@ -53,15 +53,16 @@ public struct FieldPath: Sendable {
         var names = [""]
         var isQuoted = false
         var isEscaped = false
-        for character in string {
-            switch character {
+        // By scalars: a mark that begins a name would combine with the dot or backtick before it to one character.
+        for scalar in string.unicodeScalars {
+            switch scalar {
             case _ where isEscaped:
-                names[names.count - 1].append(character)
+                names[names.count - 1].unicodeScalars.append(scalar)
                 isEscaped = false
             case "\\" where isQuoted: isEscaped = true
             case "`": isQuoted.toggle()
             case "." where !isQuoted: names.append("")
-            default: names[names.count - 1].append(character)
+            default: names[names.count - 1].unicodeScalars.append(scalar)
             }
         }
         return names
@@ -94,9 +95,9 @@ extension FieldPath: CustomStringConvertible {
             byte.isASCIILetter || byte == UInt8(ascii: "_") || position > 0 && byte.isASCIIDigit
         }
         guard !isPlain || name.isEmpty else { return name }
-        let escaped = name.reduce(into: "") { text, character in
-            if character == "`" || character == "\\" { text.append("\\") }
-            text.append(character)
+        let escaped = name.unicodeScalars.reduce(into: "") { text, scalar in
+            if scalar == "`" || scalar == "\\" { text.append("\\") }
+            text.unicodeScalars.append(scalar)
         }
         return "`\(escaped)`"
     }
