@@ -84,15 +84,6 @@ extension ReadResult.Payload {
     }
 }
 
-extension CollectionPath {
-    /// The path with `*` in place of each id.
-    var anonymousName: String {
-        string.split(separator: "/", omittingEmptySubsequences: false).enumerated()
-            .map { $0.offset % 2 == 0 ? String($0.element) : "*" }
-            .joined(separator: "/")
-    }
-}
-
 extension DocumentQuery.Scope {
     /// The collection's path without ids; a group's name after `**/`; `**` for everything.
     var anonymousName: String {

@@ -54,6 +54,14 @@ struct ObservedStorageAdapterTests {
         }
     }
 
+    @Test("An id that begins with a combining mark is not logged either")
+    func hidesCombiningIDs() async throws {
+        let storage = observe(InMemoryStorageAdapter())
+        // The mark and the slash before it are one character.
+        _ = try await storage.read(ReadRequest(.documents(["users/\u{301}ada/notes/1"])))
+        #expect(logs.entries.first?.metadata["storage.collection"] == "users/*/notes")
+    }
+
     @Test("A failure is logged as a warning with its code and effect")
     func logsFailure() async {
         let storage = observe(InMemoryStorageAdapter().failing([.loseReply()]))

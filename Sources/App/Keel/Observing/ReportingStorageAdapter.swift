@@ -145,15 +145,8 @@ struct ReportingStorageAdapter<Upstream: StorageAdapter>: StorageAdapter {
     }
 
     private static func details(of collections: [CollectionPath]) -> [String: String] {
-        let names = Set(collections.map(anonymousName))
+        let names = Set(collections.map(\.anonymousName))
         guard names.count == 1, let name = names.first else { return [:] }
         return ["collection": name]
-    }
-
-    /// The path with `*` in place of its ids.
-    private static func anonymousName(_ path: CollectionPath) -> String {
-        path.string.split(separator: "/", omittingEmptySubsequences: false).enumerated()
-            .map { $0.offset % 2 == 0 ? String($0.element) : "*" }
-            .joined(separator: "/")
     }
 }

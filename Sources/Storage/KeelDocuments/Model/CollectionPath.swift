@@ -62,6 +62,14 @@ public struct CollectionPath: Sendable {
             .contains { StoredName.isReserved(String(Substring($0))) }
     }
 
+    /// The path with `*` in place of each id, for what may leave the process.
+    package var anonymousName: String {
+        string.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .enumerated()
+            .map { $0.offset % 2 == 0 ? String(Substring($0.element)) : "*" }
+            .joined(separator: "/")
+    }
+
     /// Returns the path of a document in this collection.
     public func document(_ id: String) -> DocumentPath { DocumentPath(self, id) }
 
