@@ -97,19 +97,22 @@ actor QueryListener {
     private func read() async throws(StorageError) -> QuerySnapshot? {
         var outage = outage
         defer { self.outage = outage }
-        let attempted = try await client.readForListener(
-            .query(view.readQuery),
-            id,
-            &outage,
-            for: "listen"
-        )
-        isFromCache = attempted == nil
-        guard let result = attempted else { return snapshot([]) }
-        let documents = try result.found
-        subscription.hold(until: result.position)
-        needsRead = false
-        let changes = view.load(documents, unreadable: result.unreadable)
-        return snapshot(changes)
+        while true {
+            let attempted = try await client.readForListener(
+                .query(view.readQuery),
+                id,
+                &outage,
+                for: "listen"
+            )
+            isFromCache = attempted == nil
+            guard let result = attempted else { return snapshot([]) }
+            let documents = try result.found
+            let failures = result.unreadable
+            if view.readsFurther(than: documents.count, unreadable: failures.count) { continue }
+            subscription.hold(until: result.position)
+            needsRead = false
+            return snapshot(view.load(documents, unreadable: failures))
+        }
     }
 
     private func apply(_ changes: [DocumentPath: ChangePage.Change]) -> QuerySnapshot? {

@@ -16,7 +16,7 @@ package struct QueryView: Sendable {
 
     private let prepared: PreparedQuery
     /// The largest number of documents kept; nil for all.
-    private let capacity: Int?
+    private var capacity: Int?
     /// The sort keys of the kept documents, in order.
     private var keys: [[UInt8]] = []
     /// The kept documents, as the query projects them.
@@ -65,6 +65,22 @@ package struct QueryView: Sendable {
 
     // MARK: Reading
 
+    /// Makes ``readQuery`` read further if documents that cannot be read have taken the places of others.
+    ///
+    /// A store may count them toward the limit, and leave them out of the documents that it finds.
+    ///
+    /// - Parameters:
+    ///   - count: The number of documents found.
+    ///   - failures: The number of documents that cannot be read.
+    /// - Returns: Whether the query must be read again before its result is loaded.
+    package mutating func readsFurther(than count: Int, unreadable failures: Int) -> Bool {
+        guard let window = prepared.window, let most = capacity, count < window,
+            count + failures >= most, failures <= UnreadableDocument.mostPassedOver
+        else { return false }
+        capacity = most + failures
+        return true
+    }
+
     /// Loads the result of reading ``readQuery``, and returns the steps from the previous result.
     ///
     /// - Parameters:
@@ -92,7 +108,7 @@ package struct QueryView: Sendable {
             zip(kept.map(\.path), keys),
             uniquingKeysWith: { first, _ in first }
         )
-        isComplete = capacity.map { found.count < $0 } ?? true
+        isComplete = capacity.map { found.count + failures.count < $0 } ?? true
         return tell(since: before)
     }
 

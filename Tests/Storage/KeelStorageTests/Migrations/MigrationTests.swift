@@ -48,6 +48,39 @@ struct MigrationTests {
         }
     }
 
+    /// Stores 40 documents, of which the first ones have a later version.
+    private func store(later count: Int) async throws {
+        try await old.commit { batch in
+            for number in 0..<40 {
+                let version: DocumentValue = number < count ? 3 : 2
+                let fields: DocumentFields = ["n": .integer(Int64(number)), "_version": version]
+                try batch.set("restaurants/\(number)", fields)
+            }
+        }
+    }
+
+    @Test("Documents that cannot be read hide no others from a listener with a limit")
+    func listensBehindUnreadable() async throws {
+        try await store(later: 20)
+        let query = DocumentQuery("restaurants").order(by: "n").limit(to: 2)
+        var snapshots = new.listen(to: query).makeAsyncIterator()
+        let first = try #require(try await snapshots.next())
+        #expect(first.documents.map(\.id) == ["20", "21"])
+        #expect(first.failures.count == 20)
+    }
+
+    @Test("A listener with a limit reads again after removals beside an unreadable document")
+    func refillsBesideUnreadable() async throws {
+        try await store(later: 1)
+        let query = DocumentQuery("restaurants").order(by: "n").limit(to: 2)
+        var snapshots = new.listen(to: query).makeAsyncIterator()
+        #expect(try await snapshots.next()?.documents.map(\.id) == ["1", "2"])
+        try await old.commit { batch in
+            for number in 1..<30 { batch.delete("restaurants/\(number)") }
+        }
+        #expect(try await snapshots.next()?.documents.map(\.id) == ["30", "31"])
+    }
+
     @Test("An eager run migrates all documents and continues after an interruption")
     func migratesEagerly() async throws {
         for number in 0..<50 {
