@@ -13,6 +13,16 @@ struct BoundedReadTests {
         return documents.map(\.path)
     }
 
+    @Test("A scan with the largest limit and offset ends")
+    func largestLimit() async throws {
+        let folder = try TemporaryFolder()
+        let storage = StorageClient(try folder.adapter())
+        try await storage.setDocument("a/1", ["n": 1])
+        let query = DocumentQuery("a").where(.equal("n", 1)).limit(to: .max)
+        #expect(try await storage.queryDocuments(query).map(\.id) == ["1"])
+        #expect(try await storage.queryDocuments(query.offset(.max)).isEmpty)
+    }
+
     @Test(
         "A limited query returns the beginning of its result by scan, by index and in the past",
         arguments: UInt64(1)...6

@@ -35,7 +35,9 @@ package struct QueryView: Sendable {
     /// Creates an empty view of a validated query.
     package init(_ query: DocumentQuery) {
         prepared = PreparedQuery(query)
-        capacity = prepared.window.map { $0 + max(16, $0 / 2) }
+        capacity = prepared.window.map {
+            min($0 + max(16, $0 / 2), QueryValidation.mostDocuments)
+        }
         offset = query.offset
     }
 

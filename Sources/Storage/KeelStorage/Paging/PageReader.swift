@@ -25,7 +25,7 @@ struct PageReader<Item: Sendable>: Sendable {
         }
         self.client = client
         self.query = query.withCompleteOrders
-        self.size = size
+        self.size = min(size, QueryValidation.mostDocuments)
         self.decode = decode
     }
 

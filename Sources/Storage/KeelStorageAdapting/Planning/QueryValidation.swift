@@ -12,10 +12,13 @@ package enum QueryValidation {
     package static let mostDisjunctions = 30
     /// The maximum number of values in a `notIn` list.
     package static let mostExclusions = 10
+    /// The maximum limit and offset, as in Firestore's protocol; sums and multiples of them fit an `Int`.
+    package static let mostDocuments = min(Int(Int32.max), Int.max / 8)
     /// The maximum length of a constant's index key, in bytes: that of a 1,499-byte string.
     private static let longestConstant = 1_502
 
-    /// Checks a query and returns it with compared ids converted to references.
+    /// Checks a query and returns it with compared ids converted to references, and with limit and offset reduced to
+    /// ``mostDocuments``.
     package static func checked(_ query: DocumentQuery) throws(StorageError) -> DocumentQuery {
         try checkScope(query)
         let comparisons = query.filter?.comparisons ?? []
@@ -27,6 +30,8 @@ package enum QueryValidation {
         }
         try checkOrders(query)
         try checkFields(query, comparisons)
+        query.limit = query.limit.map(reduced)
+        query.offset = min(query.offset, mostDocuments)
         query.start = try resolved(query.start, of: query, name: "start")
         query.end = try resolved(query.end, of: query, name: "end")
         for path in query.projection ?? [] { try check(path) }
@@ -37,6 +42,13 @@ package enum QueryValidation {
             }
         }
         return query
+    }
+
+    private static func reduced(_ limit: DocumentQuery.Limit) -> DocumentQuery.Limit {
+        switch limit {
+        case .first(let count): .first(min(count, mostDocuments))
+        case .last(let count): .last(min(count, mostDocuments))
+        }
     }
 
     private static func checkScope(_ query: DocumentQuery) throws(StorageError) {
