@@ -42,6 +42,20 @@ struct UnreadableDocumentTests {
         }
     }
 
+    @Test("The changes of a query with a limit name one of them that is removed")
+    func followedResult() async throws {
+        let query = DocumentQuery("a").order(by: "n").limit(to: 10)
+        sealing.refuse("a/1")
+        let first = try await adapter.changes(ChangeRequest(followingResultOf: query))
+        #expect(first.changes.contains { $0.path == "a/1" })
+        try await adapter.delete("a/1")
+        let next = ChangeRequest(after: first.next, followingResultOf: query)
+        let gone = try await adapter.changes(next).changes.filter { change in
+            if case .leftScope = change { true } else { false }
+        }
+        #expect(gone.map(\.path) == ["a/1"])
+    }
+
     @Test("A read reports them on request and fails otherwise")
     func reads() async throws {
         try await adapter.prepare(

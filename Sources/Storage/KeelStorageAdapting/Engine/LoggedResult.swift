@@ -57,7 +57,8 @@ package struct LoggedResult<Adapter: StorageAdapter>: Sendable {
         guard let position = result.position else {
             throw StorageError(.unknown, "the adapter returned no position for a query")
         }
-        let paths = documents.map(\.path)
+        // A document that cannot be read may leave the result too.
+        let paths = documents.map(\.path) + result.unreadable.map(\.path)
         let gone = Set(members).subtracting(paths).sorted()
         return ChangePage(
             changes: gone.map { .leftScope($0) } + documents.map { .current($0) }
