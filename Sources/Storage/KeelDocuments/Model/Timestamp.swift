@@ -35,7 +35,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// The time as a `Date`, within its precision.
     public var date: Date {
         let sinceReference = Double(microseconds) - Double(Self.referenceMicroseconds)
-        guard abs(microseconds) < 1 << 53 else {
+        guard microseconds.magnitude < 1 << 53 else {
             return Date(timeIntervalSinceReferenceDate: sinceReference / 1_000_000)
         }
         let whole = microseconds - Self.referenceMicroseconds
