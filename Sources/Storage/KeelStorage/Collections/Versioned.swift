@@ -43,7 +43,7 @@ public struct Versioned<Value: Sendable>: Sendable {
     func saved(by receipt: CommitReceipt) -> Versioned {
         // A write that changes nothing keeps revision and time.
         guard let revision = receipt.revision, revision != self.revision else { return self }
-        return Versioned(self, revision, receipt.commitTime)
+        return Versioned(self, revision, receipt.outcomes.first?.updateTime ?? receipt.commitTime)
     }
 
     /// The document's id within its collection.

@@ -2,6 +2,7 @@ import Foundation
 import KeelCore
 import KeelStorage
 import KeelTestKit
+import Synchronization
 import Testing
 
 @Suite("Typed collections")
@@ -37,6 +38,23 @@ struct DocumentCollectionTests {
         let error = await #expect(throws: StorageError.self) { try await notes.get("1") }
         #expect(error?.code == .documentNotFound)
         #expect(error?.resource == "notes/1")
+    }
+
+    @Test("A saved version has the update time of its document, also after the clock was wrong")
+    func savedTimes() async throws {
+        let now = Mutex(Timestamp(microseconds: 4_000_000_000_000_000))
+        let storage = StorageClient(InMemoryStorageAdapter(now: { now.withLock { $0 } }))
+        let notes = storage.collection("notes", as: Note.self)
+        // The store's time follows the clock, and does not go back with it.
+        try await storage.setDocument("others/1", [:])
+        now.withLock { $0 = Timestamp(microseconds: 1_780_000_000_000_000) }
+        try await notes.save(Note(id: "1", text: "Hello"))
+        var note = try await notes.versioned.get("1")
+        note.value.text = "Hello again"
+        let saved = try await notes.save(note)
+        let stored = try await notes.versioned.get("1")
+        #expect(saved.updateTime == stored.updateTime)
+        #expect(saved.updateTime > note.updateTime)
     }
 
     @Test("A nil document id is replaced by a new one and not stored as a field")
