@@ -110,6 +110,18 @@ struct UnreadableDocumentTests {
         #expect(found.count == 349 && failures.map(\.code) == [.corrupted])
     }
 
+    @Test("An iteration with a limit does not count them")
+    func limitedIterations() async throws {
+        sealing.refuse("a/0")
+        let notes = StorageClient(adapter).collection("a", as: [String: Int].self)
+        // Without an index, the page scans the collection and finds the document.
+        var values = notes.all { $0.order(by: "n").limit(to: 1) }.makeAsyncIterator()
+        let (found, failures) = await Self.results { () async throws(StorageError) in
+            try await values.next()?["n"]
+        }
+        #expect(found == [1] && failures.map(\.code) == [.corrupted])
+    }
+
     /// Iterates to the end, and returns the elements and the errors.
     private static func results<Element>(
         _ next: () async throws(StorageError) -> Element?

@@ -21,6 +21,9 @@ public struct DocumentPage<Item: Sendable>: Sendable {
     ///
     /// The place of a document that cannot be read is unknown, so several pages may name it.
     public let failures: [UnreadableDocument]
+    /// The number of first ``failures`` that the store could not read, and that it does not count as documents of the
+    /// result.
+    let unreadableCount: Int
     /// The position after the page's last document; nil for an empty first page.
     ///
     /// It can be stored, to continue later or in another process. Documents may then follow it even if the page was

@@ -64,8 +64,8 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
         /// The number of values that remain; nil without a limit.
         private var remaining: Int?
         private var place = Place.page(nil)
-        /// The values and failures of the page, in reverse order.
-        private var ready: [Result<Item, StorageError>] = []
+        /// The values and failures of the page, in reverse order, and whether each counts toward the limit.
+        private var ready: [(result: Result<Item, StorageError>, isCounted: Bool)] = []
         /// The documents of earlier failures: each page that scans its collections finds unreadable ones again.
         private var failed: Set<DocumentPath> = []
 
@@ -82,8 +82,8 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(StorageError) -> Item? {
             while remaining != 0 {
-                if let result = ready.popLast() {
-                    remaining = remaining.map { $0 - 1 }
+                if let (result, isCounted) = ready.popLast() {
+                    if isCounted { remaining = remaining.map { $0 - 1 } }
                     return try result.get()
                 }
                 guard case .page(let cursor) = place else { return nil }
@@ -96,9 +96,11 @@ public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
                 }
                 let page = try await pages.get().page(after: cursor)
                 place = page.hasMore ? .page(page.cursor) : .end
-                ready = page.items.reversed().map(Result.success)
-                for failure in page.failures where failed.insert(failure.path).inserted {
-                    ready.append(.failure(failure.error))
+                ready = page.items.reversed().map { (result: .success($0), isCounted: true) }
+                for (position, failure) in page.failures.enumerated()
+                where failed.insert(failure.path).inserted {
+                    let isCounted = position >= page.unreadableCount
+                    ready.append((result: .failure(failure.error), isCounted: isCounted))
                 }
             }
             return nil

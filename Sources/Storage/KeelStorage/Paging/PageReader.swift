@@ -49,6 +49,7 @@ struct PageReader<Item: Sendable>: Sendable {
         return DocumentPage(
             items: items,
             failures: failures,
+            unreadableCount: page.unreadable.count,
             cursor: page.documents.last.map { DocumentCursor(behind: $0, in: query) } ?? cursor,
             hasMore: page.hasMore,
             reader: self
