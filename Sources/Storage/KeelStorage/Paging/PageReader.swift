@@ -39,9 +39,11 @@ struct PageReader<Item: Sendable>: Sendable {
         var items: [Item] = []
         items.reserveCapacity(page.documents.count)
         var failures = page.unreadable
+        let selected = unselected.isEmpty ? nil : query.projection
         for document in page.documents {
+            let told = selected.map { document.with(document.body.selecting($0)) } ?? document
             do throws(StorageError) {
-                items.append(try decode(document))
+                items.append(try decode(told))
             } catch {
                 failures.append(UnreadableDocument(document.path, error))
             }
@@ -54,6 +56,14 @@ struct PageReader<Item: Sendable>: Sendable {
             hasMore: page.hasMore,
             reader: self
         )
+    }
+
+    /// The order fields that the query does not select, and that the cursor of the last document needs.
+    private var unselected: [FieldPath] {
+        guard let fields = query.projection else { return [] }
+        return query.orders.map(\.field).filter { field in
+            !field.isDocumentID && !fields.contains { $0.contains(field) }
+        }
     }
 
     private func documents(
@@ -69,11 +79,7 @@ struct PageReader<Item: Sendable>: Sendable {
                 throw error.during("page")
             }
         }
-        // The cursor needs the order fields of the last document.
-        query.projection = query.projection.map { fields in
-            let ordered = query.orders.map(\.field).filter { !$0.isDocumentID }
-            return fields + ordered.filter { field in !fields.contains { $0.contains(field) } }
-        }
+        query.projection = query.projection.map { $0 + unselected }
         // One more document shows whether more follow.
         var wanted = size + 1
         var maximumBytes = Self.maximumBytes

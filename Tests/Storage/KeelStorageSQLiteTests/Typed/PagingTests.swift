@@ -80,6 +80,7 @@ struct PagingTests {
         let second = try #require(try await first.next())
         #expect(first.items.map(\.id) == ["n100", "n101", "n102"])
         #expect(second.items.map(\.id) == ["n103", "n104"])
+        #expect((first.items + second.items).allSatisfy { $0["rank"] == nil })
     }
 
     @Test("A cursor includes an inequality's order", arguments: TypedStore.allCases)
