@@ -36,6 +36,19 @@ struct SearchTests {
         #expect(try await ids(adapter, "win").isEmpty)
     }
 
+    @Test("a search in no field is refused")
+    func refusesNoField() async throws {
+        let adapter = try folder.adapter()
+        try await adapter.prepare(schema)
+        let query = DocumentQuery("a").with { $0.search = TextSearch("wine", in: []) }
+        for storage in [StorageClient(adapter), StorageClient(InMemoryStorageAdapter())] {
+            let error = await #expect(throws: StorageError.self) {
+                try await storage.queryDocuments(query)
+            }
+            #expect(error?.code == .invalidArgument)
+        }
+    }
+
     @Test("a search reflects updates and deletions, even across instances")
     func follows() async throws {
         let (one, other) = (try folder.adapter(), try folder.adapter())

@@ -12,7 +12,7 @@ public struct TextSearch: Sendable, Hashable {
 
     /// The search text as the caller wrote it.
     public let text: String
-    /// The fields to search; nil for all fields that the schema declares for the collection.
+    /// The fields to search, at least one; nil for all fields that the schema declares for the collection.
     public let fields: [FieldPath]?
 
     /// Creates a search for all words of a text; a word that ends in `*` matches as a prefix.

@@ -40,6 +40,9 @@ package enum QueryValidation {
             guard !search.terms.isEmpty else {
                 throw invalid("a search needs at least one word of letters or digits")
             }
+            guard search.fields?.isEmpty != true else {
+                throw invalid("a search needs at least one field; nil searches all of them")
+            }
         }
         return query
     }
