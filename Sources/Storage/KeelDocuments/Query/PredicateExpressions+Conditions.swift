@@ -112,9 +112,9 @@ extension PredicateExpressions.SequenceContains: PredicateCondition {
             }
             var values: [DocumentValue] = []
             for constant in constants { values.append(try scope.value(constant, for: field)) }
+            // As a list member, null would match nothing; negated, it would let nothing match.
+            let some = values.filter { !$0.isNull }
             guard negated else {
-                // As a list member, null would match nothing.
-                let some = values.filter { !$0.isNull }
                 guard some.count < values.count else { return .in(field, values) }
                 let none = DocumentFilter.equal(field, .null)
                 return some.isEmpty ? none : .anyOf([none, .in(field, some)])
@@ -122,7 +122,7 @@ extension PredicateExpressions.SequenceContains: PredicateCondition {
             guard !isOptional || scope.present.contains(field) else {
                 throw PredicateScope.absence(of: field)
             }
-            return .notIn(field, values)
+            return .notIn(field, some)
         }
         guard !negated else {
             throw PredicateScope.unsupported(

@@ -115,6 +115,11 @@ struct PredicateFilterTests {
             try filter(#Predicate { $0.rating != nil && $0.rating != 3.5 })
                 == .notEqual("rating", 3.5)
         )
+        let ratings: [Double?] = [3.5, nil]
+        #expect(
+            try filter(#Predicate { $0.rating != nil && !ratings.contains($0.rating) })
+                == .notIn("rating", [3.5])
+        )
     }
 
     @Test("An expression without a counterpart is rejected by name with advice")
