@@ -7,10 +7,10 @@ extension PostgreSQLStorageAdapter {
 
     /// Declares the indexes and searches of a schema, and starts building those that the store lacks.
     ///
-    /// Stores of up to 10,000 documents are ready when the call returns. In larger ones, the rest is built while the
-    /// adapter is used, five hundred documents at a time, between commits. Until then queries scan, including strict
-    /// ones, and searches that need them wait. ``indexes()`` returns the progress, and ``finishIndexes()`` waits. The
-    /// next call, on any machine, continues a build that was interrupted or failed.
+    /// Stores of up to 10,000 documents and 80 MiB are ready when the call returns. In larger ones, the rest is built
+    /// while the adapter is used, five hundred documents at a time, between commits. Until then queries scan, including
+    /// strict ones, and searches that need them wait. ``indexes()`` returns the progress, and ``finishIndexes()``
+    /// waits. The next call, on any machine, continues a build that was interrupted or failed.
     ///
     /// - Throws: `StorageError/Code/unsupported` for searches in an encrypted store that does not allow them.
     public func prepare(_ schema: StorageSchema) async throws(StorageError) {
@@ -71,8 +71,8 @@ extension PostgreSQLStorageAdapter {
         }
     }
 
-    /// The number of steps that a call of ``prepare(_:)`` runs itself.
-    private static var stepsAtOnce: Int { 20 }
+    /// The number of steps that a call of ``prepare(_:)`` runs itself: after 10,000 documents, one finds the end.
+    private static var stepsAtOnce: Int { 21 }
 
     /// Indexes the next documents.
     ///

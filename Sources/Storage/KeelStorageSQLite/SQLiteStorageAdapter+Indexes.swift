@@ -8,11 +8,10 @@ extension SQLiteStorageAdapter {
 
     /// Declares the indexes and searches of a schema, and starts building those that the file lacks.
     ///
-    /// Stores of up to 10,000 documents are ready when the call returns. In larger ones, the rest is built while the
-    /// adapter is used, a thousand documents at a time, in one pass for all indexes. Until then queries scan,
+    /// Stores of up to 10,000 documents and 40 MiB are ready when the call returns. In larger ones, the rest is built
+    /// while the adapter is used, a thousand documents at a time, in one pass for all indexes. Until then queries scan,
     /// including strict ones, and searches that need them wait. ``indexes()`` returns the progress, and
-    /// ``finishIndexes()`` waits.
-    /// The next call, in any process, continues a build that was interrupted or failed.
+    /// ``finishIndexes()`` waits. The next call, in any process, continues a build that was interrupted or failed.
     ///
     /// - Throws: `StorageError/Code/unsupported` for searches in an encrypted store that does not allow them, and
     ///   errors of the file.
@@ -95,8 +94,8 @@ extension SQLiteStorageAdapter {
 
     // MARK: Steps
 
-    /// The number of steps that a call of ``prepare(_:)`` runs itself.
-    static var stepsAtOnce: Int { 10 }
+    /// The number of steps that a call of ``prepare(_:)`` runs itself: after 10,000 documents, one finds the end.
+    static var stepsAtOnce: Int { 11 }
 
     /// Indexes the next documents.
     ///

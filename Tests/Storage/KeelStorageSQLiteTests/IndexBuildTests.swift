@@ -90,6 +90,14 @@ struct IndexBuildTests {
         try adapter.close()
     }
 
+    @Test("An index of 10,000 documents is ready when it has been prepared")
+    func buildsAtOnce() async throws {
+        let adapter = try await adapter(documents: 10_000)
+        try await adapter.prepare(StorageSchema(indexes: [Self.plain]))
+        #expect(try await adapter.indexes().map(\.progress) == [1])
+        try adapter.close()
+    }
+
     @Test("The rest of a build continues in the background")
     func goesOn() async throws {
         try await adapter(documents: 12_000).close()
