@@ -77,6 +77,15 @@ struct ReadingTests {
         #expect(scripted.requests.isEmpty)
     }
 
+    @Test("a query below an id that begins with a combining mark is sent to its parent")
+    func combiningParent() async throws {
+        let scripted = Scripted.google([.json(#"[{"readTime": "2020-01-01T00:00:00Z"}]"#)])
+        let collection = CollectionPath("u").document("\u{301}a").collection("c")
+        _ = try await scripted.adapter.read(ReadRequest(.query(DocumentQuery(collection))))
+        let root = "/v1/projects/p/databases/%28default%29/documents"
+        #expect(scripted.requests == ["POST \(root)/u/%CC%81a:runQuery"])
+    }
+
     @Test("a query is sent to its parent with percent-encoded segments")
     func query() async throws {
         let scripted = Scripted.google([

@@ -38,7 +38,9 @@ struct FirestoreCall: ServiceEndpoint {
     /// Creates a request for a custom method of a resource, such as `{parent}:runQuery`.
     init(_ custom: String, on resource: String, _ message: FirestoreJSON) {
         method = .post
-        let segments = ["v1"] + resource.split(separator: "/").map(String.init)
+        // By bytes: a slash and a mark that combines with it are one character.
+        let parts = resource.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        let segments = ["v1"] + parts
         // The colon before the method must not be encoded, but a colon in a document's id must be.
         let encoded = EndpointPath(segments: segments).encodedForm
         path = EndpointPath(
