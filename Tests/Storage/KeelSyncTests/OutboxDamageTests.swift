@@ -143,6 +143,28 @@ struct OutboxDamageTests {
         #expect(try await receipt.server().body != nil)
     }
 
+    @Test(
+        "A write that another runner is sending is not sent again after one that becomes readable",
+        arguments: DamageableStore.Kind.sealing
+    )
+    func leavesLeasedWrite(kind: DamageableStore.Kind) async throws {
+        let store = try DamageableStore(kind, wall)
+        let (outbox, other) = (makeOutbox(store), makeOutbox(store))
+        for text in ["a", "b"] { try await outbox.enqueue(.note(text)) }
+        try await store.damage("a", .sealed)
+        let gate = Gate()
+        let slow = RecordingServer { _ in .waits(gate) }
+        async let flushed = outbox.flush(sending: slow)
+        try await waitUntil { !slow.deliveries.isEmpty }
+        store.heal()
+        let server = RecordingServer()
+        #expect(try await other.flush(sending: server) == false)
+        #expect(server.bodies == ["a"])
+        gate.open()
+        #expect(try await flushed)
+        #expect(slow.bodies == ["b"])
+    }
+
     @Test("Hundreds of damaged entries hide no others, and all can be discarded")
     func many() async throws {
         let store = try DamageableStore(.memory, wall)

@@ -53,23 +53,23 @@ struct OutboxPlan {
     mutating func add(_ entry: OutboxEntry) {
         let key = entry.write.key
         guard !isHeld, !blockedKeys.contains(key) else { return }
-        if let position = positions[key] {
+        // Also for a later entry of a lane: one that has become readable again may precede an entry that another runner
+        // is sending.
+        if let time = waitingTime(of: entry) {
+            blockedKeys.insert(key)
+            nextTime = min(nextTime ?? time, time)
+        } else if let position = positions[key] {
             guard byteCount < Self.byteLimit else { return }
             byteCount += entry.byteCount
             // The runner decides about this entry after the earlier ones of the key.
             lanes[position].entries.append(entry)
-            return
-        }
-        if let time = waitingTime(of: entry) {
-            blockedKeys.insert(key)
-            nextTime = min(nextTime ?? time, time)
         } else {
             positions[key] = lanes.count
             lanes.append(Lane(key: key, entries: [entry]))
         }
     }
 
-    /// Returns the time until which the first entry of a key has to wait; nil if it can be sent now.
+    /// Returns the time until which an entry has to wait; nil if it can be sent now.
     private func waitingTime(of entry: OutboxEntry) -> Timestamp? {
         // If this runner holds the lease but is not sending, recording the lease was never confirmed.
         if let end = entry.claimEnd, entry.owner != situation.owner { return end }
