@@ -128,6 +128,31 @@ struct OutboxOutcomeTests {
         #expect(receipt.stage == .server)
     }
 
+    @Test("A receipt does not report a rejection that it read before the write was sent again")
+    func ignoresOutdatedRejection() async throws {
+        try await makeOutbox().enqueue(.note("a"))
+        try await makeOutbox().flush(sending: RecordingServer { _ in .refused })
+        let (hasRead, mayReturn) = (Gate(), Gate())
+        let slow = MeddledStorageAdapter(
+            adapter,
+            afterReads: { number in
+                guard number == 1 else { return }
+                hasRead.open()
+                _ = try? await mayReturn.pass()
+            }
+        )
+        let outbox = Outbox(StorageClient(slow), configuration: Outbox.Configuration(wall))
+        let receipt = outbox.receipt(for: "a")
+        let waiting = Task { try await receipt.server() }
+        try await hasRead.pass()
+        try await outbox.retry("a")
+        // The canceled read returns what it has read, and a canceled wait ends with the outcome if there is one.
+        waiting.cancel()
+        await expectError(OutboxError.self, .cancelled) { try await waiting.value }
+        #expect(try await outbox.flush(sending: RecordingServer()))
+        #expect(try await receipt.server().body == Array("ok".utf8))
+    }
+
     @Test("A discarded write can be enqueued again, and its receipt waits for the server")
     func putsInAgain() async throws {
         let outbox = makeOutbox()

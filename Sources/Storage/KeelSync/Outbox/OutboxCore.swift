@@ -265,7 +265,10 @@ final class OutboxCore: Sendable {
     /// Completes the awaited receipts of writes that other runners have sent or dropped.
     func lookUpAwaited() async throws(StorageError) {
         for receipt in receipts.awaited {
-            if let outcome = try await outcome(of: receipt.id) { receipt.fulfil(outcome) }
+            let resend = receipt.resend
+            if let outcome = try await outcome(of: receipt.id) {
+                receipt.fulfil(outcome, since: resend)
+            }
         }
     }
 

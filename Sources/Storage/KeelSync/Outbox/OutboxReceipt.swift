@@ -54,10 +54,14 @@ public final class OutboxReceipt: Sendable {
     ///   the write.
     @discardableResult
     public func server() async throws(OutboxError) -> OutboxReply {
-        let count = state.withLock { $0.outcomeCount }
+        let (count, resend) = state.withLock { ($0.outcomeCount, $0.resend) }
         // Also after a failure: another process may have had the write sent again.
         if stage == .local, let found = await outbox.lookUp(id) {
-            if let found { fulfil(found) } else { forgetFailure(unlessAfter: count) }
+            if let found {
+                fulfil(found, since: resend)
+            } else {
+                forgetFailure(unlessAfter: count)
+            }
             // Not stored, because the write may be enqueued or become readable later.
             if case .failure(let error)? = found, error.isOfTheMoment { throw error }
         }
@@ -84,14 +88,18 @@ public final class OutboxReceipt: Sendable {
 
     var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
 
+    /// The value of ``OutboxCore/resendCount`` when the write was last sent again.
+    var resend: Int { state.withLock { $0.resend } }
+
     /// Resumes the waiting tasks.
     ///
     /// A rejected write that is sent again can be awaited again.
     ///
     /// - Parameters:
     ///   - outcome: The outcome.
-    ///   - count: ``OutboxCore/resendCount`` before the outcome was stored, or before the attempt. The outcome is
-    ///     ignored if the app has edited the write or had it sent again since.
+    ///   - count: ``OutboxCore/resendCount`` before the outcome was stored, or before the attempt; or ``resend``
+    ///     before the outcome was read. The outcome is ignored if the app has edited the write or had it sent again
+    ///     since.
     func fulfil(_ outcome: Outcome, since count: Int = .max) {
         let waiters = state.withLock { state -> [Int: CheckedContinuation<Outcome, Never>] in
             if case .success = state.outcome { return [:] }
