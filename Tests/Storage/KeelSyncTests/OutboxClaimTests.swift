@@ -251,6 +251,20 @@ struct OutboxClaimTests {
         #expect(server.bodies == ["a", "b"])
     }
 
+    @Test("Writes of two processes keep their order after the clock was set back")
+    func ordersByCommit() async throws {
+        try await makeOutbox().enqueue(.note("a"))
+        wall.leap(by: -3_600)
+        try await makeOutbox().enqueue(.note("b"))
+        // The position that another process would assign, which has not seen the time before the leap.
+        let position = FieldChange("position", .set(.integer(wall.now.microseconds)))
+        let batch = WriteBatch([.update(DocumentPath("__outbox.main__/b"), [position])])
+        for result in try await store.commit([batch]) { _ = try result.get() }
+        let server = RecordingServer()
+        #expect(try await makeOutbox().flush(sending: server))
+        #expect(server.bodies == ["a", "b"])
+    }
+
     @Test("Another runner repeats an attempt that outlasts its lease, with the same key")
     func repeatsLongAttempts() async throws {
         let gate = Gate()

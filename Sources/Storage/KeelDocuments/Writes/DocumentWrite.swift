@@ -90,11 +90,11 @@ public struct FieldTransform: Sendable, Hashable {
         case arrayRemove([DocumentValue])
         /// Sets the clock time of the commit, truncated to milliseconds; the same throughout a batch.
         case serverTimestamp
-        /// Sets the store's commit time, truncated to milliseconds, which never decreases.
+        /// Sets the store's commit time, in microseconds, which increases with each commit.
         ///
         /// Documents ordered by this field are in the order of their commits, whatever the clock did meanwhile. After a
-        /// wrong clock, the time may be far from real time. A store that speaks Google's protocol sets its server's
-        /// time.
+        /// wrong clock, the time may be far from real time. A server that speaks only Google's protocol sets its own
+        /// time, truncated to milliseconds.
         case commitTime
     }
 

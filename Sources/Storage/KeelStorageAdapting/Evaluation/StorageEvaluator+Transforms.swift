@@ -31,12 +31,15 @@ extension StorageEvaluator {
         at commit: Commit
     ) -> (value: DocumentValue, result: DocumentValue) {
         switch operation {
-        case .serverTimestamp, .commitTime:
-            // Firestore truncates these times to milliseconds.
-            let time = operation == .commitTime ? commit.storeTime : commit.time
-            let microseconds = time.microseconds
+        case .serverTimestamp:
+            // Firestore truncates this time to milliseconds.
+            let microseconds = commit.time.microseconds
             let rest = (microseconds % 1_000 + 1_000) % 1_000
             let value = DocumentValue.timestamp(Timestamp(microseconds: microseconds - rest))
+            return (value, value)
+        case .commitTime:
+            // Not truncated: after the clock was set back, hundreds of commits are within a millisecond.
+            let value = DocumentValue.timestamp(commit.storeTime)
             return (value, value)
         case .increment(let operand):
             let value = sum(stored, operand)

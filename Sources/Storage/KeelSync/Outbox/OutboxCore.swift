@@ -78,8 +78,8 @@ final class OutboxCore: Sendable {
 
     /// Returns a position greater than all earlier ones of this process.
     ///
-    /// The store's times have milliseconds, which many writes can share. The time of day orders the writes of several
-    /// processes.
+    /// It orders the writes of one commit, and those whose commit times were stored in milliseconds by an earlier
+    /// version.
     func nextPosition() -> Int64 {
         let now = now.microseconds
         return Self.lastPosition.withLock { last in
