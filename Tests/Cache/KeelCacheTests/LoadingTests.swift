@@ -144,6 +144,15 @@ struct LoadingTests {
         #expect(cached == ["a": 1, "b": 2])
     }
 
+    @Test("A key that a load of several keys does not find any more loses its value")
+    func bulkForgets() async throws {
+        await cache.set(1, for: "a")
+        await cache.set(2, for: "b")
+        let values = try await cache.values(for: ["a", "b"], policy: .refresh) { _ in ["b": 3] }
+        #expect(values == ["b": 3])
+        #expect(cache.peek("a") == nil && cache.peek("b") == 3)
+    }
+
     @Test("A key set during a load of several keys keeps its value")
     func bulkOvertaken() async throws {
         let values = try await cache.values(for: ["a", "b"]) { [cache] _ in

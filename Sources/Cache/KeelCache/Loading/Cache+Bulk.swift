@@ -68,7 +68,7 @@ extension Cache {
         var stored: [PlacedEntry] = []
         for (key, generation) in missing {
             let value = values[key]
-            if value == nil, configuration.absenceExpiry == nil { continue }
+            // An absence is stored, too: it replaces a former value, even if it is not cached itself.
             let loaded = CacheLoaded(
                 value,
                 expiry: value == nil ? nil : expiry,
