@@ -260,6 +260,39 @@ struct ResourceLoaderTests {
         #expect(try await loader.load(resource, .cacheFirst()).value == "answer 2")
     }
 
+    @Test("The response to a canceled load does not replace that of a later one")
+    func ignoresCanceledLoads() async throws {
+        let subject = subject
+        let (gate, fetches, checks) = (Gate(), Counter(), Counter())
+        let loader = ResourceLoader(
+            identity: {
+                checks.next()
+                return "alice"
+            }
+        )
+        let resource = Resource<String>("text") {
+            guard fetches.next() == 1 else { return "later" }
+            // The cancellation does not reach the exchange.
+            _ = try await Task { try await gate.pass() }.value
+            return "earlier"
+        } read: {
+            subject.copy.withLock { $0 }
+        } store: { value in
+            subject.copy.withLock { $0 = value }
+        }
+        let early = Task { try await loader.load(resource, .networkOnly) }
+        try await waitUntil { gate.begunCount == 1 }
+        early.cancel()
+        await expectError(RepositoryError.self, .cancelled) { try await early.value }
+        #expect(try await loader.load(resource, .networkOnly).value == "later")
+        #expect(checks.count == 3)
+        gate.open()
+        // The canceled load checks the user in a turn, for whose end the write waits.
+        try await waitUntil { checks.count == 4 }
+        try await loader.write(invalidating: []) {}
+        #expect(subject.copy.withLock { $0 } == "later")
+    }
+
     @Test("A ledger in a store outlives the loader, and entries can be invalidated by tag")
     func remembers() async throws {
         var settings = StorageClient.Configuration()

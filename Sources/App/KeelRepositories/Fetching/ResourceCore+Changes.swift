@@ -40,10 +40,13 @@ extension ResourceCore {
     /// Returns whether nothing has invalidated a resource since a fetch began, and the loader has seen no other user.
     ///
     /// A closure of the app may have loaded another user's data, even if the user of the fetch is signed in again.
+    ///
+    /// Called in a turn. Throws if all callers have left the fetch: a later one may have kept a newer response.
     func isUnchanged<Value>(
         _ resource: Resource<Value>,
         since start: FetchStart
     ) async throws(DataSourceError) -> Bool {
+        if Task.isCancelled { throw DataSourceError(.cancelled, source: .remote) }
         guard start.epoch == epoch(of: resource.tags), start.userCount == owners.changeCount
         else { return false }
         guard let home = resource.home, let mark = start.mark else { return true }
