@@ -118,6 +118,22 @@ struct BackgroundWorkTests {
         #expect(diary.all == ["ended"])
     }
 
+    @Test("An operation that fails after its cancellation ends the run with its own error")
+    func operationFailsLate() async throws {
+        var work = BackgroundWork()
+        add("a", to: &work)
+        let run = Task { [work] in
+            try await work.run { () async throws -> Int in
+                await waitForCancellation()
+                throw Failure()
+            }
+        }
+        try await waitForRuns(1)
+        run.cancel()
+        await #expect(throws: Failure.self) { try await run.value }
+        #expect(diary.all == ["a runs", "a ends", "a finishes: true"])
+    }
+
     @Test("A part that exceeds its finish timeout is cancelled")
     func limit() async throws {
         let clock = TestClock()

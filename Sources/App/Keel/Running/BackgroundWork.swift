@@ -75,13 +75,19 @@ public struct BackgroundWork: Sendable {
     public func run<Value: Sendable>(
         while operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let value = Mutex<Value?>(nil)
+        let ending = Mutex<Result<Value, any Error>?>(nil)
         try await outcome {
-            let made = try await operation()
-            value.withLock { $0 = made }
+            do {
+                let value = try await operation()
+                ending.withLock { $0 = .success(value) }
+            } catch {
+                // A canceled run does not look at the errors of what it ends.
+                ending.withLock { $0 = .failure(error) }
+                throw error
+            }
         }
-        guard let value = value.withLock({ $0 }) else { throw CancellationError() }
-        return value
+        guard let result = ending.withLock({ $0 }) else { throw CancellationError() }
+        return try result.get()
     }
 
     // MARK: Running
