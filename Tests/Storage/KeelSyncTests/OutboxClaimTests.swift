@@ -284,8 +284,11 @@ struct OutboxClaimTests {
         #expect(server.bodies == ["a", "b"])
     }
 
-    @Test("The late acceptance of an earlier version does not count for an edited write")
-    func awaitsEditedWrite() async throws {
+    @Test(
+        "The late acceptance of an earlier version does not count for an edited write",
+        arguments: [false, true]
+    )
+    func awaitsEditedWrite(isEditedByOther: Bool) async throws {
         let gate = Gate()
         let server = RecordingServer { $0.idempotencyKey == "a" ? .waits(gate) : .refused }
         let outbox = makeOutbox()
@@ -294,7 +297,8 @@ struct OutboxClaimTests {
         try await waitUntil { !server.deliveries.isEmpty }
         // The attempt outlasts its lease, which would prevent the edit.
         wall.advance(by: 75)
-        try await outbox.edit("a") { $0.body = Array("b".utf8) }
+        let editor = isEditedByOther ? makeOutbox() : outbox
+        try await editor.edit("a") { $0.body = Array("b".utf8) }
         gate.open()
         #expect(try await flushed)
         await expectError(OutboxError.self, .rejected) { try await receipt.server() }

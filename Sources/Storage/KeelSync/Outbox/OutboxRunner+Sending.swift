@@ -96,11 +96,19 @@ extension OutboxRunner {
         let wasRemoved = await settled(entry) { () async throws(StorageError) in
             try await self.core.remove(entry.id, as: .accepted, if: .revision(entry.revision))
         }
-        // If the attempt has outlasted its lease, the app may have edited the write meanwhile.
-        core.receipts[entry.id]?.fulfil(.success(reply), since: count)
+        // If the attempt has outlasted its lease, the app may have edited the write meanwhile, in any process.
+        var isCurrent = wasRemoved
+        if !wasRemoved { isCurrent = await !isEdited(entry) }
+        if isCurrent { core.receipts[entry.id]?.fulfil(.success(reply), since: count) }
         core.replies.withLock { $0[entry.id] = nil }
         core.configuration.onEvent(.accepted(entry.write))
         return wasRemoved
+    }
+
+    /// Returns whether the write has a new idempotency key since it was sent.
+    private func isEdited(_ entry: OutboxEntry) async -> Bool {
+        guard let now = try? await core.item(entry.id)?.entry else { return false }
+        return now.generation != entry.generation
     }
 
     private func reject(
