@@ -83,6 +83,18 @@ struct ExpiryTests {
         #expect(await cache.get("a") == nil)
     }
 
+    @Test("After the clock was a day ahead, values of the tier that expire are not used")
+    func clockAhead() async {
+        let tier = InMemoryCacheTier(clock: time)
+        let ahead = CacheClock.following(clock, from: time.now.advanced(bySeconds: 86_400).date)
+        let early = Cache<String, Int>(over: tier, name: "test", coding: .json(), clock: ahead)
+        await early.set(1, for: "a", expiry: .seconds(100))
+        await early.set(2, for: "b", expiry: .never)
+        let cache = cache(over: tier)
+        #expect(await cache.get("a") == nil)
+        #expect(await cache.get("b") == 2)
+    }
+
     @Test("An idle entry is dropped, and each use keeps it")
     func idle() async {
         let cache = cache(CacheConfiguration(timeToIdle: .seconds(10)))

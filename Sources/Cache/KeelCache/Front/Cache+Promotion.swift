@@ -37,7 +37,11 @@ extension Cache {
         }
         guard let record = await lower.queue.read(name) else { return nil }
         // Checked here as well: a cache never returns an expired value, whatever the tier does.
-        guard record.expires.map({ $0 > clock.now }) ?? true else { return nil }
+        let now = clock.now
+        guard record.expires.map({ $0 > now }) ?? true else { return nil }
+        // Set under a clock that was ahead, the value would stay fresh until that time. Small corrections do not count.
+        let expires = record.staleAfter != nil || record.expires != nil
+        if expires, record.created > now.advanced(bySeconds: 60) { return nil }
         let value: Value
         let byteCount: Int
         do {
