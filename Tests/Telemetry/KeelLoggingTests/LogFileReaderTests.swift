@@ -155,6 +155,22 @@ struct LogFileReaderTests {
         #expect(numbers(try reader.read(upTo: 9)) == [1])
     }
 
+    @Test("A reader whose file was removed by the limits reads all files that are left")
+    func removedMeanwhile() throws {
+        let file = try log { $0.countLimit = 2 }
+        write(0..<1, to: file)
+        let reader = try reader(from: .current)
+        #expect(numbers(try reader.read(upTo: 9)) == [0])
+        for number in 1..<4 {
+            file.rotate()
+            write(number..<(number + 1), to: file)
+        }
+        let names = try disk.names(in: "/logs").filter { $0.hasPrefix("app-") }
+        #expect(names.count == 2 && names.allSatisfy { $0.hasSuffix(".gz") })
+        #expect(numbers(try reader.read(upTo: 9)) == [1, 2, 3])
+        #expect(try reader.read(upTo: 9).isEmpty)
+    }
+
     @Test("A call that fails leaves out no line and repeats none")
     func failingCalls() throws {
         let file = try log(compresses: false)

@@ -168,12 +168,17 @@ public final class LogFileReader {
         return new
     }
 
-    /// Returns the place of the file that was read as the current one, under its new name.
+    /// Returns the place of the file that was read as the current one, under its new name; nil if it was deleted.
     private func place(of file: LogLines, in rotated: ArraySlice<RotatedLogFile>) -> Int? {
         let plain = rotated.firstIndex { file.isStill(at: names.path(of: $0.name)) }
-        // Once compressed it is another file, and was rotated before the other new ones. That may be since the list.
-        return plain
-            ?? rotated.firstIndex { (try? files.size(of: names.path(of: $0.name))) == nil }
+        if let plain { return plain }
+        // Once compressed it is another file, with the same lines. That may be since the list.
+        guard let line = file.firstLine else { return nil }
+        return rotated.firstIndex { candidate in
+            let path = names.path(of: candidate.compressedName)
+            guard let opened = try? files.openIfThere(path) else { return false }
+            return LogLines(compressed: opened).firstLine == line
+        }
     }
 }
 

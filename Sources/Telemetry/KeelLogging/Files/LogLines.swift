@@ -32,6 +32,12 @@ final class LogLines {
 
     func isStill(at path: String) -> Bool { file.isStill(at: path) }
 
+    /// The first line of the file, whatever was read of it; nil if there is none, or if it cannot be read.
+    var firstLine: ArraySlice<UInt8>? {
+        let lines = inflating == nil ? LogLines(plain: file) : LogLines(compressed: file)
+        return try? lines.next()
+    }
+
     /// Returns the next line without its end; nil if there is no complete line yet.
     func next() throws(FileSystemError) -> ArraySlice<UInt8>? {
         while true {
