@@ -187,6 +187,27 @@ struct UploadTests {
         try transport.verify()
     }
 
+    @Test("A condition that another client's file with the same bytes has made false is a failure")
+    func othersEqualFile() async throws {
+        let scratch = try URL.makeTemporaryFolder()
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        let transport = ScriptedHTTPTransport(
+            [Self.refusal(.notFound, "NoSuchKey")] + Self.begun + [
+                Self.refusal(.preconditionFailed, "PreconditionFailed"), .status(.noContent),
+            ]
+        )
+        let adapter = try Self.adapter(transport) { $0.uploadFolder = scratch.path }
+        await expectError(FileStoreError.self, .conditionFailed) {
+            try await FileStore(adapter).write(
+                FileContent(sampleBytes(1, count: 6 << 20)),
+                to: "a",
+                options: FileWriteOptions(condition: .absent)
+            )
+        }
+        // The parts are removed, and the other client's file is not asked for.
+        #expect(transport.calls.map(\.head.method) == [.head, .post, .put, .put, .post, .delete])
+    }
+
     @Test("A put returns the version of its own file, not of a later one")
     func ownVersion() async throws {
         let bytes = sampleBytes(1, count: 6 << 20)

@@ -16,6 +16,8 @@ struct S3Upload: Sendable {
     let manifest: UploadManifest?
     /// The parts that the server has from an earlier attempt.
     let known: [Int: S3Part]
+    /// Whether an earlier attempt, which has left a record, may have completed an upload of the file.
+    var mayBeCompleted = false
 
     private var configuration: S3FileStoreAdapter.Configuration { connection.configuration }
 
@@ -63,7 +65,8 @@ struct S3Upload: Sendable {
                     file: file,
                     id: old.head.uploadID,
                     manifest: old,
-                    known: known
+                    known: known,
+                    mayBeCompleted: true
                 )
             }
             await abort(old.head.uploadID, of: file.key, connection)
@@ -78,7 +81,8 @@ struct S3Upload: Sendable {
             file: file,
             id: id,
             manifest: manifest,
-            known: [:]
+            known: [:],
+            mayBeCompleted: old != nil
         )
     }
 
@@ -233,8 +237,8 @@ struct S3Upload: Sendable {
         call.body = S3Call.Body(bytes: Array(body.utf8))
         // Repeated explicitly below, because an upload that no longer exists may have become the file.
         call.isRepeatable = false
-        // A killed process may have completed the upload that this one resumes.
-        var mayHaveTakenEffect = manifest != nil
+        // Otherwise a file with these bytes is another program's, whose condition held.
+        var mayHaveTakenEffect = mayBeCompleted
         let request = call
         return try await connection.repeating(where: \.mayHaveTakenEffect) {
             () async throws(S3Failure) in
