@@ -199,6 +199,41 @@ struct KeysetSharingTests {
     }
 
     @Test(
+        "A ring continues if another key is due and the file fails, unless its own has expired",
+        arguments: [false, true]
+    )
+    func unreadableAtDate(isExpired: Bool) async throws {
+        let begin = Date(timeIntervalSince1970: 2_000_000_000)
+        var keyset = try Keyset.make(.aes256GCM)
+        let first = keyset.primaryID
+        if isExpired { try keyset.setDates(KeyDates(expires: begin + 60), of: first) }
+        let second = try keyset.rotate(dates: KeyDates(notBefore: begin + 60), at: begin)
+        try await file().create(keyset)
+        let now = Mutex(begin)
+        var configuration = KeyRing.Configuration()
+        configuration.now = { now.withLock { $0 } }
+        let ring = try await file().ring(configuration: configuration)
+        _ = try ring.encrypt(Data(), associatedData: none)
+        now.withLock { $0 += 60 }
+        files.fail { if case .open = $0 { FileSystemError.inputOutput } else { nil } }
+        if isExpired {
+            expectError(SecurityError.self, .keyStoreFailed) {
+                try ring.encrypt(Data(), associatedData: none)
+            }
+        } else {
+            // What is left of the first reservation.
+            for _ in 0..<15 { _ = try ring.encrypt(Data(), associatedData: none) }
+            #expect(ring.keyset.primaryID == first)
+            expectError(SecurityError.self, .keyStoreFailed) {
+                try ring.encrypt(Data(), associatedData: none)
+            }
+        }
+        files.fail(nil)
+        _ = try ring.encrypt(Data(), associatedData: none)
+        #expect(ring.keyset.primaryID == second)
+    }
+
+    @Test(
         "A refresh notices that the file has lost the ring's key, even if it cannot be read",
         arguments: [false, true]
     )

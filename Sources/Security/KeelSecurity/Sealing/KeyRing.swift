@@ -156,10 +156,19 @@ public final class KeyRing: Sendable {
     private func doWhatIsDue(_ state: inout KeyRingState) throws(SecurityError) {
         guard state.hasDates else { return }
         let now = configuration.now()
-        if state.isDue(at: now) {
-            try change(&state) { keyset in _ = keyset.advance(to: now) }
+        do throws(SecurityError) {
+            if state.isDue(at: now) {
+                try change(&state) { keyset in _ = keyset.advance(to: now) }
+            }
+            try destroyWhatIsDue(&state, at: now)
+        } catch {
+            // Without its file the ring goes on, as long as its key may encrypt; the next message tries again. But the
+            // file may just have been replaced.
+            follow(&state)
+            guard follower != nil, !state.isInDoubt,
+                state.keyset.primary.dates.allowsEncryption(at: now)
+            else { throw error }
         }
-        try destroyWhatIsDue(&state, at: now)
         guard state.keyset.primary.dates.allowsEncryption(at: now) else {
             throw SecurityError(
                 .keyNotFound,
