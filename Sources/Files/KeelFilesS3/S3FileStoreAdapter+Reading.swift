@@ -17,6 +17,11 @@ extension S3FileStoreAdapter {
                 // Some servers ignore the condition.
                 throw S3Failure.failed(.changedMeanwhile(path))
             }
+            // A server, or a proxy in front of it, may ignore the range and send all bytes.
+            let wanted = try Self.bytes(of: range, in: begun.metadata)
+            guard begun.range == wanted else {
+                throw S3Failure.failed(.invalidReply("it is not the requested part of the file"))
+            }
             let download = S3Download(self, path, begun)
             return FileReading(
                 metadata: begun.metadata,
@@ -56,12 +61,7 @@ extension S3FileStoreAdapter {
             throw .failed(.notFound(path))
         }
         if let version { try check(.version(version), path, metadata.version) }
-        let bytes: Range<Int>
-        do throws(FileStoreError) {
-            bytes = try range.resolved(size: metadata.size)
-        } catch {
-            throw .failed(error)
-        }
+        let bytes = try Self.bytes(of: range, in: metadata)
         guard !bytes.isEmpty else { return Begun(metadata: metadata, range: bytes, reply: nil) }
         let field = "bytes=\(bytes.lowerBound)-\(bytes.upperBound - 1)"
         return try await get(path, field, metadata.version)
@@ -92,6 +92,17 @@ extension S3FileStoreAdapter {
         // Some servers send a part with status 200, so the field decides.
         let part = ContentRange.part(in: fields)
         return Begun(metadata: metadata, range: part?.bytes ?? 0..<metadata.size, reply: reply)
+    }
+
+    private static func bytes(
+        of range: FileRange,
+        in metadata: FileMetadata
+    ) throws(S3Failure) -> Range<Int> {
+        do throws(FileStoreError) {
+            return try range.resolved(size: metadata.size)
+        } catch {
+            throw .failed(error)
+        }
     }
 
     /// Returns the field that requests a range: empty for all, nil if no field can express it.

@@ -203,6 +203,22 @@ struct ReplyTests {
 
     // MARK: Reading
 
+    @Test("A reply with other bytes than the requested part is an error")
+    func ignoredRange() async throws {
+        for reply in [
+            Self.object("0123456789"), Self.object("4567", ["content-range": "bytes 4-7/10"]),
+        ] {
+            let transport = ScriptedHTTPTransport([reply])
+            await expectError(FileStoreError.self, .invalidReply) {
+                try await FileStore(try s3Adapter(transport)).read("a", range: .bytes(5, count: 4))
+            }
+        }
+        let part = Self.object("5678", ["content-range": "bytes 5-8/10"])
+        let files = FileStore(try s3Adapter(ScriptedHTTPTransport([part])))
+        let data = try await files.read("a", range: .bytes(5, count: 4))
+        #expect(String(decoding: data, as: UTF8.self) == "5678")
+    }
+
     @Test("An interrupted body resumes at its offset, with the same version")
     func brokenBody() async throws {
         let transport = ScriptedHTTPTransport([
