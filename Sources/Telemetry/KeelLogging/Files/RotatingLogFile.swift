@@ -27,8 +27,8 @@ public import Foundation
 /// - Records that cannot be written, on a full disk for example, are dropped and counted. The next
 ///   record that can be written is preceded by one with their number.
 ///
-/// Rotated files are compressed and deleted in the background, by one process at a time, and never
-/// while another process still writes to them.
+/// Rotated files are compressed and deleted in the background, by one process at a time. A file that another process
+/// still writes to is not compressed yet; beyond the limits, it is deleted like any other.
 public final class RotatingLogFile: LogOutput, DirectLogOutput {
     /// How long records may go to a file that others have deleted, in microseconds of record time.
     public static let checkInterval: Int64 = 50_000
