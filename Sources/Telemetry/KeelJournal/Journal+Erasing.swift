@@ -12,14 +12,28 @@ extension Journal {
     /// - Parameter matches: Returns whether a record is erased. It must not call the journal.
     /// - Throws: ``JournalError``.
     public func erase(where matches: (JournalRecord) -> Bool) throws(JournalError) {
+        _ = try eraseClosed(where: matches)
+    }
+
+    /// Overwrites records as ``erase(where:)`` does.
+    ///
+    /// - Returns: Whether all segments were examined; false if another process is writing one of them.
+    package func eraseClosed(
+        where matches: (JournalRecord) -> Bool
+    ) throws(JournalError) -> Bool {
         try close()
-        try JournalError.mapped("Erasing records") { () throws(FileSystemError) in
+        return try JournalError.mapped("Erasing records") { () throws(FileSystemError) in
+            var isComplete = true
             for number in try folder.segments() {
-                try folder.locked { () throws(FileSystemError) in
-                    guard try folder.isLive(number) == false else { return }
-                    try erase(in: number, where: matches)
+                let isLive = try folder.locked { () throws(FileSystemError) in
+                    let isLive = try folder.isLive(number)
+                    if isLive == false { try erase(in: number, where: matches) }
+                    return isLive
                 }
+                // This journal may have begun a segment in the meantime.
+                if isLive == true, activeEnd?.segment != number { isComplete = false }
             }
+            return isComplete
         }
     }
 

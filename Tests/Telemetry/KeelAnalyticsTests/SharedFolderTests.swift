@@ -168,4 +168,25 @@ struct SharedFolderTests {
         let inspection = try AnalyticsInspection(of: "/a", sealing: nil, files: bench.files)
         #expect(inspection.consents == [.analytics: .denied])
     }
+
+    @Test("What a second service was writing during a denial is removed at the next launch")
+    func removesLater() throws {
+        func isOnDisk(_ text: String) -> Bool {
+            bench.files.disk.paths.values.contains { file in
+                (bench.files.disk.contents[file] ?? []).contains(Array(text.utf8))
+            }
+        }
+        var first: AnalyticsService? = try service()
+        var second: AnalyticsService? = try service()
+        #expect(second?.trackEvent("confidential") != nil)
+        try first?.denyConsent(for: .analytics)
+        // The second service has the segment open, and ends without another call.
+        #expect(isOnDisk("confidential"))
+        second = nil
+        first = nil
+        let third = try service()
+        #expect(third.isDelivering && third.consent(for: .analytics) == .denied)
+        #expect(!isOnDisk("confidential"))
+        #expect(third.tracker.settings.unfinishedDenials.isEmpty)
+    }
 }

@@ -22,7 +22,8 @@ extension AnalyticsService {
     /// The purpose's pending events are removed for every destination before the call returns, and future events are
     /// refused. A request in flight is not canceled, and its outcome counts; destinations of this package start no
     /// further requests with these events, also if consent is given again. The records are overwritten on disk,
-    /// including delivered records and those of destinations that the configuration lacks.
+    /// including delivered records and those of destinations that the configuration lacks. What another service has
+    /// written to the segment that it is using is overwritten with its next call, or when the folder is opened again.
     ///
     /// If no purpose is granted anymore, the user is forgotten as by ``reset()``.
     ///
@@ -64,8 +65,8 @@ extension AnalyticsService {
     func finishDenials() throws(AnalyticsError) {
         do throws(AnalyticsError) {
             let purposes = tracker.settings.unfinishedDenials
-            try removeDenied()
-            try tracker.finishDenials(of: purposes)
+            // Otherwise the next service that delivers removes the rest.
+            if try removeDenied() { try tracker.finishDenials(of: purposes) }
             tracker.board.change { if $0.removalProblem != nil { $0.removalProblem = nil } }
         } catch {
             tracker.board.change { $0.removalProblem = error.code }
@@ -73,19 +74,24 @@ extension AnalyticsService {
         }
     }
 
-    private func removeDenied() throws(AnalyticsError) {
+    /// Removes the records of denied purposes.
+    ///
+    /// - Returns: Whether none is left; false if another service may still be writing to a segment with some.
+    private func removeDenied() throws(AnalyticsError) -> Bool {
         let consents = tracker.consents
         func isDenied(_ record: JournalRecord) -> Bool {
             guard let purpose = try? RecordCoding.purpose(of: record.bytes) else { return false }
             return consents[purpose] == .denied
         }
-        try AnalyticsError.mapped("Removing events without consent") { () throws(JournalError) in
+        let doing = "Removing events without consent"
+        return try AnalyticsError.mapped(doing) { () throws(JournalError) in
             try tracker.journal.close()
             // Before the records are erased, which no count includes.
             try countPending()
             for lane in lanes { try lane.discard(as: .purged, where: isDenied) }
-            try tracker.journal.erase(where: isDenied)
+            let isComplete = try tracker.journal.eraseClosed(where: isDenied)
             try tracker.journal.removeAcknowledged()
+            return isComplete
         }
     }
 }
