@@ -74,8 +74,12 @@ extension PostgreSQLStorageAdapter {
             throw DatabaseFailure.lost("the standby was promoted")
         }
         try connection.check(tables: tail.tables)
-        return sighting.isReached(by: tail.sequence, on: row.integer(StoreTail.columnCount))
-            ? tail : nil
+        let isReached = sighting.isReached(
+            by: tail.sequence,
+            on: row.integer(StoreTail.columnCount),
+            in: tail.tables
+        )
+        return isReached ? tail : nil
     }
 }
 

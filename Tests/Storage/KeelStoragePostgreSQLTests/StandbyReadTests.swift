@@ -111,6 +111,20 @@ struct StandbyReadTests {
         }
     }
 
+    @Test("A standby that still has tables that were replaced on the primary does not answer")
+    func hasFormerTables() async throws {
+        try await withServers { primary, standby, adapter in
+            try await standby.run("SELECT pg_wal_replay_pause()")
+            // The new tables have the store of an earlier time, as after the restoration of a dump.
+            try await primary.run("DROP SCHEMA keel CASCADE")
+            let other = try await PostgreSQLStorageAdapter(at: .url(primary.url()))
+            await other.close()
+            #expect(try await read(adapter, allowing: .seconds(10)) == nil)
+            #expect(counts(of: adapter) == [0, 1])
+            try await standby.run("SELECT pg_wal_replay_resume()")
+        }
+    }
+
     @Test("The primary answers what a standby cannot answer yet")
     func lacksIndex() async throws {
         try await withServers { primary, standby, adapter in

@@ -8,9 +8,15 @@ struct TailSightingTests {
     private func sighting(
         at seconds: Int,
         _ sequence: Int64,
-        on timeline: Int64 = 1
+        on timeline: Int64 = 1,
+        in tables: Int64 = 1
     ) -> TailSightings.Sighting {
-        TailSightings.Sighting(time: .seconds(seconds), sequence: sequence, timeline: timeline)
+        TailSightings.Sighting(
+            time: .seconds(seconds),
+            sequence: sequence,
+            timeline: timeline,
+            tables: tables
+        )
     }
 
     @Test("The earliest sighting that is recent enough counts")
@@ -45,22 +51,26 @@ struct TailSightingTests {
         #expect(isDue(11))
     }
 
-    @Test("A state counts if it has the tail and the timeline of the primary")
+    @Test("A state counts if it has the tail, the timeline and the tables of the primary")
     func reached() {
-        let sighting = sighting(at: 0, 10, on: 2)
-        #expect(sighting.isReached(by: 10, on: 2))
-        #expect(sighting.isReached(by: 11, on: 3))
-        #expect(!sighting.isReached(by: 9, on: 2))
+        let sighting = sighting(at: 0, 10, on: 2, in: 5)
+        #expect(sighting.isReached(by: 10, on: 2, in: 5))
+        #expect(sighting.isReached(by: 11, on: 3, in: 6))
+        #expect(!sighting.isReached(by: 9, on: 2, in: 5))
         // A standby that a promotion has left behind has changes that the new primary lacks.
-        #expect(!sighting.isReached(by: 11, on: 1))
+        #expect(!sighting.isReached(by: 11, on: 1, in: 5))
+        // A standby that has not followed the restoration of a dump has changes that the new tables lack.
+        #expect(!sighting.isReached(by: 11, on: 2, in: 4))
     }
 
-    @Test("Sightings of a lost primary do not count once there is one of another")
+    @Test("Sightings of a lost primary, or of former tables, do not count once there is a new one")
     func promotion() {
         var sightings = TailSightings()
         sightings.insert(sighting(at: 1, 10))
         sightings.insert(sighting(at: 2, 5, on: 2))
         #expect(sightings.first(since: .zero) == sighting(at: 2, 5, on: 2))
+        sightings.insert(sighting(at: 3, 1, on: 2, in: 9))
+        #expect(sightings.first(since: .zero) == sighting(at: 3, 1, on: 2, in: 9))
     }
 
     @Test("A long series of sightings is thinned, and keeps old and new ones")

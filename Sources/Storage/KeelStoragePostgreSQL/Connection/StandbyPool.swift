@@ -84,7 +84,8 @@ final class StandbyPool: Sendable {
         let sighting = TailSightings.Sighting(
             time: time,
             sequence: tail.sequence,
-            timeline: current
+            timeline: current,
+            tables: tail.tables
         )
         state.withLock { $0.sightings.insert(sighting) }
     }

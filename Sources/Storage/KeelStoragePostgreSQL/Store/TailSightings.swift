@@ -13,18 +13,22 @@ struct TailSightings {
         let sequence: Int64
         /// The timeline of the primary.
         let timeline: Int64
+        /// The tables of the primary (``StoreTail/tables``), which have the same number on standbys; later tables have a
+        /// higher one.
+        let tables: Int64
 
         /// Returns whether a state has everything that the primary had.
         ///
         /// A standby that a failover has left behind may have changes that the new primary lacks, but not its timeline.
-        func isReached(by sequence: Int64, on timeline: Int64) -> Bool {
-            sequence >= self.sequence && timeline >= self.timeline
+        /// One that has not yet followed the restoration of a dump may have changes that the new tables lack.
+        func isReached(by sequence: Int64, on timeline: Int64, in tables: Int64) -> Bool {
+            sequence >= self.sequence && timeline >= self.timeline && tables >= self.tables
         }
     }
 
     private static let most = 16
 
-    /// The sightings in the order of their times, all of one timeline.
+    /// The sightings in the order of their times, all of one timeline and of the same tables.
     private var sightings: [Sighting] = []
     /// When the primary was last asked, whether or not it answered.
     private var lastQuestion: Duration?
@@ -46,7 +50,8 @@ struct TailSightings {
     mutating func insert(_ sighting: Sighting) {
         if let last = sightings.last {
             guard sighting.time >= last.time else { return }
-            if sighting.timeline != last.timeline { sightings = [] }
+            let isElsewhere = (sighting.timeline, sighting.tables) != (last.timeline, last.tables)
+            if isElsewhere { sightings = [] }
         }
         sightings.append(sighting)
         guard sightings.count > Self.most else { return }
