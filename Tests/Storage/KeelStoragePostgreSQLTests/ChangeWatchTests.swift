@@ -34,5 +34,32 @@ struct ChangeWatchTests {
         #expect(!watch.begin(after: 6))
         #expect(signal.generation == generation + 1)
     }
+
+    @Test(
+        "A store that lacks changes that requests have seen wakes them, and is followed from there",
+        .timeLimit(.minutes(5))
+    )
+    func goesBack() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            let signal = Signal()
+            let watch = try ChangeWatch(
+                adapter.pool.settings,
+                answerLimit: .seconds(30),
+                store: adapter.store.number,
+                raising: signal
+            )
+            defer { watch.close() }
+            // The sequence of an empty store is 0.
+            #expect(!watch.begin(after: -1))
+            await signal.wait(since: 0)
+            watch.end()
+            // The connection stays open, as one to a pooler does during a failover.
+            let generation = signal.generation
+            #expect(!watch.begin(after: 1))
+            await signal.wait(since: generation)
+            // Otherwise no request would wait until the store has more changes than it had.
+            #expect(!watch.begin(after: 0))
+        }
+    }
 }
 #endif

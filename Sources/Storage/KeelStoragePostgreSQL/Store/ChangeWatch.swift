@@ -109,13 +109,15 @@ final class ChangeWatch: Sendable {
     ///
     /// - Returns: How long to wait until the next turn; nil at the end.
     private func turn(_ follower: inout Follower) -> Duration? {
-        let isWaiting = state.withLock { $0.isClosed ? nil : $0.waiterCount > 0 }
-        guard let isWaiting else { return nil }
-        if let (sequence, isOfNewConnection) = follower.sequence(isWanted: isWaiting) {
+        let (isClosed, isWaiting, known) = state.withLock {
+            ($0.isClosed, $0.waiterCount > 0, $0.sequence)
+        }
+        guard !isClosed else { return nil }
+        if let sequence = follower.sequence(isWanted: isWaiting) {
             let isNew = state.withLock { state in
-                // Another server may lack the last changes of the one before.
-                let isNew =
-                    isOfNewConnection ? sequence != state.sequence : sequence > state.sequence
+                // Another server, or a restored dump, may lack the last changes that were known; a pooler keeps the
+                // connection then.
+                let isNew = sequence < known || sequence > state.sequence
                 if isNew { state.sequence = sequence }
                 return isNew
             }
@@ -144,12 +146,10 @@ final class ChangeWatch: Sendable {
             self.store = store
         }
 
-        /// Returns the sequence of the store's last change, and whether it is the first one that a connection has read;
-        /// nil if the sequence is unknown at the moment.
-        mutating func sequence(isWanted: Bool) -> (Int64, isOfNewConnection: Bool)? {
+        /// Returns the sequence of the store's last change; nil if it is unknown at the moment.
+        mutating func sequence(isWanted: Bool) -> Int64? {
             do {
-                let isNew = !connection.isOpen
-                if isNew {
+                if !connection.isOpen {
                     isListening = false
                     guard isWanted else { return nil }
                     try connection.openIfNeeded()
@@ -164,7 +164,7 @@ final class ChangeWatch: Sendable {
                         $0.add(store)
                     }
                 )
-                return rows.first.map { ($0.integer(0), isNew) }
+                return rows.first?.integer(0)
             } catch {
                 // The next turn connects again.
                 connection.close()
