@@ -263,6 +263,24 @@ struct CommitTests {
         }
     }
 
+    @Test("The outcome of a commit is unknown if the server has another store under its number")
+    func cannotFindOutcomes() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            let settings = try ConnectionSettings(adapter.location, allowsUnverifiedServers: false)
+            // A connection with settings of its own does not look for the store, as one through a pooler.
+            let store = OpenStore(number: adapter.store.number, name: "elsewhere", epoch: 0)
+            let result = await Result {
+                try await ConnectionThread.during("test", settings, answerLimit: .seconds(30)) {
+                    let lost = DatabaseFailure.lost("the connection was cut")
+                    return try GroupOutcome(1, of: store, on: $0).find(after: lost)
+                }
+            }
+            let error = #expect(throws: StorageError.self) { try result.get() }
+            #expect(error?.code == .unavailable)
+            #expect(error?.effect == .unknown)
+        }
+    }
+
     @Test("A group that fails as a whole is tried again batch by batch")
     func separatesFailures() async throws {
         let server = try await PostgreSQLServer.shared.value

@@ -74,8 +74,11 @@ struct GroupOutcome {
 
     private func isCommitted() throws -> Bool {
         let rows = try connection.run(Self.question(about: store))
-        guard rows[2].first?.integer(0) == group else {
+        let hasStore = rows[1].first != nil
+        guard hasStore, rows[2].first?.integer(0) == group else {
             try connection.run(DatabaseStatement("ROLLBACK"))
+            // The opening of a connection through a pooler does not look for the store.
+            guard hasStore else { throw StorageError.removedStore }
             return false
         }
         try connection.run(Self.confirmation(of: group, in: store), .committing)
@@ -88,9 +91,7 @@ struct GroupOutcome {
         // The lock waits for the former connection's process, should the server still be at work for it.
         [
             DatabaseStatement(CommitGroup.begin),
-            DatabaseStatement("SELECT 1 FROM keel.stores WHERE store = $1 FOR UPDATE") {
-                $0.add(store.number)
-            },
+            store.tailStatement(isLocking: true),
             DatabaseStatement("SELECT number FROM keel.groups WHERE store = $1 AND instance = $2") {
                 $0.add(store.number)
                 $0.add(store.instance)
