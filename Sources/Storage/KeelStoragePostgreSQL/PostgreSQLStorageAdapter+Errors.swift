@@ -53,6 +53,12 @@ extension StorageError {
             (.permissionDenied, "the PostgreSQL role lacks a right that Keel needs")
         case "3D000":
             (.invalidArgument, "the PostgreSQL server does not have the database of the URL")
+        // They were there when the store was opened.
+        case "42P01", "3F000":
+            (
+                .unavailable,
+                "the store’s tables are missing; wait until they are restored, or restore a dump"
+            )
         case "XX001", "XX002":
             (.corrupted, "the PostgreSQL server reports damaged data")
         case "54000", "54001":

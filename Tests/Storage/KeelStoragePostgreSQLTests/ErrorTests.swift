@@ -16,6 +16,16 @@ struct ErrorTests {
         #expect(error.effect == .none)
     }
 
+    /// The states of a database without a table, or without the schema.
+    static let absences = ["42P01", "3F000"]
+
+    @Test("A store whose tables are missing is unavailable", arguments: absences)
+    func lacksTables(_ state: String) {
+        let error = StorageError(mapping: DatabaseFailure(state: state, "relation does not exist"))
+        #expect(error.code == .unavailable)
+        #expect(error.effect == .none)
+    }
+
     @Test("A full queue of notifications is not a value that is too large")
     func queueIsFull() {
         // In another language, with the SQLSTATE of a value that is too large.

@@ -62,6 +62,28 @@ struct RecreationTests {
         for adapter in [adapter, other] { await adapter.close() }
     }
 
+    @Test("A store is unavailable while its tables are missing, and then goes on")
+    func missing() async throws {
+        let server = try await PostgreSQLServer()
+        defer { server.stop() }
+        let location = PostgreSQLStorageLocation.url(server.url())
+        let adapter = try await PostgreSQLStorageAdapter(at: location)
+        try await commit("a/1", to: adapter)
+        #expect(try await found(["a/1"], in: adapter) == ["a/1"])
+        try await server.run("DROP SCHEMA keel CASCADE")
+        await expectError(StorageError.self, .unavailable) {
+            try await found(["a/1"], in: adapter)
+        }
+        await expectError(StorageError.self, .unavailable) {
+            try await adapter.changes(ChangeRequest())
+        }
+        await expectError(StorageError.self, .unavailable) { try await commit("a/2", to: adapter) }
+        let other = try await PostgreSQLStorageAdapter(at: location)
+        try await commit("a/3", to: adapter)
+        #expect(try await found(["a/1", "a/2", "a/3"], in: adapter) == ["a/3"])
+        for adapter in [adapter, other] { await adapter.close() }
+    }
+
     @Test("Single documents are read from the right collections of tables that are created anew")
     func readAlone() async throws {
         let server = try await PostgreSQLServer()
