@@ -51,10 +51,21 @@ package final class SyncFeed: Sendable {
 
     /// Returns the changes after a position, with the guarantees of `StorageAdapter`.
     ///
-    /// - Throws: `StorageError/Code/cursorExpired` if the server no longer knows the position; `cancelled` immediately
-    ///   when the task is canceled.
+    /// - Throws: `StorageError/Code/cursorExpired` if the server no longer knows the position, or another user has signed
+    ///   in while the call waited; `cancelled` immediately when the task is canceled.
     package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        if let user = await identity() { streams.note(user: user) }
+        let user = await identity()
+        if let user { streams.note(user: user) }
+        let page = try await waitedPage(request)
+        // Another user has other rights and results, so the reader starts over.
+        if request.waitTimeout != nil, let user, let present = await identity(), present != user {
+            streams.note(user: present)
+            throw StorageError(.cursorExpired, "another user has signed in")
+        }
+        return page
+    }
+
+    private func waitedPage(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         var epoch = streams.epoch
         guard let limit = request.waitTimeout, limit > .zero else {
             return try await page(request, epoch)

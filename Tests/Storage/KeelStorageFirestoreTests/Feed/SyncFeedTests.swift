@@ -6,6 +6,7 @@ import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
 import KeelTestSupport
+import Synchronization
 import Testing
 
 @Suite("Streams of a feed")
@@ -170,6 +171,26 @@ struct SyncFeedTests {
         // The stream's own task has to notice the end.
         try await waitUntil { feed.streamCount == 0 }
         #expect(feed.streamCount == 0)
+    }
+
+    @Test("A reader that waits does not get what arrives for a user who has signed out")
+    func changesUser() async throws {
+        let user = Mutex("ann")
+        let feed = SyncFeed(
+            transport: endpoint,
+            configuration: .test(on: clock),
+            identity: { user.withLock { $0 } }
+        )
+        let start = try await feed.changes(ChangeRequest()).next
+        let reader = Task { try await feed.changes(waiting(after: start)) }
+        await clock.waitForSleepers(2)
+        user.withLock { $0 = "ben" }
+        try await store.setDocument("a/1", ["n": 1])
+        await expectError(StorageError.self, .cursorExpired) { try await reader.value }
+        #expect(feed.streamCount == 0)
+        // The next call is that of the present user.
+        let next = try await feed.changes(ChangeRequest(after: start))
+        #expect(next.changes.map(\.path) == ["a/1"])
     }
 
     @Test("Closing the feed ends its streams, and pages still work")
