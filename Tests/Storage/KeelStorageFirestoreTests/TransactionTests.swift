@@ -91,6 +91,20 @@ struct TransactionTests {
         #expect(methods(scripted).last == "rollback")
     }
 
+    @Test("a transaction that the server has ended is a conflict, at a read and at the commit")
+    func expired() async throws {
+        let expired = ScriptedHTTPTransport.Answer.refusal(
+            400,
+            "INVALID_ARGUMENT",
+            "The referenced transaction has expired or is no longer valid."
+        )
+        for before in [[], [Self.found(1), Self.result(["q/1": 2])]] {
+            let scripted = Scripted.google([Self.begun] + before + [expired, Self.ended])
+            await expect(.conflict) { try await scripted.commit([Self.write], reads: Self.reads) }
+            #expect(methods(scripted).last == "rollback")
+        }
+    }
+
     @Test("a failure before the commit has no effect, a failed commit has an unknown effect")
     func effects() async throws {
         let lost = ScriptedHTTPTransport.Answer.failure(TransportError(.connectionLost))

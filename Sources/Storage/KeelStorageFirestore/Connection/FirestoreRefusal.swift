@@ -62,6 +62,7 @@ struct FirestoreRefusal {
         case "NOT_FOUND": call.codeForMissing
         // Outside of a transaction there is nothing to read again: the same request may succeed.
         case "ABORTED" where !call.isTransactional: .busy
+        case "INVALID_ARGUMENT" where call.isTransactional && isOfEndedTransaction: .conflict
         default: nil
         }
     }
@@ -70,6 +71,12 @@ struct FirestoreRefusal {
     private var isLaterUpdateTime: Bool {
         message.hasPrefix("Invalid base version") || message.hasPrefix(LaterUpdateTime.message)
     }
+
+    /// Whether the server has ended the transaction, such as while the process was suspended.
+    ///
+    /// Google's clients tell it by the message too, and run the transaction again:
+    /// https://github.com/googleapis/nodejs-firestore/pull/1347
+    private var isOfEndedTransaction: Bool { message.contains("transaction has expired") }
 
     private func described(_ message: String) -> String {
         guard body == nil, httpStatus == 404 || httpStatus == 405 else { return message }
