@@ -9,6 +9,7 @@ final class FeedStreams: Sendable {
         var isClosed = false
         /// The user for whom the streams were opened; nil if it is unknown.
         var user: String?
+        var userChangeCount = 0
         var epoch: String?
         /// The number of streams that broke off since the last consistent point.
         var failures = 0
@@ -35,6 +36,9 @@ final class FeedStreams: Sendable {
 
     var count: Int { state.withLock { $0.streams.count } }
 
+    /// The number of times that another user has signed in.
+    var userChangeCount: Int { state.withLock { $0.userChangeCount } }
+
     /// The last known epoch of the server.
     var epoch: String? { state.withLock { $0.epoch } }
 
@@ -52,6 +56,7 @@ final class FeedStreams: Sendable {
         let streams = state.withLock { state in
             defer { state.user = user }
             guard let former = state.user, former != user else { return [FeedStream]() }
+            state.userChangeCount += 1
             defer { state.streams = [] }
             return state.streams
         }

@@ -52,17 +52,23 @@ package final class SyncFeed: Sendable {
     /// Returns the changes after a position, with the guarantees of `StorageAdapter`.
     ///
     /// - Throws: `StorageError/Code/cursorExpired` if the server no longer knows the position, or another user has signed
-    ///   in while the call waited; `cancelled` immediately when the task is canceled.
+    ///   in since the last call; `cancelled` immediately when the task is canceled.
     package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
-        let user = await identity()
-        if let user { streams.note(user: user) }
+        var users = streams.userChangeCount
+        await noteUser()
+        // A reader that begins has nothing of the former user's.
+        if request.after == nil { users = streams.userChangeCount }
         let page = try await waitedPage(request)
+        await noteUser()
         // Another user has other rights and results, so the reader starts over.
-        if request.waitTimeout != nil, let user, let present = await identity(), present != user {
-            streams.note(user: present)
+        guard users == streams.userChangeCount else {
             throw StorageError(.cursorExpired, "another user has signed in")
         }
         return page
+    }
+
+    private func noteUser() async {
+        if let user = await identity() { streams.note(user: user) }
     }
 
     private func waitedPage(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {

@@ -193,6 +193,25 @@ struct SyncFeedTests {
         #expect(next.changes.map(\.path) == ["a/1"])
     }
 
+    @Test("A position of the former user is not continued for another one")
+    func changesUserBetweenCalls() async throws {
+        let user = Mutex<String?>("ann")
+        let feed = SyncFeed(
+            transport: endpoint,
+            configuration: .test(on: clock),
+            identity: { user.withLock { $0 } }
+        )
+        let start = try await feed.changes(ChangeRequest()).next
+        // Nobody is signed in for a while.
+        user.withLock { $0 = nil }
+        let next = try await feed.changes(ChangeRequest(after: start)).next
+        user.withLock { $0 = "ben" }
+        await expectError(StorageError.self, .cursorExpired) {
+            try await feed.changes(ChangeRequest(after: next))
+        }
+        #expect(try await feed.changes(ChangeRequest()).isCaughtUp)
+    }
+
     @Test("Closing the feed ends its streams, and pages still work")
     func closed() async throws {
         let cursor = try await position()
