@@ -51,8 +51,8 @@ package final class SyncFeed: Sendable {
 
     /// Returns the changes after a position, with the guarantees of `StorageAdapter`.
     ///
-    /// - Throws: `StorageError/Code/cursorExpired` if the server no longer knows the position, or another user has signed
-    ///   in since the last call; `cancelled` immediately when the task is canceled.
+    /// - Throws: `StorageError/Code/cursorExpired` if the server no longer knows the position, or another user has
+    ///   signed in since the last call; `cancelled` immediately when the task is canceled.
     package func changes(_ request: ChangeRequest) async throws(StorageError) -> ChangePage {
         var users = streams.userChangeCount
         await noteUser()

@@ -13,8 +13,8 @@ struct TailSightings {
         let sequence: Int64
         /// The timeline of the primary.
         let timeline: Int64
-        /// The tables of the primary (``StoreTail/tables``), which have the same number on standbys; later tables have a
-        /// higher one.
+        /// The tables of the primary (``StoreTail/tables``), which have the same number on standbys; later tables have
+        /// a higher one.
         let tables: Int64
 
         /// Returns whether a state has everything that the primary had.
