@@ -130,6 +130,17 @@ struct CommandSettingsTests {
         #expect(try keel(query + ["--profile=p"]).output == "{\"v\":1}\n")
         #expect(try keel(query + ["--profile"]).errors.contains("--profile has no name"))
         #expect(try keel(["--help"]).output.contains("--profile <name>"))
+        // The last of several holds, and lint is the command only in its place.
+        try write("[profile.p]\nstorage = \"p.sqlite\"\n[profile.q]\nstorage = \"q.sqlite\"\n")
+        for line in [
+            ["--profile", "p", "--profile", "q", "documents", "set", "lint/a", "{}"],
+            ["--profile=p", "documents", "get", "lint/a", "--profile", "q"],
+            ["documents", "query", "lint", "--profile", "q"],
+        ] {
+            let result = try keel(line)
+            #expect(result.code == 0, "\(line): \(result.errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("p.sqlite").path))
         // Arguments after -- belong to another program.
         let exec = ["secrets", "exec", "--service", "s", "--store", "env:KEEL_NONE_", "--", "echo"]
         #expect(try keel(exec + ["--profile", "x"]).output == "--profile x\n")

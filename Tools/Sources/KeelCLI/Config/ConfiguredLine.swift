@@ -41,25 +41,31 @@ struct ConfiguredLine {
         arguments = words
     }
 
-    /// Removes `--profile`, wherever it is before `--`, and lets its value hold for this process.
+    /// Removes each `--profile` before `--`, and lets the value of the last one hold for this process.
     private static func takeProfile(from words: inout [String]) throws {
-        // The arguments of keel-lint are its own.
-        let options = words.prefix { $0 != "--" && $0 != "lint" }
-        guard
-            let index = options.firstIndex(where: {
-                $0 == "--profile" || $0.hasPrefix("--profile=")
-            })
-        else { return }
-        let word = words.remove(at: index)
-        var name = String(word.dropFirst("--profile=".count))
-        if word == "--profile", words.indices.contains(index), !words[index].hasPrefix("-") {
-            name = words.remove(at: index)
+        var index = 0
+        while words.indices.contains(index), words[index] != "--" {
+            let word = words[index]
+            // The arguments of keel-lint are its own.
+            if word == "lint", words[..<index].allSatisfy({ $0.hasPrefix("-") }) { return }
+            guard word == "--profile" || word.hasPrefix("--profile=") else {
+                index += 1
+                continue
+            }
+            words.remove(at: index)
+            var name = String(word.dropFirst("--profile=".count))
+            if word == "--profile", words.indices.contains(index), !words[index].hasPrefix("-") {
+                name = words.remove(at: index)
+            }
+            guard !name.isEmpty else {
+                throw ToolError(
+                    "--profile has no name",
+                    advice: "Write keel --profile NAME COMMAND."
+                )
+            }
+            // The commands and the programs that they start read it from there.
+            setenv("KEEL_PROFILE", name, 1)
         }
-        guard !name.isEmpty else {
-            throw ToolError("--profile has no name", advice: "Write keel --profile NAME COMMAND.")
-        }
-        // The commands and the programs that they start read it from there.
-        setenv("KEEL_PROFILE", name, 1)
     }
 
     /// Returns the options of a command by name with their spellings; nil for a group of commands.
