@@ -5,6 +5,14 @@ internal import KeelToolSupport
 package protocol Checkpoint: Codable {}
 
 extension Checkpoint {
+    /// Returns the bytes of a checkpoint's file; nil if the file does not exist.
+    ///
+    /// - Throws: `ToolError` if it is a pipe or a device.
+    static func contents(of file: URL) throws -> Data? {
+        try SpecialFile.refuseWriting(file.path, advice: "Name a file for --checkpoint.")
+        return FileManager.default.contents(atPath: file.path)
+    }
+
     /// Writes the checkpoint atomically: a reader finds the old or the new one.
     ///
     /// - Parameter file: The file.

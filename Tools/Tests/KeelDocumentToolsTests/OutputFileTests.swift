@@ -42,6 +42,22 @@ struct OutputFileTests {
         #expect(try KeelProcess(get, in: scratch.folder).wait().code == 0)
     }
 
+    @Test(
+        "A checkpoint replaces no file that is something else",
+        arguments: [
+            ["import", "in", "c", "--storage", "new.sqlite"], ["copy", "s.sqlite", "new.sqlite"],
+        ]
+    )
+    func checkpoint(arguments: [String]) throws {
+        let file = try scratch.file("notes.txt", holding: "notes")
+        let line = ["documents"] + arguments + ["--checkpoint", "notes.txt"]
+        let result = try KeelProcess(line, in: scratch.folder).wait()
+        #expect(result.code == ToolExit.failed.rawValue)
+        #expect(result.errors.contains("Name another file for --checkpoint"), "\(result.errors)")
+        #expect(try file.text == "notes")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("new.sqlite").path))
+    }
+
     @Test("A file that replaces another one has its permissions", arguments: [0o600, 0o664])
     func permissions(mode: Int) throws {
         let file = try scratch.file("out", holding: "")

@@ -73,6 +73,8 @@ struct CopyCommand: AsyncParsableCommand {
                 over: from.files + to.files,
                 advice: "Name another file for --checkpoint."
             )
+            // The checkpoint replaces a former one of this copy, and no other file.
+            let former = try CopyCheckpoint.read(checkpointFile, of: subject)
             let report = try await from.whileOpen(for: .reading, database) { source in
                 try await to.whileOpen(for: .creating, database) { target in
                     let copy = DocumentCopy(
@@ -80,7 +82,7 @@ struct CopyCommand: AsyncParsableCommand {
                         to: target.adapter,
                         collections: collections
                     )
-                    return try await run(copy, output)
+                    return try await run(copy, from: resume ? former : nil, output)
                 }
             }
             try write(report, to: output)
@@ -101,9 +103,12 @@ struct CopyCommand: AsyncParsableCommand {
             )
     }
 
-    private func run(_ copy: DocumentCopy, _ output: CommandOutput) async throws -> CopyReport {
+    private func run(
+        _ copy: DocumentCopy,
+        from start: CopyCheckpoint?,
+        _ output: CommandOutput
+    ) async throws -> CopyReport {
         let (subject, file) = (subject, checkpointFile)
-        let start = resume ? try CopyCheckpoint.read(file, of: subject) : nil
         let progress = output.progressLine(unit: .items("documents"))
         defer { progress.finish() }
         return try await Interruption.value(

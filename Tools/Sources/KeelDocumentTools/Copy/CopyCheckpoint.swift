@@ -37,13 +37,13 @@ package struct CopyCheckpoint: Checkpoint, Hashable, Sendable {
     ///
     /// - Throws: `ToolError` if the file is not a checkpoint, or belongs to another copy.
     package static func read(_ file: URL, of subject: String) throws -> CopyCheckpoint? {
-        guard let data = FileManager.default.contents(atPath: file.path) else { return nil }
+        guard let data = try contents(of: file) else { return nil }
         guard let checkpoint = try? JSONDecoder().decode(Self.self, from: data),
             checkpoint.subject == subject
         else {
             throw ToolError(
                 "“\(file.path)” is not the checkpoint of this copy",
-                advice: "Name the same stores and collections, or leave out --resume."
+                advice: "Name another file for --checkpoint, or the stores of its copy."
             )
         }
         return checkpoint

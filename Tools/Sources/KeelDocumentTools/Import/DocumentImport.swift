@@ -42,13 +42,15 @@ package struct DocumentImport: Sendable {
                 .appending(path: "\(file.lastPathComponent).keel-import")
         }
 
-        /// Refuses settings that do not fit the file.
+        /// Refuses settings that do not fit the file, and a checkpoint's file that is something else.
         ///
         /// - Throws: `ToolError`; its exit code is that of a wrong command line, unless the file cannot be read.
         package func check() throws {
             _ = try FileMark(file)
             _ = try form()
             try refuseOneFileForTwo()
+            // The checkpoint replaces a former one, and no other file.
+            _ = try ImportCheckpoint.read(checkpointFile)
         }
 
         /// Refuses to replace the imported file, the store or the bad lines by what the import writes.

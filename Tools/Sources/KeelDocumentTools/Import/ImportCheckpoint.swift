@@ -39,11 +39,11 @@ package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
     ///
     /// - Throws: `ToolError` if the file is not a checkpoint.
     package static func read(_ file: URL) throws -> ImportCheckpoint? {
-        guard let data = FileManager.default.contents(atPath: file.path) else { return nil }
+        guard let data = try contents(of: file) else { return nil }
         guard let checkpoint = try? JSONDecoder().decode(Self.self, from: data) else {
             throw ToolError(
                 "“\(file.path)” is not an import checkpoint",
-                advice: "Remove the file to import from the beginning."
+                advice: "Name another file for --checkpoint, or remove this one."
             )
         }
         return checkpoint
