@@ -57,9 +57,15 @@ struct CommandOutput {
         try line(Array(try Self.encoder().encode(value)))
     }
 
-    /// Writes a message without the passwords of the URLs in it.
-    func message(_ text: String) {
-        let text = Passwords.hidden(in: text)
+    /// Writes a message without the passwords of the URLs in it; for programs, as the field `message` of a record.
+    func message(_ text: String) { message(text, as: ["message": Passwords.hidden(in: text)]) }
+
+    /// Writes a message for people without the passwords of the URLs in it, or a record for programs.
+    func message(_ text: String, as record: some Encodable) {
+        var text = Passwords.hidden(in: text)
+        if isJSON, let line = try? Self.encoder().encode(record) {
+            text = String(decoding: line, as: UTF8.self)
+        }
         let shown = isatty(STDERR_FILENO) == 1 ? Self.harmless(text) : text
         try? FileHandle.standardError.write(contentsOf: Array("\(shown)\n".utf8))
     }
@@ -99,12 +105,8 @@ struct CommandOutput {
             advice: described.advice,
             about: place.map(Passwords.hidden)
         )
-        if isJSON, let text = try? Self.encoder().encode(record) {
-            message(String(decoding: text, as: UTF8.self))
-        } else {
-            message("keel: \(place.map { "\($0): " } ?? "")\(described.message)")
-            message(described.advice)
-        }
+        let text = "keel: \(place.map { "\($0): " } ?? "")\(described.message)"
+        message("\(text)\n\(described.advice)", as: record)
     }
 
     /// Names documents that cannot be read, with the reasons.

@@ -104,6 +104,10 @@ struct CommandLineTests {
         #expect(bad.code == ToolExit.findings.rawValue)
         #expect(bad.errors.contains("line 2: the text is not valid JSON"))
         #expect(bad.output == "1 document imported; 1 bad line left out\n")
+        let record = try KeelProcess(
+            ["documents", "import", file.path, "c", "--id", "id", "--json"] + store
+        ).wait()
+        #expect(record.errors.hasPrefix(#"{"line":2,"reason":"the text is not valid JSON"#))
         let found = try KeelProcess(["documents", "get", "c/a", "--plain"] + store).wait()
         #expect(found.code == ToolExit.done.rawValue)
         #expect(found.output == "{\"id\":\"a\"}\n")

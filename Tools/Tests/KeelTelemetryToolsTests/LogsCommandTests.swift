@@ -221,6 +221,8 @@ struct LogsCommandTests {
         let foreign = try scratch.file("foreign.log", holding: "[INFO] plain text\n")
         let left = try KeelProcess(["logs", "query", foreign.path]).wait()
         #expect(left.code == 2 && left.output.isEmpty && left.errors.hasPrefix("1 line is"))
+        let record = try KeelProcess(["logs", "query", foreign.path, "--json"]).wait()
+        #expect(record.code == 2 && record.errors.hasPrefix(#"{"message":"1 line is"#))
         for arguments in [["--where", "x"], ["--since", "soon"], ["--limit", "0"]] {
             #expect(try KeelProcess(["logs", "query", path] + arguments).wait().code == 64)
         }

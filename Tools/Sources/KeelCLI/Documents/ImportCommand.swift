@@ -128,9 +128,8 @@ struct ImportCommand: AsyncParsableCommand {
                 try await importing.run { bad in
                     line.clear()
                     output.message(
-                        output.isJSON
-                            ? #"{"line":\#(bad.number),"reason":\#(Parsed.json(bad.reason))}"#
-                            : "line \(bad.number): \(bad.reason)"
+                        "line \(bad.number): \(bad.reason)",
+                        as: BadLine(line: bad.number, reason: Passwords.hidden(in: bad.reason))
                     )
                 } onProgress: { progress in
                     line.update(done: progress.bytes, total: progress.size)
@@ -163,6 +162,11 @@ struct ImportCommand: AsyncParsableCommand {
         if report.resumedFrom > 0 { text += ", \(report.resumedFrom) of them before" }
         if report.bad > 0 { text += "; \(report.bad.counted("bad line")) left out" }
         try output.line(text)
+    }
+
+    private struct BadLine: Encodable {
+        let line: Int
+        let reason: String
     }
 
     private struct Summary: Encodable {

@@ -32,7 +32,7 @@ extension BucketOptions {
             let advice = "Rename it or delete it with a tool for objects, such as aws s3api."
             output.failure(ToolError("it was left out: \(reason)", advice: advice), about: key)
         }
-        if hasMore, !output.isJSON { output.message("… and more with such keys.") }
+        if hasMore { output.message("… and more with such keys.") }
         return !keys.isEmpty
     }
 }

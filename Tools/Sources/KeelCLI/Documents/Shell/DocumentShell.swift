@@ -42,7 +42,7 @@ struct DocumentShell: Sendable {
             return try await run(verb, Array(words.dropFirst()))
         } catch is CancellationError {
             // Control-C at a question does not end its line.
-            output.message("")
+            if !output.isJSON { output.message("") }
             return .code(ToolExit.failed.rawValue)
         } catch {
             output.failure(error)
