@@ -40,6 +40,7 @@ struct KeelCommand: AsyncParsableCommand {
         StandardOutput.reserveClosedStreams()
         let line: ConfiguredLine
         do {
+            try requireText()
             line = try ConfiguredLine(Array(CommandLine.arguments.dropFirst()))
         } catch {
             CommandOutput(isJSON: CommandLine.arguments.contains("--json")).failure(error)
@@ -73,6 +74,19 @@ struct KeelCommand: AsyncParsableCommand {
                 Foundation.exit(exitCode(for: error).rawValue)
             }
             exit(withError: error)
+        }
+    }
+
+    /// Refuses arguments that are not UTF-8: Swift replaces their bytes by `�`, so that two names could become one.
+    private static func requireText() throws {
+        for (index, text) in CommandLine.arguments.enumerated().dropFirst() {
+            guard let bytes = CommandLine.unsafeArgv[index] else { return }
+            let word = UnsafeRawPointer(bytes).assumingMemoryBound(to: CChar.self)
+            guard String(validatingCString: word) == nil else { continue }
+            throw ToolError(
+                "the argument “\(text)” is not UTF-8",
+                advice: "Use a terminal with UTF-8, and rename a file whose name is not UTF-8."
+            )
         }
     }
 }

@@ -58,6 +58,15 @@ struct OutputFileTests {
         #expect(!FileManager.default.fileExists(atPath: scratch.file("new.sqlite").path))
     }
 
+    @Test("An argument that is not UTF-8 is refused, before it becomes another name")
+    func otherBytes() throws {
+        let script = #""$keel" documents set "$(printf 'c/\351')" '{}' --storage new.sqlite"#
+        let result = try KeelProcess(shell: script, in: scratch.folder).wait()
+        #expect(result.code == ToolExit.usage.rawValue)
+        #expect(result.errors.contains("is not UTF-8"), "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("new.sqlite").path))
+    }
+
     @Test("A file that replaces another one has its permissions", arguments: [0o600, 0o664])
     func permissions(mode: Int) throws {
         let file = try scratch.file("out", holding: "")
