@@ -69,4 +69,22 @@ struct ElementReaderTests {
             #expect(next.map { String(decoding: $0.text, as: UTF8.self) } == expected)
         }
     }
+
+    @Test("Reading can restart after an element that is missing between two commas")
+    func resumptionAfterGap() throws {
+        let scratch = try Scratch()
+        let file = try scratch.file("input", holding: "[1,,22]")
+        var whole = try ElementReader(file, container: .array)
+        _ = try whole.next()
+        let gap = try #require(try whole.next())
+        var rest = try ElementReader(
+            file,
+            container: .array,
+            from: whole.offset,
+            number: gap.number
+        )
+        let next = try #require(try rest.next())
+        #expect(next.number == 3 && next.flaw == nil)
+        #expect(String(decoding: next.text, as: UTF8.self) == "22")
+    }
 }

@@ -15,10 +15,10 @@ extension ElementReader {
                 state = .beforeElement
             case (.beforeArray, _): return try rest("the file does not begin with an array")
             case (.beforeElement, UInt8(ascii: ",")):
+                // The comma stays, so that reading can restart here as after any element.
+                state = .afterElement
                 countElement()
-                let place = offset
-                skip()
-                return flawed("is missing between two commas", in: place..<place)
+                return flawed("is missing between two commas", in: offset..<offset)
             case (.beforeElement, UInt8(ascii: "]")), (.afterElement, UInt8(ascii: "]")):
                 skip()
                 state = .done
