@@ -11,11 +11,11 @@ struct CopyCommand: AsyncParsableCommand {
         abstract: "Copies documents from one store to another, and compares them afterwards.",
         discussion: """
             Copies all documents, or the collections named after the stores. Times and revisions \
-            are kept if the target can store them. Unsent writes in an app's outbox are not \
-            copied, but counted: run the app with the source until they are sent. The exit code \
-            is 2 if the comparison finds a difference, which concurrent writes to the source can \
-            cause, or if documents cannot be read; they are named, and all others are copied. \
-            --resume continues an interrupted copy.
+            are kept if the target can store them. Documents that only the target has stay. \
+            Unsent writes in an app's outbox are not copied, but counted: run the app with the \
+            source until they are sent. The exit code is 2 if the comparison finds a difference, \
+            which concurrent writes to the source can cause, or if documents cannot be read; they \
+            are named, and all others are copied. --resume continues an interrupted copy.
 
                 keel documents copy notes.sqlite postgres://keel@127.0.0.1/keel notes
             """,

@@ -14,7 +14,8 @@ struct ImportCommand: AsyncParsableCommand {
         discussion: """
             Takes one array of objects, one object per line, or documents in Firestore's typed form \
             as export writes them. Only typed documents have names: other files need a collection. A \
-            bad line is reported with its number and left out; the exit code is then 2.
+            bad line, also one of more than 32 MiB or whose document has more than 1 MiB, is \
+            reported with its number and left out; the exit code is then 2.
 
             The checkpoint FILE.keel-import beside the file records the progress until the import is \
             complete. --resume continues an interrupted import from there, and no line is stored \

@@ -30,6 +30,10 @@ struct ServeCommand: AsyncParsableCommand {
             of the loopback interface. Web pages can use it if they were loaded from this machine, or \
             from an origin that --allow-origin names.
 
+            Some limits are for each caller, so that one leaves room to others. A caller is a name \
+            of the token file, with all of its tokens and connections; without --tokens, each \
+            connection is a caller.
+
                 keel serve --storage notes.sqlite --port 8080
                 keel serve --storage notes.sqlite --tokens tokens.txt
             """
@@ -64,7 +68,7 @@ struct ServeCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             How far back past states can be read: 15m, 2h, 7d; none removes the history of a store. \
-            Without the option, a store keeps its setting.
+            Without the option, a store keeps its setting, and a new one has no history.
             """,
             valueName: "age"
         )
@@ -76,9 +80,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            The failures that an acknowledged commit survives: with power, power failures and the end \
-            of the server; with process, only the end of the server, and commits do not wait for the \
-            disk.
+            The failures that an acknowledged commit to an SQLite file survives: with power, power \
+            failures and the end of the server; with process, only the end of the server, and \
+            commits do not wait for the disk.
             """
     )
     var durability = ServedDurability.power
@@ -113,7 +117,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A PEM file with the server's certificate and its intermediate certificates; connections then need TLS.",
+            """
+            A PEM file with the server's certificate and its intermediate certificates, read once; \
+            connections then need TLS 1.2 or 1.3.
+            """,
             valueName: "file"
         ),
         completion: .file()
@@ -137,7 +144,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The name of this server among those of a database; the ids of its WebChannel sessions begin with it.",
+            """
+            The name of this server among those of a database, of letters and digits; the ids of \
+            its WebChannel sessions begin with it.
+            """,
             valueName: "name"
         )
     )
@@ -175,7 +185,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The maximum size of a request's body, or of a gRPC message, in megabytes.")
     var maxBody = 16
 
-    @Option(help: "The time limit of one request in seconds; change streams have none.")
+    @Option(
+        help: """
+            The time limit of one request in seconds; a client sets a shorter one in \
+            X-Server-Timeout. Change streams have none.
+            """
+    )
     var requestTimeout = 600
 
     @Option(help: "The maximum number of listeners.")
@@ -184,15 +199,20 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            The maximum number of listeners of one caller, a token or a connection without one; nine \
-            tenths of --max-listeners by default.
+            The maximum number of listeners of one caller; nine tenths of --max-listeners if not \
+            given.
             """,
             valueName: "count"
         )
     )
     var maxCallerListeners: Int?
 
-    @Option(help: "The maximum number of connections; further ones wait.")
+    @Option(
+        help: """
+            The maximum number of connections; further ones wait. The system's limit of open files \
+            can lower it.
+            """
+    )
     var maxConnections = 12_000
 
     @Option(help: "The collection for logs that are sent to /v1/logs (OTLP); none refuses them.")
@@ -207,8 +227,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: """
             The seconds for which the server still answers after SIGTERM or SIGINT, while /health \
-            reports 503 and listeners are disconnected one after the other; for servers behind a load \
-            balancer.
+            reports 503 and listeners are disconnected one after the other; 5 or more behind a \
+            load balancer.
             """
     )
     var drain = 0
