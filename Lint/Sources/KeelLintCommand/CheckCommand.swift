@@ -85,16 +85,63 @@ struct CheckCommand: ParsableCommand {
 
     private func write(_ report: LintReport, _ linter: Linter) throws {
         let title = URL(fileURLWithPath: linter.root).lastPathComponent
+        try refuseOverwriting(report, linter)
         let data = try format.data(report, title: title, isQuiet: quiet)
         if let output {
-            try data.write(to: URL(fileURLWithPath: output), options: .atomic)
+            try Self.write(data, to: URL(fileURLWithPath: output))
             print(TextReport.summary(report))
         } else {
-            FileHandle.standardOutput.write(data)
+            do {
+                try FileHandle.standardOutput.write(contentsOf: data)
+            } catch {
+                Self.complain("Standard output cannot be written: \(error.localizedDescription)")
+                throw ExitCode(2)
+            }
         }
         for extra in also {
-            try extra.format.data(report, title: title, isQuiet: quiet)
-                .write(to: URL(fileURLWithPath: extra.file), options: .atomic)
+            let data = try extra.format.data(report, title: title, isQuiet: quiet)
+            try Self.write(data, to: URL(fileURLWithPath: extra.file))
+        }
+    }
+
+    /// Refuses to write a report over what the run has read, or over another report.
+    private func refuseOverwriting(_ report: LintReport, _ linter: Linter) throws {
+        func place(_ file: URL) -> String {
+            file.standardizedFileURL.resolvingSymlinksInPath().path
+        }
+        let root = URL(fileURLWithPath: linter.root, isDirectory: true)
+        let configuration =
+            linter.configurationFile.map { URL(fileURLWithPath: $0) }
+            ?? root.appending(path: Linter.configurationName)
+        let baseline = report.project.configuration.baseline.map { root.appending(path: $0) }
+        var taken = Set(([configuration] + [baseline].compactMap { $0 }).map(place))
+        for file in [output].compactMap({ $0 }) + also.map(\.file) {
+            let path = place(URL(fileURLWithPath: file))
+            guard !path.hasSuffix(".swift"), taken.insert(path).inserted else {
+                Self.complain("\(file) would be overwritten. Name another file for the report.")
+                throw ExitCode(2)
+            }
+        }
+    }
+
+    /// Writes a file, which appears when it is complete.
+    ///
+    /// - Throws: The exit code 2, after a message, because 1 stands for findings.
+    static func write(_ data: Data, to file: URL) throws {
+        var status = stat()
+        let isThere = stat(file.path, &status) == 0
+        let kind = status.st_mode & S_IFMT
+        // Links of the system, which can lead to a file.
+        let isStream = file.path.hasPrefix("/dev/std") || file.path.hasPrefix("/dev/fd/")
+        guard !isStream, !isThere || kind == S_IFREG || kind == S_IFDIR else {
+            complain("\(file.path) is a pipe or a device. Redirect standard output to it instead.")
+            throw ExitCode(2)
+        }
+        do {
+            try data.write(to: file, options: .atomic)
+        } catch {
+            complain("\(file.path) cannot be written: \(error.localizedDescription)")
+            throw ExitCode(2)
         }
     }
 
@@ -110,7 +157,7 @@ struct CheckCommand: ParsableCommand {
         let file = URL(fileURLWithPath: linter.root).appending(path: name)
         let counted = report.findings.filter { !Self.never.contains($0.rule) }
         let baseline = writeBaseline ? Baseline(counted) : Baseline(report.baselined)
-        try Data(baseline.text.utf8).write(to: file, options: .atomic)
+        try Self.write(Data(baseline.text.utf8), to: file)
         print("\(name): \(baseline.keys.count) findings, \(report.staleKeys.count) removed")
     }
 
@@ -157,7 +204,7 @@ struct CheckCommand: ParsableCommand {
     }
 
     static func complain(_ text: String) {
-        FileHandle.standardError.write(Data("error: \(text)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("error: \(text)\n".utf8))
     }
 }
 

@@ -37,7 +37,7 @@ struct InitCommand: ParsableCommand {
             )
             throw ExitCode(2)
         }
-        try Data(proposal.text.utf8).write(to: file, options: .atomic)
+        try CheckCommand.write(Data(proposal.text.utf8), to: file)
         let layers = proposal.configuration.layers.map(\.name)
         print(
             """

@@ -10,7 +10,8 @@ struct KeelLintCommand: ParsableCommand {
         abstract: "Checks the layers of a Swift project.",
         discussion: """
             Exits with 0 if nothing was found, with 1 if something was, with 2 if the \
-            configuration is invalid. The guide is Documentation/Lint.md of Keel.
+            configuration is invalid or a report cannot be written. The guide is \
+            Documentation/Lint.md of Keel.
             """,
         version: LintVersion.current,
         subcommands: [CheckCommand.self, InitCommand.self],

@@ -93,6 +93,25 @@ struct CommandTests {
         #expect(try project.text("lint.dot").hasPrefix("digraph"))
     }
 
+    @Test("A report that cannot be written exits with 2, and replaces nothing that was read")
+    func outputs() throws {
+        let project = try TemporaryProject(Self.clean)
+        try #require(mkfifo("\(project.root)/pipe", 0o600) == 0)
+        for file in ["nowhere/report", "pipe", ".", "keel-lint.yml", "Domain/A.swift"] {
+            let output = try lint(project, "--output", file)
+            #expect(output.status == 2, "\(file)")
+            #expect(output.errors.hasPrefix("error: "), "\(file): \(output.errors)")
+        }
+        #expect(try lint(project, "-o", "report", "--also", "json=./report").status == 2)
+        let names = try FileManager.default.contentsOfDirectory(atPath: project.root).sorted()
+        #expect(names == ["Domain", "keel-lint.yml", "pipe"])
+        #expect(try lint(project).status == 0)
+        let script = #""$0" --no-cache >&-"#
+        let closed = try run("/bin/sh", ["-c", script, LintProgram.path], in: project.root)
+        #expect(closed.status == 2)
+        #expect(closed.errors.hasPrefix("error: Standard output"), "\(closed.errors)")
+    }
+
     @Test("init writes a configuration once, explain explains a rule, and rules lists them")
     func others() throws {
         let project = try TemporaryProject([
