@@ -284,6 +284,8 @@ struct CommandLineTests {
         #expect(empty.code == 0 && empty.output == "no documents\n")
         let json = try KeelProcess(["documents", "query", "c", "--json"] + store).wait()
         #expect(json.code == 0 && json.output.isEmpty)
+        let limited = ["documents", "query", "a", "--limit", "\(Int.max)"] + store
+        #expect(try KeelProcess(limited).wait().output == "ID\n1\n")
     }
 
     @Test("Past documents are read from a server with history and from its file")

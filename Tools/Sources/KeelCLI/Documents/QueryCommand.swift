@@ -147,8 +147,8 @@ struct QueryCommand: AsyncParsableCommand {
         to output: CommandOutput
     ) async throws -> ExportReport {
         let most = limit ?? 100
-        // One more document than shown, to determine whether there are more.
-        var pages = DocumentPages(client, of: query.limit(to: most + 1))
+        // Without a limit, one more document than shown, to determine whether there are more.
+        var pages = DocumentPages(client, of: query.limit(to: limit ?? most + 1))
         var (documents, report) = ([Document](), ExportReport())
         while let page = try await pages.next() {
             report.note(page.unreadable)
@@ -174,7 +174,7 @@ struct QueryCommand: AsyncParsableCommand {
                 """
             )
         }
-        if hasMore, limit == nil {
+        if hasMore {
             output.message("There are more than \(most); --limit shows another number.")
         }
         return report
