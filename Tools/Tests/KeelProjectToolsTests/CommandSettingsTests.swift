@@ -141,6 +141,8 @@ struct CommandSettingsTests {
             #expect(result.code == 0, "\(line): \(result.errors)")
         }
         #expect(!FileManager.default.fileExists(atPath: scratch.file("p.sqlite").path))
+        try write("[profile.empty]\n# storage = \"p.sqlite\"\n")
+        #expect(try keel(["--profile", "empty", "config", "show"]).code == 0)
         // Arguments after -- belong to another program.
         let exec = ["secrets", "exec", "--service", "s", "--store", "env:KEEL_NONE_", "--", "echo"]
         #expect(try keel(exec + ["--profile", "x"]).output == "--profile x\n")

@@ -67,7 +67,9 @@ package struct SettingsFile: Sendable {
             )
         }
         let document = try TOMLDocument(data, name: name)
-        var profiles: Set<String> = []
+        // A profile may have no keys yet.
+        let headers = document.tables.filter { $0.count > 1 && $0[0] == "profile" }
+        var profiles = Set(headers.map { $0[1] })
         var entries: [[String]: TOMLDocument.Entry] = [:]
         for entry in document.entries {
             var path = entry.path

@@ -20,6 +20,8 @@ struct TOMLParser {
     private var table: [String] = []
     private var definitions: [[String]: Definition] = [:]
     private var found: [TOMLDocument.Entry] = []
+    /// The headers so far.
+    private(set) var tables: [[String]] = []
 
     init(_ bytes: [UInt8], name: String) {
         self.bytes = bytes
@@ -77,6 +79,7 @@ struct TOMLParser {
         }
         definitions[path] = .table
         table = path
+        tables.append(path)
     }
 
     private mutating func assignment() throws {
@@ -353,6 +356,8 @@ package struct TOMLDocument: Hashable, Sendable {
 
     /// The values in their order in the file.
     package let entries: [Entry]
+    /// The names of the tables that have headers, also of those without keys.
+    package let tables: [[String]]
 
     /// Reads a document.
     ///
@@ -363,5 +368,6 @@ package struct TOMLDocument: Hashable, Sendable {
     package init(_ bytes: some Collection<UInt8>, name: String) throws {
         var parser = TOMLParser(Array(bytes), name: name)
         entries = try parser.entries()
+        tables = parser.tables
     }
 }
