@@ -229,6 +229,11 @@ struct ShellTests {
         let failed = try KeelProcess(["documents", "shell", "--storage", store], input: bad).wait()
         #expect(failed.code == 1)
         #expect(failed.output == "/\n")
+        let json = try KeelProcess(
+            ["documents", "shell", "--json", "--storage", store],
+            input: "cd users\npwd\n"
+        ).wait()
+        #expect(json.output == "{\"path\":\"users\"}\n")
         #expect(failed.errors.contains("“/nowhere/x” is not a collection"))
         #expect(failed.errors.contains("line 2 failed: count nowhere/x"))
         let asking = try KeelProcess(

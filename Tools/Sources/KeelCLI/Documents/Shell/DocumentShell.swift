@@ -53,7 +53,7 @@ struct DocumentShell: Sendable {
     private mutating func run(_ verb: ShellVerb, _ words: [String]) async throws -> Outcome {
         switch verb {
         case .exit: return .leave
-        case .pwd: try output.line(place.description)
+        case .pwd: try show(place, place.description)
         case .cd:
             try expect(words, atMost: 1, verb)
             place = words.first.map { place.resolving($0) } ?? .top
