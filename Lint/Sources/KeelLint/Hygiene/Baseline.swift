@@ -48,10 +48,9 @@ public struct Baseline: Sendable, Hashable {
     /// - Throws: A ``ConfigurationError`` with the invalid lines.
     public init(reading text: String, file: String) throws(ConfigurationError) {
         var problems: [String] = []
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
-            .enumerated()
-        {
-            let line = line.hasSuffix("\r") ? line.dropLast() : line
+        // To Swift, CR and LF together are one character.
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        for (number, line) in lines.enumerated() {
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(
                 String.init
@@ -65,7 +64,7 @@ public struct Baseline: Sendable, Hashable {
                 )
                 continue
             }
-            lines[Key(rule: fields[0], file: fields[1], symbol: fields[2])] = number + 1
+            self.lines[Key(rule: fields[0], file: fields[1], symbol: fields[2])] = number + 1
         }
         guard problems.isEmpty else { throw ConfigurationError(problems) }
     }
