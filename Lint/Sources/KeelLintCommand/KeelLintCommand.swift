@@ -56,6 +56,9 @@ struct ProjectOptions: ParsableArguments {
         guard FileManager.default.fileExists(atPath: root, isDirectory: &isFolder),
             isFolder.boolValue
         else { throw ValidationError("The folder \(path) does not exist.") }
+        if !noCache, let cache, !FactCache.mayReplace(URL(fileURLWithPath: cache)) {
+            throw ValidationError("\(cache) is not a cache: name another file for --cache.")
+        }
         var linter = Linter(root: root, configurationFile: config)
         if !noCache {
             linter.cacheFile =

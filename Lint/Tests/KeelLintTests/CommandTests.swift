@@ -103,6 +103,9 @@ struct CommandTests {
             #expect(output.errors.hasPrefix("error: "), "\(file): \(output.errors)")
         }
         #expect(try lint(project, "-o", "report", "--also", "json=./report").status == 2)
+        let cache = try LintProgram.run(["--cache", "Domain/A.swift"], in: project.root)
+        #expect(cache.status == 2)
+        #expect(try project.text("Domain/A.swift") == "struct A {}\n")
         let names = try FileManager.default.contentsOfDirectory(atPath: project.root).sorted()
         #expect(names == ["Domain", "keel-lint.yml", "pipe"])
         #expect(try lint(project).status == 0)

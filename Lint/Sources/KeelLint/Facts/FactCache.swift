@@ -58,6 +58,14 @@ package struct FactCache: Sendable {
         return start == bytes.count ? ranges : nil
     }
 
+    /// Returns whether a cache may be stored in a file: it is missing or empty, or a cache of any version.
+    package static func mayReplace(_ file: URL) -> Bool {
+        guard let data = try? Data(contentsOf: file, options: .mappedIfSafe), !data.isEmpty else {
+            return true
+        }
+        return withUnsafeBytes(of: magic.littleEndian) { data.starts(with: $0) }
+    }
+
     /// Returns the facts of a content; nil if they are unknown or corrupt.
     package func facts(for hash: ContentHash) -> SourceFacts? {
         guard let range = ranges[hash] else { return nil }
