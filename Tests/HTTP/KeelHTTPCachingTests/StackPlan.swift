@@ -74,7 +74,6 @@ struct StackPlan: Sendable {
     var processes: [Process]
 
     static let users = ["ann", "bob", "cat"]
-    static let pathCount = 4
 }
 
 // MARK: - Drawing

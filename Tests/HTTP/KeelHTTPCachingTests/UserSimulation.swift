@@ -52,7 +52,7 @@ final class NamingOrigin: HTTPTransportDouble, IdentityServer {
 
     private let dice: UserDice
     private let hasAccounts: Bool
-    private let state = Mutex<(serial: Int, revoked: Set<String>, requests: Int)>((0, [], 0))
+    private let state = Mutex<(serial: Int, revoked: Set<String>)>((0, []))
 
     private let saysVary: Bool
     private let loop: SeededLoop
@@ -63,8 +63,6 @@ final class NamingOrigin: HTTPTransportDouble, IdentityServer {
         self.hasAccounts = hasAccounts
         self.saysVary = saysVary
     }
-
-    var requestCount: Int { state.withLock { $0.requests } }
 
     func grant(_ user: String) -> BearerCredentials {
         let serial = state.withLock { state in
@@ -91,8 +89,7 @@ final class NamingOrigin: HTTPTransportDouble, IdentityServer {
         if dice.happens(8) { throw TransportError(.offline) }
         let token = call.head.headerFields[.authorization].map { String($0.dropFirst(7)) }
         let isRevoked = state.withLock { state in
-            state.requests += 1
-            return token.map { state.revoked.contains($0) } ?? false
+            token.map { state.revoked.contains($0) } ?? false
         }
         if isRevoked { return HTTPReply(head: HTTPResponse(status: .unauthorized)) }
         let path = call.head.path ?? "/"

@@ -49,8 +49,6 @@ enum Fixture {
             shared: files
         )
     }
-
-    /// Returns a number from the environment, for longer runs.
 }
 
 final class Events: Sendable {
@@ -66,15 +64,7 @@ final class Events: Sendable {
         all.compactMap { if case .restarted(let reason) = $0 { reason } else { nil } }
     }
 
-    var progress: [Int64] {
-        all.compactMap { if case .progress(let now) = $0 { now.completedBytes } else { nil } }
-    }
-
     var pauses: [Duration] {
         all.compactMap { if case .retrying(let pause, _) = $0 { pause } else { nil } }
-    }
-
-    var resumed: [Int64] {
-        all.compactMap { if case .resumed(let offset) = $0 { offset } else { nil } }
     }
 }

@@ -16,8 +16,6 @@ struct ProxyCommandTests {
 
         init(_ fields: HTTPFields) { self.fields = fields }
 
-        var count: Int { asked.withLock { $0.values.reduce(0, +) } }
-
         func respond(to call: HTTPCall) async -> HTTPReply {
             let number = asked.withLock { asked in
                 asked[call.head.path ?? "", default: 0] += 1

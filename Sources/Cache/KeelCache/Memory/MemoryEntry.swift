@@ -134,8 +134,6 @@ struct MemoryRemovals<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @inlinable
     init() {}
 
-    @inlinable var isEmpty: Bool { first == nil }
-
     @inlinable
     mutating func add(_ entry: consuming MemoryEntry<Key, Value>) {
         if first == nil { first = entry } else { others.append(entry) }

@@ -88,9 +88,6 @@ public final class AWSCredentialsChain: AWSCredentialsProvider {
         )
     }
 
-    /// The number of callers that wait for a renewal.
-    package var waiterCount: Int { flight.waiterCount }
-
     /// Returns the credentials of the first source that is configured.
     ///
     /// - Throws: `FileStoreError` with the code `credentialsMissing`, whose message says which sources were asked and

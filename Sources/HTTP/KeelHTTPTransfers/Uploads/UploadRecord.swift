@@ -18,12 +18,6 @@ struct UploadSource: Codable, Hashable, Sendable {
         sample = CRC32C.checksum(try file.read(at: 0, count: Int(min(size, Self.sampleLength))))
     }
 
-    init(size: Int64, modified: Int64?, sample: UInt32) {
-        self.size = size
-        self.modified = modified
-        self.sample = sample
-    }
-
     /// Returns whether an open file still has the same length and date.
     func fits(_ file: any OpenFile) throws(FileSystemError) -> Bool {
         let (size, modified) = (try file.size(), try file.modificationTime())

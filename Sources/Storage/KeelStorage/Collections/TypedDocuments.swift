@@ -116,16 +116,6 @@ struct TypedReader<Item: Sendable>: Sendable {
         decode = { document throws(StorageError) in try documents.decode(document) }
     }
 
-    init(
-        _ client: StorageClient,
-        _ query: DocumentQuery,
-        decode: @escaping @Sendable (Document) throws(StorageError) -> Item
-    ) {
-        self.client = client
-        everything = query
-        self.decode = decode
-    }
-
     /// Returns the query that the app's closure makes, or its error.
     func query(
         _ refine: (DocumentQuery) throws -> DocumentQuery

@@ -59,7 +59,6 @@ enum OTLPFields {
 
     enum PartialSuccess {
         static let rejectedLogRecords = 1
-        static let errorMessage = 2
     }
 }
 

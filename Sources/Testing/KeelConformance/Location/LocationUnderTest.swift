@@ -16,7 +16,6 @@ final class LocationUnderTest: Sendable {
     }
 
     var adapter: any LocationAdapter { source.adapter }
-    var features: LocationAdapterSubject.Features { subject.features }
     var limit: Duration { subject.limit }
 
     /// Starts a monitoring and waits for the first report.

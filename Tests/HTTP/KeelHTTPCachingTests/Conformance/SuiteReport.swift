@@ -67,9 +67,4 @@ struct SuiteReport: Sendable {
             return "\(kind.rawValue) \(passed)/\(total)"
         }.joined(separator: ", ")
     }
-
-    var lines: [String] {
-        verdicts.filter { $0.value != .passed }
-            .map { "\(kinds[$0.key]?.rawValue ?? "") \($0.key): \($0.value)" }.sorted()
-    }
 }

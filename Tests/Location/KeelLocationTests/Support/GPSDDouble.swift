@@ -119,8 +119,6 @@ final class GPSDDouble: Sendable {
 
     func sendNoFix() { send(#"{"class":"TPV","device":"/dev/ttyS7","mode":1}"#) }
 
-    func cutAll() { server.cutAll() }
-
     func stop() { server.stop() }
 
     func restart() throws { try server.restart() }

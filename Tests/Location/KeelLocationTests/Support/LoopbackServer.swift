@@ -86,9 +86,6 @@ final class LoopbackServer: Sendable {
     /// The number of open connections.
     var clientCount: Int { state.withLock { $0.clients.count } }
 
-    /// Ends all connections, and continues to listen.
-    func cutAll() { for client in state.withLock({ $0.clients.values }) { client.cut() } }
-
     /// Stops listening, and ends all connections.
     func stop() {
         if let listener = state.withLock({ $0.listener.take() }) {
@@ -98,7 +95,7 @@ final class LoopbackServer: Sendable {
             let placeholder = (try? Self.bound(port))?.descriptor
             state.withLock { $0.placeholder = placeholder }
         }
-        cutAll()
+        for client in state.withLock({ $0.clients.values }) { client.cut() }
     }
 
     /// Listens again on the same port.

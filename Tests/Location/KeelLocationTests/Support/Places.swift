@@ -50,8 +50,6 @@ final class Reports: Sendable {
         signal.raise()
     }
 
-    func forget() { stored.withLock { $0 = [] } }
-
     /// Waits until the reports satisfy a condition, or the test's time is over.
     func wait(until isDone: ([String]) -> Bool) async {
         while !Task.isCancelled {

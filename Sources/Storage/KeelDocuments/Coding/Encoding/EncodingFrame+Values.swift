@@ -164,14 +164,6 @@ extension EncodingFrame {
         }
         sink.writer.value(value)
     }
-
-    @inline(__always)
-    func write<I: FixedWidthInteger>(_ value: I, at step: Step) throws {
-        guard let integer = Int64(exactly: value) else {
-            throw flaw(CodingWords.integerTooLarge, at: key(of: step), of: I.self)
-        }
-        sink.writer.integer(integer)
-    }
 }
 
 extension DocumentValue {
