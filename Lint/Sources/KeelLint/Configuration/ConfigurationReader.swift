@@ -144,13 +144,12 @@ struct ConfigurationReader {
                 unknown(key, "rule", id, BuiltInRules.all.map(\.id))
                 continue
             }
-            configuration.rules[id] = ruleSetting(value, id, line: line(key))
+            configuration.rules[id] = ruleSetting(value, id)
         }
     }
 
-    private mutating func ruleSetting(_ node: Node, _ id: String, line: Int) -> RuleSetting {
+    private mutating func ruleSetting(_ node: Node, _ id: String) -> RuleSetting {
         var setting = RuleSetting()
-        setting.line = line
         if node.mapping == nil {
             switch node.scalar?.string {
             case "off", "false": setting.isOn = false

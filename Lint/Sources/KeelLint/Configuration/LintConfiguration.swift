@@ -171,7 +171,6 @@ package struct RuleSetting: Sendable {
     package var also: [Glob] = []
     /// For the rule `layers`: whether indirect uses through files outside of all layers count.
     package var isTransitive = true
-    package var line = 1
 
     package init() {}
 }

@@ -35,7 +35,6 @@ package struct ProjectLoader: Sendable {
         /// The folders of packages within the project that do not belong to it.
         package var nestedPackages: [String] = []
         package var unreadableFolders: [String] = []
-        package var isPackage = false
         /// The number of files whose facts were cached.
         package var fromCache = 0
         package var byteCount = 0
@@ -55,7 +54,6 @@ package struct ProjectLoader: Sendable {
         loaded.localPackages = found.localPackages
         loaded.nestedPackages = found.nestedPackages
         loaded.unreadableFolders = found.unreadable
-        loaded.isPackage = found.isPackage
         loaded.fromCache = read.count { $0.wasKnown }
         loaded.byteCount = read.reduce(0) { $0 + $1.byteCount }
         let folders = targets.map { ($0.folder + "/", $0) }

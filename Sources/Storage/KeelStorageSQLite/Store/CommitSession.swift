@@ -9,7 +9,6 @@ internal import KeelStorageAdapting
 struct CommitSession {
     let database: Database
     private(set) var reader: StoreReader
-    let catalog: StoreCatalog
     let epoch: UInt64
     let now: @Sendable () -> Timestamp
 
@@ -52,7 +51,6 @@ struct CommitSession {
         statements = WriteStatements(database)
         removals = RemovalTimes(statements)
         self.reader = reader
-        catalog = reader.catalog
         self.epoch = epoch
         self.now = now
         if let tail, tail.version == database.dataVersion {

@@ -5,12 +5,8 @@ internal import KeelStorageAdapting
 /// The tables of a file, for the check of their integrity.
 struct FileTables: CheckedTables {
     private let reader: StoreReader
-    private let statements: WriteStatements
 
-    init(_ reader: StoreReader) {
-        self.reader = reader
-        statements = WriteStatements(reader.database)
-    }
+    init(_ reader: StoreReader) { self.reader = reader }
 
     private var database: Database { reader.database }
 

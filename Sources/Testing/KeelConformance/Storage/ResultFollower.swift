@@ -10,8 +10,6 @@ struct ResultFollower {
     private(set) var request: ChangeRequest
     /// The result according to the pages so far.
     private(set) var documents: [DocumentPath: Document] = [:]
-    /// The changes of the last page.
-    private(set) var changes: [ChangePage.Change] = []
     /// The number of times that the result was read as a whole.
     private(set) var wholeCount = 0
     private var time: Timestamp?
@@ -65,7 +63,6 @@ struct ResultFollower {
         if let last = time, let now = page.time { #expect(now >= last, "the time went back") }
         time = page.time ?? time
         request.after = page.next
-        changes = page.changes
         for change in page.changes {
             switch change {
             case .current(let document): documents[document.path] = document
