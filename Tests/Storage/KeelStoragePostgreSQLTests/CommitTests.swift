@@ -55,20 +55,14 @@ struct CommitTests {
     @Test("The tables are created once, whoever comes first, also in a schema that is there")
     func createsTablesOnce() async throws {
         let server = try await PostgreSQLServer.shared.value
-        let settings = try ConnectionSettings(.url(server.url()), allowsUnverifiedServers: false)
-        let owner = try ConnectionThread("test", settings, answerLimit: .seconds(30))
+        let owner = try ConnectionThread.test(server.url())
         for hasSchema in [false, true] {
             let database = "empty_\(UInt32.random(in: 0 ... .max))"
-            _ = try await owner.run { connection in
-                try connection.run(DatabaseStatement("CREATE DATABASE \(database)")).count
-            }
+            try await owner.run(["CREATE DATABASE \(database)"])
             let location = PostgreSQLStorageLocation.url(server.url(database: database))
             if hasSchema {
-                let settings = try ConnectionSettings(location, allowsUnverifiedServers: false)
-                let inside = try ConnectionThread("test", settings, answerLimit: .seconds(30))
-                _ = try await inside.run { connection in
-                    try connection.run(DatabaseStatement("CREATE SCHEMA keel")).count
-                }
+                let inside = try ConnectionThread.test(server.url(database: database))
+                try await inside.run(["CREATE SCHEMA keel"])
                 await inside.close()
             }
             let adapters = try await withThrowingTaskGroup(
@@ -194,11 +188,7 @@ struct CommitTests {
             let path = DocumentPath("notes/1")
             _ = try await adapter.commit([WriteBatch([set(path, "a")])])
             let server = try await PostgreSQLServer.shared.value
-            let settings = try ConnectionSettings(
-                .url(server.url()),
-                allowsUnverifiedServers: false
-            )
-            let other = try ConnectionThread("test", settings, answerLimit: .seconds(10))
+            let other = try ConnectionThread.test(server.url(), answerLimit: .seconds(10))
             let pid = try await adapter.pool.writer.run { connection in
                 try connection.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0)
                     ?? 0

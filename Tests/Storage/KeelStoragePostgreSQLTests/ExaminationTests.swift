@@ -31,15 +31,6 @@ struct ExaminationTests {
         )
     }
 
-    private func thread(to server: PostgreSQLServer) throws -> ConnectionThread {
-        let settings = try ConnectionSettings(.url(server.url()), allowsUnverifiedServers: false)
-        return try ConnectionThread("test", settings, answerLimit: .seconds(30))
-    }
-
-    private func run(_ sql: [String], on thread: ConnectionThread) async throws {
-        _ = try await thread.run { try $0.run(sql.map { DatabaseStatement($0) }).count }
-    }
-
     private func only(_ subject: String, _ findings: [Finding]) throws -> Finding {
         let found = findings.filter { $0.subject == subject }
         #expect(found.count == 1, "\(findings.map(\.subject))")
@@ -166,15 +157,12 @@ struct ExaminationTests {
         #expect(none.contains { $0.detail == "“modest” may not read and write the schema keel." })
         // What the store’s parts lack is the same right.
         #expect(!none.contains { $0.detail.hasPrefix("It cannot be examined") })
-        let owner = try thread(to: server)
-        try await run(
-            [
-                "GRANT USAGE ON SCHEMA keel TO modest",
-                "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA keel TO modest",
-                "REVOKE DELETE ON keel.changes, keel.groups FROM modest",
-            ],
-            on: owner
-        )
+        let owner = try ConnectionThread.test(server.url())
+        try await owner.run([
+            "GRANT USAGE ON SCHEMA keel TO modest",
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA keel TO modest",
+            "REVOKE DELETE ON keel.changes, keel.groups FROM modest",
+        ])
         let some = await examine(server, role: "modest")
         #expect(
             some.contains {
@@ -182,12 +170,9 @@ struct ExaminationTests {
             }
         )
         #expect(some.contains { $0.advice == "GRANT pg_monitor TO modest;" })
-        try await run(
-            [
-                "GRANT DELETE ON keel.changes, keel.groups TO modest", "GRANT pg_monitor TO modest",
-            ],
-            on: owner
-        )
+        try await owner.run([
+            "GRANT DELETE ON keel.changes, keel.groups TO modest", "GRANT pg_monitor TO modest",
+        ])
         let all = await examine(server, role: "modest")
         #expect(try only("role", all) == .good("role", "modest"))
         await owner.close()
@@ -212,20 +197,17 @@ struct ExaminationTests {
         let start = try await adapter.changes(ChangeRequest()).next
         try await adapter.registerReader("sync", at: start)
         _ = try await adapter.commit([batch(1..<3)])[0].get()
-        let owner = try thread(to: server)
-        try await run(
-            [
-                "UPDATE keel.indexes SET built = 1",
-                """
-                INSERT INTO keel.documents SELECT 99, n, 1, convert_to(n::text, 'UTF8'), 1, 1, 1, ''
-                FROM generate_series(1, 15000) n
-                """,
-                "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'keel.removals'::regclass",
-            ],
-            on: owner
-        )
-        try await run(["DELETE FROM keel.documents WHERE store = 99"], on: owner)
-        try await run(["BEGIN", "SELECT txid_current()", "PREPARE TRANSACTION 'lost'"], on: owner)
+        let owner = try ConnectionThread.test(server.url())
+        try await owner.run([
+            "UPDATE keel.indexes SET built = 1",
+            """
+            INSERT INTO keel.documents SELECT 99, n, 1, convert_to(n::text, 'UTF8'), 1, 1, 1, ''
+            FROM generate_series(1, 15000) n
+            """,
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'keel.removals'::regclass",
+        ])
+        try await owner.run(["DELETE FROM keel.documents WHERE store = 99"])
+        try await owner.run(["BEGIN", "SELECT txid_current()", "PREPARE TRANSACTION 'lost'"])
         // The server counts dead rows when a session ends.
         await owner.close()
         var found: [Finding] = []

@@ -14,8 +14,7 @@ struct FaultTests {
     }
 
     private func thread(_ url: String) throws -> ConnectionThread {
-        let settings = try ConnectionSettings(.url(url), allowsUnverifiedServers: false)
-        return try ConnectionThread("test", settings, answerLimit: .seconds(10))
+        try .test(url, answerLimit: .seconds(10))
     }
 
     private func run(_ sql: String, on thread: ConnectionThread) async throws -> Int64 {

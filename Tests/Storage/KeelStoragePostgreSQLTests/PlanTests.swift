@@ -49,8 +49,7 @@ struct PlanTests {
             configuration: configuration
         )
         await creator.close()
-        let settings = try ConnectionSettings(.url(server.url()), allowsUnverifiedServers: false)
-        let owner = try ConnectionThread("test", settings, answerLimit: .seconds(10))
+        let owner = try ConnectionThread.test(server.url(), answerLimit: .seconds(10))
         try await waitForSessions(owner)
         let before = try await scans(owner)
         let adapter = try await PostgreSQLStorageAdapter(
@@ -140,8 +139,7 @@ struct PlanTests {
     func looksUpRows() async throws {
         let server = try await PostgreSQLServer(options: ["autovacuum=off"])
         defer { server.stop() }
-        let settings = try ConnectionSettings(.url(server.url()), allowsUnverifiedServers: false)
-        let owner = try ConnectionThread("test", settings, answerLimit: .seconds(10))
+        let owner = try ConnectionThread.test(server.url(), answerLimit: .seconds(10))
         func rowsRead() async throws -> Int64 {
             try await waitForSessions(owner)
             return try await server.run(

@@ -9,8 +9,7 @@ import Testing
 struct RepeatedWorkTests {
     private func thread() async throws -> ConnectionThread {
         let url = try await PostgreSQLServer.shared.value.url()
-        let settings = try ConnectionSettings(.url(url), allowsUnverifiedServers: false)
-        return try ConnectionThread("test", settings, answerLimit: .seconds(10))
+        return try .test(url, answerLimit: .seconds(10))
     }
 
     @Test("A statement that the server has forgotten is prepared and run again")

@@ -336,11 +336,8 @@ struct RetentionTests {
         let old = try await set(["a/1", "a/2"], in: former)
         try await set(["a/1"], 1, in: former)
         await former.close()
-        let settings = try ConnectionSettings(location, allowsUnverifiedServers: false)
-        let owner = try ConnectionThread("test", settings, answerLimit: .seconds(30))
-        _ = try await owner.run { connection in
-            try connection.run(Self.removals.map { DatabaseStatement($0) }).count
-        }
+        let owner = try ConnectionThread.test(server.url(database: database))
+        try await owner.run(Self.removals)
         await owner.close()
         let adapters = try await withThrowingTaskGroup(of: PostgreSQLStorageAdapter.self) {
             [configuration] group in

@@ -115,8 +115,7 @@ struct RoundTripTests {
         try await PostgreSQLServer.withStore { adapter in
             try await fill(adapter)
             let url = try await PostgreSQLServer.shared.value.url()
-            let settings = try ConnectionSettings(.url(url), allowsUnverifiedServers: false)
-            let thread = try ConnectionThread("test", settings, answerLimit: .seconds(10))
+            let thread = try ConnectionThread.test(url, answerLimit: .seconds(10))
             let store = adapter.store
             func sequence() async throws -> Int64 {
                 try await thread.run { connection in

@@ -279,8 +279,7 @@ struct StandbyReadTests {
     func hasCatalog() async throws {
         try await withServers { _, standby, _ in
             let url = standby.url(PostgreSQLServer.role, "?target_session_attrs=standby")
-            let settings = try ConnectionSettings(.url(url), allowsUnverifiedServers: false)
-            let thread = try ConnectionThread("test", settings, answerLimit: .seconds(30))
+            let thread = try ConnectionThread.test(url)
             let (hasCatalog, timeline) = try await thread.run { connection in
                 try connection.openIfNeeded()
                 return (connection.catalog != nil, connection.timeline)
@@ -295,8 +294,7 @@ struct StandbyReadTests {
     func refusesCommits() async throws {
         try await withServers { _, standby, _ in
             let url = standby.url(PostgreSQLServer.role, "?target_session_attrs=standby")
-            let settings = try ConnectionSettings(.url(url), allowsUnverifiedServers: false)
-            let thread = try ConnectionThread("test", settings, answerLimit: .seconds(30))
+            let thread = try ConnectionThread.test(url)
             let error = await expectError(StorageError.self, .unavailable) {
                 try await thread.run { connection in
                     _ = try connection.run(CommitGroup.beginning(on: connection))

@@ -24,15 +24,6 @@ struct StatisticsTests {
         )
     }
 
-    private func thread(to server: PostgreSQLServer) throws -> ConnectionThread {
-        let settings = try ConnectionSettings(.url(server.url()), allowsUnverifiedServers: false)
-        return try ConnectionThread("test", settings, answerLimit: .seconds(30))
-    }
-
-    private func run(_ sql: [String], on thread: ConnectionThread) async throws {
-        _ = try await thread.run { try $0.run(sql.map { DatabaseStatement($0) }).count }
-    }
-
     @Test("Groups and their writes are counted, with the wait for the tail")
     func counts() async throws {
         try await PostgreSQLServer.withStore { adapter in
@@ -47,15 +38,17 @@ struct StatisticsTests {
             #expect(first.seesOtherRoles)
             #expect(first.feedLag == nil)
             // Somebody else has the tail until the commit gives up.
-            let stranger = try thread(to: try await PostgreSQLServer.shared.value)
+            let stranger = try ConnectionThread.test(
+                try await PostgreSQLServer.shared.value.url()
+            )
             let tail = "SELECT 1 FROM keel.stores WHERE store = \(adapter.store.number) FOR UPDATE"
             // A stranger sets no time limit for its transactions.
             let unlimited = "SET idle_in_transaction_session_timeout = 0"
-            try await run([unlimited, "BEGIN", tail], on: stranger)
+            try await stranger.run([unlimited, "BEGIN", tail])
             // Only now: what came before may take longer on a busy machine.
             try await adapter.pool.writer.run { $0.answerLimit = .milliseconds(400) }
             await #expect(throws: StorageError.self) { try await adapter.commit([batch("b")]) }
-            try await run(["ROLLBACK"], on: stranger)
+            try await stranger.run(["ROLLBACK"])
             let second = try await adapter.statistics()
             #expect(second.failedGroupCount == 1)
             #expect(second.groupCount == 3)
@@ -90,14 +83,14 @@ struct StatisticsTests {
         defer { server.stop() }
         let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
         #expect(try await adapter.statistics().oldestTransaction == nil)
-        let stranger = try thread(to: server)
-        try await run(["BEGIN", "SELECT txid_current()"], on: stranger)
+        let stranger = try ConnectionThread.test(server.url())
+        try await stranger.run(["BEGIN", "SELECT txid_current()"])
         let open = try #require(try await adapter.statistics().oldestTransaction)
         #expect(open > .zero)
         #expect(try #require(try await adapter.statistics().oldestTransaction) > open)
-        try await run(["PREPARE TRANSACTION 'x'"], on: stranger)
+        try await stranger.run(["PREPARE TRANSACTION 'x'"])
         #expect(try #require(try await adapter.statistics().oldestTransaction) > .zero)
-        try await run(["ROLLBACK PREPARED 'x'"], on: stranger)
+        try await stranger.run(["ROLLBACK PREPARED 'x'"])
         #expect(try await adapter.statistics().oldestTransaction == nil)
         await stranger.close()
         await adapter.close()
@@ -120,11 +113,7 @@ struct StatisticsTests {
         #expect(behind > 1_000)
         // A role without the right to see it gets no lag, instead of none at all.
         try await primary.run("CREATE ROLE modest LOGIN")
-        let settings = try ConnectionSettings(
-            .url(primary.url("modest")),
-            allowsUnverifiedServers: false
-        )
-        let modest = try ConnectionThread("test", settings, answerLimit: .seconds(30))
+        let modest = try ConnectionThread.test(primary.url("modest"))
         let hidden = try await modest.run { connection in
             try connection.run(DatabaseStatement(ServerActivity.standbys))
                 .map(PostgreSQLStorageAdapter.Statistics.Standby.init)
@@ -172,10 +161,9 @@ struct StatisticsTests {
         defer { standby.stop() }
         let adapter = try await PostgreSQLStorageAdapter(at: .url(primary.url()))
         let address = standby.url(PostgreSQLServer.role, "?target_session_attrs=any")
-        let settings = try ConnectionSettings(.url(address), allowsUnverifiedServers: false)
-        let reader = try ConnectionThread("test", settings, answerLimit: .seconds(30))
+        let reader = try ConnectionThread.test(address)
         let query = "SELECT count(*) FROM pg_class"
-        try await run(["BEGIN ISOLATION LEVEL REPEATABLE READ", query], on: reader)
+        try await reader.run(["BEGIN ISOLATION LEVEL REPEATABLE READ", query])
         let most = DatabaseExamination.oldSnapshot.warning
         // Each subtransaction that writes takes a number. All in one statement could exceed the limit for its answer.
         for _ in 0..<20 {
@@ -194,7 +182,7 @@ struct StatisticsTests {
         let subject = "transactions of standby walreceiver"
         let finding = try #require(findings.first { $0.subject == subject })
         #expect(finding.state == .warning)
-        try await run(["COMMIT"], on: reader)
+        try await reader.run(["COMMIT"])
         while try await adapter.statistics().oldestSnapshotTransactionCount ?? 0 >= Int(most) {}
         await reader.close()
         await adapter.close()

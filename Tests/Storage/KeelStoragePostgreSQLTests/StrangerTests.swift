@@ -39,8 +39,7 @@ struct StrangerTests {
     }
 
     private func thread(to server: PostgreSQLServer) throws -> ConnectionThread {
-        let settings = try ConnectionSettings(.url(server.url()), allowsUnverifiedServers: false)
-        return try ConnectionThread("stranger", settings, answerLimit: .seconds(60))
+        try .test(server.url(), answerLimit: .seconds(60))
     }
 
     private func run(_ statements: [String], on thread: ConnectionThread) async throws -> Int64 {

@@ -83,9 +83,8 @@ struct TornPageTests {
     )
     func isWhole(limit: Int) async throws {
         let url = try await Self.servers.value.primary.url()
-        let settings = try ConnectionSettings(.url(url), allowsUnverifiedServers: false)
         let strangers = try (0..<2).map { _ in
-            try ConnectionThread("stranger", settings, answerLimit: .seconds(60))
+            try ConnectionThread.test(url, answerLimit: .seconds(60))
         }
         try await withReaders { writer, reader, standby in
             let start = try await reader.changes(ChangeRequest()).next

@@ -63,9 +63,7 @@ final class PostgreSQLServer: Sendable {
     /// - Returns: The first column of the first row, if it is a number.
     @discardableResult
     func run(_ sql: String) async throws -> Int64? {
-        let address = url(Self.role, "?target_session_attrs=any")
-        let settings = try ConnectionSettings(.url(address), allowsUnverifiedServers: false)
-        let thread = try ConnectionThread("test", settings, answerLimit: .seconds(30))
+        let thread = try ConnectionThread.test(url(Self.role, "?target_session_attrs=any"))
         let value = try await thread.run { connection in
             let row = try connection.run(DatabaseStatement(sql)).first
             return row.flatMap { $0.isNull(0) ? nil : $0.integer(0) }
@@ -109,6 +107,22 @@ final class PostgreSQLServer: Sendable {
             await adapter.close()
             throw error
         }
+    }
+}
+
+extension ConnectionThread {
+    /// Returns the thread of a connection that no adapter has.
+    static func test(
+        _ url: String,
+        answerLimit: Duration = .seconds(30)
+    ) throws -> ConnectionThread {
+        let settings = try ConnectionSettings(.url(url), allowsUnverifiedServers: false)
+        return try ConnectionThread("test", settings, answerLimit: answerLimit)
+    }
+
+    /// Runs statements, and ignores their rows.
+    nonisolated func run(_ sql: [String]) async throws {
+        _ = try await run { try $0.run(sql.map { DatabaseStatement($0) }).count }
     }
 }
 

@@ -10,9 +10,7 @@ struct StandbyReader: Sendable {
     private let store: OpenStore
 
     init(_ standby: PostgreSQLServer, of adapter: PostgreSQLStorageAdapter) throws {
-        let url = standby.url(PostgreSQLServer.role, "?target_session_attrs=any")
-        let settings = try ConnectionSettings(.url(url), allowsUnverifiedServers: false)
-        thread = try ConnectionThread("standby", settings, answerLimit: .seconds(30))
+        thread = try .test(standby.url(PostgreSQLServer.role, "?target_session_attrs=any"))
         store = adapter.store
     }
 
