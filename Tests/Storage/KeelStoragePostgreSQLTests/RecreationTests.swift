@@ -1,5 +1,4 @@
 #if PostgreSQL
-import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import KeelStoragePostgreSQL
@@ -26,20 +25,6 @@ struct RecreationTests {
         let result = try await adapter.read(ReadRequest(.documents(paths)))
         guard case .documents(let documents) = result.payload else { return [] }
         return documents.compactMap { $0?.path }
-    }
-
-    private func program(
-        _ name: String,
-        _ arguments: [String],
-        _ input: [UInt8] = []
-    ) async throws -> [UInt8] {
-        let run = try await ProgramRun(
-            URL(filePath: "/usr/bin/env"),
-            [name] + arguments,
-            input: input
-        )
-        #expect(run.exitCode == 0, "\(run.errors)")
-        return run.output
     }
 
     @Test("Documents are written to the right collections of tables that another process created")
@@ -119,12 +104,12 @@ struct RecreationTests {
             configuration: configuration
         )
         try await commit("a/1", to: adapter)
-        let dump = try await program("pg_dump", ["--schema=keel", server.url()])
+        let dump = try await PostgreSQLServer.program("pg_dump", ["--schema=keel", server.url()])
         try await commit("a/2", to: adapter)
         let lost = try await adapter.changes(ChangeRequest()).next
         try await server.run("DROP SCHEMA keel CASCADE")
         let options = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--file=-"]
-        _ = try await program("psql", options + [server.url()], dump)
+        _ = try await PostgreSQLServer.program("psql", options + [server.url()], dump)
         try await commit("a/3", "a/4", to: adapter)
         try await adapter.trim()
         #expect(try await found(["a/1", "a/2", "a/3"], in: adapter) == ["a/1", "a/3"])

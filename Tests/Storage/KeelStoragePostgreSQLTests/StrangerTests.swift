@@ -1,5 +1,4 @@
 #if PostgreSQL
-import Foundation
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestSupport
@@ -202,24 +201,13 @@ struct StrangerTests {
             }
             return count
         }
-        func program(_ name: String, _ arguments: [String], _ input: [UInt8] = []) async throws
-            -> [UInt8]
-        {
-            let run = try await ProgramRun(
-                URL(filePath: "/usr/bin/env"),
-                [name] + arguments,
-                input: input
-            )
-            #expect(run.exitCode == 0, "\(run.errors)")
-            return run.output
-        }
-        let dump = try await program("pg_dump", ["--schema=keel", server.url()])
+        let dump = try await PostgreSQLServer.program("pg_dump", ["--schema=keel", server.url()])
         isDumped.withLock { $0 = true }
         let written = try await writing.value
         try await server.run("CREATE DATABASE copied")
         let url = server.url(database: "copied")
         let options = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--file=-", url]
-        _ = try await program("psql", options, dump)
+        _ = try await PostgreSQLServer.program("psql", options, dump)
         let copy = try await PostgreSQLStorageAdapter(at: .url(url))
         let report = try await copy.checkIntegrity()
         #expect(report.problems == [])

@@ -3,6 +3,7 @@ import Foundation
 import KeelCore
 import KeelStorage
 import KeelTestSupport
+import Testing
 
 @testable import KeelStoragePostgreSQL
 
@@ -70,6 +71,21 @@ final class PostgreSQLServer: Sendable {
         }
         await thread.close()
         return value
+    }
+
+    /// Returns the output of one of PostgreSQL's programs, which must succeed.
+    static func program(
+        _ name: String,
+        _ arguments: [String],
+        _ input: [UInt8] = []
+    ) async throws -> [UInt8] {
+        let run = try await ProgramRun(
+            URL(filePath: "/usr/bin/env"),
+            [name] + arguments,
+            input: input
+        )
+        #expect(run.exitCode == 0, "\(run.errors)")
+        return run.output
     }
 
     /// Limits the connections of tests that run at the same time.
