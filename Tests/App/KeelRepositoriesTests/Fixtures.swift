@@ -185,15 +185,3 @@ final class WallClock: Sendable {
     var now: Date { time.withLock { $0 } }
     func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
 }
-
-final class Counter: Sendable {
-    private let value = Mutex(0)
-    var count: Int { value.withLock { $0 } }
-    @discardableResult
-    func next() -> Int {
-        value.withLock { value in
-            value += 1
-            return value
-        }
-    }
-}

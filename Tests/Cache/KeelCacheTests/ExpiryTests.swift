@@ -1,5 +1,6 @@
 import KeelCache
 import KeelTestKit
+import KeelTestSupport
 import Testing
 
 @Suite("Expiry and idle time", .timeLimit(.minutes(1)))
@@ -150,7 +151,7 @@ struct ExpiryTests {
         let reads = Counter()
         let clock = CacheClock(
             now: {
-                reads.add()
+                reads.next()
                 return CacheInstant(microseconds: 0)
             },
             sleep: { _ in }

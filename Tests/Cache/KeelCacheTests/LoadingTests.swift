@@ -14,7 +14,7 @@ struct LoadingTests {
     private func ask(_ key: String = "a", _ policy: CachePolicy? = nil) -> Task<Int, any Error> {
         Task { [cache, gate, loads] in
             try await cache.value(for: key, policy: policy) {
-                let number = loads.add()
+                let number = loads.next()
                 try await gate.pass()
                 return number
             }
@@ -133,7 +133,7 @@ struct LoadingTests {
     func bulk() async throws {
         await cache.set(1, for: "a")
         let values = try await cache.values(for: ["a", "b", "c", "b"]) { [loads] keys in
-            loads.add()
+            loads.next()
             #expect(keys == ["b", "c"])
             return ["b": 2]
         }
@@ -172,7 +172,7 @@ struct LoadingTests {
         )
         for _ in 0..<5 {
             let value = try await cache.findValue(for: "a") { [loads] in
-                loads.add()
+                loads.next()
                 return CacheLoaded(nil)
             }
             #expect(value == nil)

@@ -123,13 +123,13 @@ struct RaceTests {
             let task = Task { try await load(key, cache, origins) }
             if action == 3 { await Task.yield() }
             task.cancel()
-            if let value = try? await task.value, value < floor { stale.add() }
+            if let value = try? await task.value, value < floor { stale.next() }
         case 5..<9:
-            if let value = cache.peek(key), value < floor { stale.add() }
+            if let value = cache.peek(key), value < floor { stale.next() }
         case 9:
-            if let value = await cache.get(key), value < floor { stale.add() }
+            if let value = await cache.get(key), value < floor { stale.next() }
         default:
-            if try await load(key, cache, origins) < floor { stale.add() }
+            if try await load(key, cache, origins) < floor { stale.next() }
         }
     }
 
@@ -178,7 +178,7 @@ struct RaceTests {
                 Task {
                     try await cache.value(for: round) {
                         try await gate.pass()
-                        return loads.add()
+                        return loads.next()
                     }
                 }
             }

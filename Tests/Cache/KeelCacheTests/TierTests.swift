@@ -238,7 +238,7 @@ struct TierTests {
         await cache.set(1, for: "a")
         await cache.set(1, for: "b", tags: ["t"])
         await cache.set(1, for: "c")
-        isBroken.add()
+        isBroken.next()
         await cache.set(2, for: "a")
         await cache.set(2, for: "x")
         await cache.set(2, for: "y")
@@ -253,7 +253,7 @@ struct TierTests {
         await cache.set(3, for: "p")
         await cache.set(3, for: "q")
         #expect(await cache.get("a") == 3)
-        isBroken.add()
+        isBroken.next()
         await #expect(throws: CacheError.self) { try await cache.removeAll() }
         isBroken.reset()
         #expect(await cache.get("a") == nil)
