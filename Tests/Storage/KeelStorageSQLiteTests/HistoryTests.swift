@@ -3,25 +3,14 @@ import GRDB
 import KeelStorage
 import KeelStorageSQLite
 import KeelTestSupport
-import Synchronization
 import Testing
 
 @Suite("History of a file")
 struct HistoryTests {
-    /// A clock that the test sets.
-    private final class SetTime: Sendable {
-        private let value = Atomic<Int64>(1_000_000_000_000)
-        var now: Timestamp { Timestamp(microseconds: value.load(ordering: .relaxed)) }
-        func advance(by duration: Duration) {
-            let microseconds = Int64(duration / .microseconds(1))
-            value.add(microseconds, ordering: .relaxed)
-        }
-    }
-
     private func adapter(
         _ folder: TemporaryFolder,
         history: Duration?,
-        _ time: SetTime? = nil
+        _ time: WallClock? = nil
     ) throws -> SQLiteStorageAdapter {
         try folder.adapter { configuration in
             configuration.history = history
@@ -96,7 +85,7 @@ struct HistoryTests {
     @Test("Only states older than the configured age are removed")
     func forgets() async throws {
         let folder = try TemporaryFolder()
-        let time = SetTime()
+        let time = WallClock()
         let adapter = try adapter(folder, history: .seconds(160), time)
         let store = StorageClient(adapter)
         var commits: [Timestamp] = []
@@ -109,13 +98,13 @@ struct HistoryTests {
                 let then = try await store.asOf(commit).getDocument("a/b")
                 #expect(try then.fields() == ["n": .integer(Int64(value))])
             }
-            time.advance(by: .seconds(10))
+            time.move(by: .seconds(10))
         }
         let lost = try store.asOf(commits[10])
         await expectError(StorageError.self, .snapshotTooOld) { try await lost.getDocument("a/b") }
         // Nothing has changed since the last commit, no matter how long ago.
         for _ in 0..<5 {
-            time.advance(by: .seconds(100_000))
+            time.move(by: .seconds(100_000))
             try await adapter.compact()
         }
         #expect(try images(adapter) == 0)
@@ -158,7 +147,7 @@ struct HistoryTests {
     @Test("Large amounts of history are removed in steps, some on opening")
     func forgetsInSteps() async throws {
         let folder = try TemporaryFolder()
-        let time = SetTime()
+        let time = WallClock()
         let first = try adapter(folder, history: .seconds(100), time)
         let store = StorageClient(first)
         for _ in 0..<7 {
@@ -174,7 +163,7 @@ struct HistoryTests {
             #expect(try images(second) == 5_600)
             try second.close()
             // However long the file was closed, an opening counts at most a quarter of the age.
-            time.advance(by: .seconds(1_000))
+            time.move(by: .seconds(1_000))
             second = try adapter(folder, history: nil, time)
         }
         var left = try images(second)
@@ -240,17 +229,17 @@ struct HistoryTests {
     @Test("The age of the history changes on the next opening")
     func changesAge() async throws {
         let folder = try TemporaryFolder()
-        let time = SetTime()
+        let time = WallClock()
         let long = try adapter(folder, history: .seconds(1_000), time)
         let first = try await StorageClient(long).setDocument("a/b", ["n": 1]).commitTime
-        time.advance(by: .seconds(100))
+        time.move(by: .seconds(100))
         try await StorageClient(long).setDocument("a/b", ["n": 2])
         #expect(try await StorageClient(long).asOf(first).getDocument("a/b")["n"] == 1)
-        time.advance(by: .seconds(100))
+        time.move(by: .seconds(100))
         let short = try adapter(folder, history: .seconds(50), time)
         let store = StorageClient(short)
         for _ in 0..<5 {
-            time.advance(by: .seconds(20))
+            time.move(by: .seconds(20))
             try await short.compact()
         }
         #expect(try images(short) == 0)
