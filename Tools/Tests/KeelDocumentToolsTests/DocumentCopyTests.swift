@@ -11,6 +11,21 @@ import Testing
 
 @Suite("Copying stores")
 struct DocumentCopyTests {
+    /// Returns a store that keeps only what readers need of its change log.
+    private func forgetfulStore(_ scratch: Scratch) throws -> SQLiteStorageAdapter {
+        var configuration = SQLiteStorageAdapter.Configuration()
+        configuration.retention = .init(
+            age: .zero,
+            bytes: 0,
+            tombstoneAge: .zero,
+            tombstoneBytes: 0
+        )
+        return try SQLiteStorageAdapter(
+            at: .file(scratch.file("s.sqlite").path),
+            configuration: configuration
+        )
+    }
+
     @Test("Everything is copied with times and revisions, and both sides are compared")
     func everything() async throws {
         let scratch = try Scratch()
@@ -64,17 +79,7 @@ struct DocumentCopyTests {
     @Test("A copy over a slow network ends even if the source purges its change log")
     func slowNetwork() async throws {
         let scratch = try Scratch()
-        var configuration = SQLiteStorageAdapter.Configuration()
-        configuration.retention = .init(
-            age: .zero,
-            bytes: 0,
-            tombstoneAge: .zero,
-            tombstoneBytes: 0
-        )
-        let source = try SQLiteStorageAdapter(
-            at: .file(scratch.file("s.sqlite").path),
-            configuration: configuration
-        )
+        let source = try forgetfulStore(scratch)
         let store = StorageClient(source)
         for number in 0..<60 { try await store.setDocument("c/\(number)", ["n": 0]) }
         let start = try await source.changes(ChangeRequest()).next
@@ -109,17 +114,7 @@ struct DocumentCopyTests {
     @Test("An interrupted copy resumes although another copy of the same stores has ended")
     func otherCopy() async throws {
         let scratch = try Scratch()
-        var configuration = SQLiteStorageAdapter.Configuration()
-        configuration.retention = .init(
-            age: .zero,
-            bytes: 0,
-            tombstoneAge: .zero,
-            tombstoneBytes: 0
-        )
-        let source = try SQLiteStorageAdapter(
-            at: .file(scratch.file("s.sqlite").path),
-            configuration: configuration
-        )
+        let source = try forgetfulStore(scratch)
         let store = StorageClient(source)
         for number in 0..<12 { try await store.setDocument("c/\(number)", ["n": 0]) }
         let target = InMemoryStorageAdapter()
@@ -145,17 +140,7 @@ struct DocumentCopyTests {
     @Test("A copy that begins again lets go of the log that an unfinished one has kept")
     func beginsAgain() async throws {
         let scratch = try Scratch()
-        var configuration = SQLiteStorageAdapter.Configuration()
-        configuration.retention = .init(
-            age: .zero,
-            bytes: 0,
-            tombstoneAge: .zero,
-            tombstoneBytes: 0
-        )
-        let source = try SQLiteStorageAdapter(
-            at: .file(scratch.file("s.sqlite").path),
-            configuration: configuration
-        )
+        let source = try forgetfulStore(scratch)
         let store = StorageClient(source)
         for number in 0..<12 { try await store.setDocument("c/\(number)", ["n": 0]) }
         let start = try await source.changes(ChangeRequest()).next

@@ -96,7 +96,7 @@ struct QueryScreenTests {
 }
 
 extension TmuxTerminal {
-    fileprivate func wait(_ condition: ([String]) -> Bool) async throws {
+    func wait(_ condition: ([String]) -> Bool) async throws {
         try await wait(for: "the screen", condition)
     }
 }

@@ -270,10 +270,4 @@ struct ShellTests {
         #expect(shell.wait().code == 130)
     }
 }
-
-extension TmuxTerminal {
-    fileprivate func wait(_ condition: ([String]) -> Bool) async throws {
-        try await wait(for: "the screen", condition)
-    }
-}
 #endif
