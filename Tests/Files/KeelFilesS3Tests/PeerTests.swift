@@ -268,16 +268,20 @@ struct PeerTests {
 
     // MARK: Copies
 
-    @Test("A file that is too large for one request is copied in parts")
-    func largeCopy() async throws {
-        let peer = try S3Peer.shared(.moto)
-        let adapter = try S3FileStoreAdapter(
+    /// Returns an adapter that copies larger files than 5 MiB in parts.
+    private func copying(on peer: S3Peer) throws -> S3FileStoreAdapter {
+        try S3FileStoreAdapter(
             peer.configuration(freshFolder()),
             transport: peer.transport,
             clock: ContinuousClock(),
             copyByteCount: 5 << 20,
             now: { Date() }
         )
+    }
+
+    @Test("A file that is too large for one request is copied in parts")
+    func largeCopy() async throws {
+        let adapter = try copying(on: S3Peer.shared(.moto))
         let files = FileStore(adapter)
         let bytes = sampleBytes(9, count: (11 << 20) + 5)
         let options = FileWriteOptions(contentType: "text/x", attributes: ["a": "ü"])
@@ -295,14 +299,7 @@ struct PeerTests {
     @Test("A server that creates empty parts when copying is detected")
     func silentPartCopy() async throws {
         // rclone treats UploadPartCopy as UploadPart without a body.
-        let peer = try S3Peer.shared(.rclone)
-        let adapter = try S3FileStoreAdapter(
-            peer.configuration(freshFolder()),
-            transport: peer.transport,
-            clock: ContinuousClock(),
-            copyByteCount: 5 << 20,
-            now: { Date() }
-        )
+        let adapter = try copying(on: S3Peer.shared(.rclone))
         let files = FileStore(adapter)
         try await files.write(FileContent(sampleBytes(9, count: 6 << 20)), to: "a")
         await expectError(FileStoreError.self, .invalidReply) { try await files.copy("a", to: "b") }
