@@ -103,6 +103,23 @@ struct ProxyCommandTests {
         #expect(try await ask([], Self.fields("private, max-age=60"), users) == [200, 503])
     }
 
+    /// Runs `body` with a connection to the command in front of an origin.
+    private static func withProxy(
+        of originPort: Int,
+        _ options: [String] = [],
+        _ body: (RawClient) async throws -> Void
+    ) async throws {
+        let process = try KeelProcess(
+            ["proxy", "--origin", "http://127.0.0.1:\(originPort)"] + options
+        )
+        defer {
+            process.kill()
+            _ = process.wait()
+        }
+        let port = process.nextLine().split(separator: ":").last.flatMap { Int($0) }
+        try await RawClient.connected(to: try #require(port), body)
+    }
+
     @Test(
         "A request on a stale connection is sent again once if that is safe",
         arguments: [("GET", "200"), ("DELETE", "200"), ("POST", "502")]
@@ -117,13 +134,7 @@ struct ProxyCommandTests {
             // The second request on the first connection finds it closed.
             _ = number == 1 ? "\(try await peer.read(until: "\r\n\r\n"))" : await peer.readToEnd()
         } _: { originPort in
-            let process = try KeelProcess(["proxy", "--origin", "http://127.0.0.1:\(originPort)"])
-            defer {
-                process.kill()
-                _ = process.wait()
-            }
-            let port = process.nextLine().split(separator: ":").last.flatMap { Int($0) }
-            try await RawClient.connected(to: try #require(port)) { client in
+            try await Self.withProxy(of: originPort) { client in
                 try await client.send("GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n")
                 #expect(try await client.read(until: "done\n"))
                 client.forget()
@@ -146,13 +157,7 @@ struct ProxyCommandTests {
             lines.withLock { $0.append(peer.received.split(separator: "\r\n").first ?? "") }
             try await peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
         } _: { originPort in
-            let process = try KeelProcess(["proxy", "--origin", "http://127.0.0.1:\(originPort)"])
-            defer {
-                process.kill()
-                _ = process.wait()
-            }
-            let port = process.nextLine().split(separator: ":").last.flatMap { Int($0) }
-            try await RawClient.connected(to: try #require(port)) { client in
+            try await Self.withProxy(of: originPort) { client in
                 try await client.send("\(method) /a HTTP/1.1\r\nHost: a.test\r\n\r\n")
                 #expect(try await client.read(until: "\r\n"))
                 #expect(client.received.hasPrefix("HTTP/1.1 204 "))
@@ -168,15 +173,7 @@ struct ProxyCommandTests {
             guard try await peer.read(until: "\r\n\r\n") else { return }
             _ = await peer.readToEnd()
         } _: { originPort in
-            let process = try KeelProcess(
-                ["proxy", "--origin", "http://127.0.0.1:\(originPort)", "--timeout", "1s"]
-            )
-            defer {
-                process.kill()
-                _ = process.wait()
-            }
-            let port = process.nextLine().split(separator: ":").last.flatMap { Int($0) }
-            try await RawClient.connected(to: try #require(port)) { client in
+            try await Self.withProxy(of: originPort, ["--timeout", "1s"]) { client in
                 try await client.send("GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n")
                 #expect(try await client.read(until: "\r\n"))
                 #expect(client.received.hasPrefix("HTTP/1.1 504 "))
