@@ -51,7 +51,8 @@ public struct DocumentPath: Sendable {
     package init(trusted string: String) {
         let slash = string.utf8.lastIndex(of: UInt8(ascii: "/")) ?? string.startIndex
         collection = CollectionPath(trusted: String(string[..<slash]))
-        id = String(string[slash...].dropFirst())
+        // By bytes: the slash and a mark that begins the id are one character.
+        id = String(Substring(string.utf8[slash...].dropFirst()))
         flaw = nil
     }
 
