@@ -278,7 +278,8 @@ struct UploadTests {
     private func upload(
         signedBy layer: any HTTPMiddleware,
         _ transport: any HTTPTransport,
-        _ files: SimulatedFileSystem
+        _ files: SimulatedFileSystem,
+        to address: String = "uploads"
     ) throws -> ResumableUpload {
         var settings = try Fixture.client(transport).configuration
         settings.attemptMiddleware = [layer]
@@ -286,7 +287,7 @@ struct UploadTests {
         configuration.pieceByteCount = 4000
         return ResumableUpload(
             of: Fixture.file,
-            to: try Fixture.url("uploads"),
+            to: try Fixture.url(address),
             through: NetworkClient(settings, transport: transport),
             protocol: .tus,
             configuration: configuration,
@@ -310,6 +311,33 @@ struct UploadTests {
         #expect(try await upload(signedBy: ann, origin, files).run().resumedBytes == 4000)
         #expect(origin.finished == [Self.content, Self.content])
         #expect(origin.requests.filter { $0.method == .post }.count == 2)
+    }
+
+    @Test(
+        "An interrupted upload is resumed at its own query, with another signature",
+        arguments: [
+            ("uploads?album=1", "uploads?album=1", true),
+            ("uploads?album=1", "uploads?album=2", false),
+            ("uploads", "uploads?album=1", false),
+            (
+                "uploads?X-Amz-Date=1&album=1&X-Amz-Signature=a",
+                "uploads?X-Amz-Date=2&album=1&X-Amz-Signature=b", true
+            ),
+        ]
+    )
+    func queries(first: String, second: String, isResumed: Bool) async throws {
+        let origin = UploadOrigin(tus: true)
+        let files = try UploadSimulationTests.disk(Self.content)
+        let dying = origin.failing { _ in
+            origin.requests.count >= 3 ? .fail(.clientShutdown) : nil
+        }
+        let layer = Signing(identity: "ann")
+        await #expect(throws: TransferError.self) {
+            _ = try await upload(signedBy: layer, dying, files, to: first).run()
+        }
+        let receipt = try await upload(signedBy: layer, origin, files, to: second).run()
+        #expect(receipt.resumedBytes == (isResumed ? 4000 : 0))
+        #expect(origin.finished == [Self.content])
     }
 
     @Test("An interrupted upload is resumed with a new cookie jar")

@@ -26,7 +26,8 @@ public import Foundation
 ///   have changed, it fails with `sourceChanged`;
 /// - it never guesses whether to send a file again: if all bytes were sent and the server has
 ///   forgotten the upload, it fails with `outcomeUnknown`;
-/// - two uploads of one file to one address, in one process or two, refuse each other;
+/// - two uploads of one file to one address, in one process or two, refuse each other. Addresses with different queries
+///   are different; only the parameters of AWS's, Google's and CloudFront's signatures do not count;
 /// - an upload belongs to the user for whom the client signs it: another user sends the file in an
 ///   upload of their own, and the first one's is continued only for the first one. Cookies alone
 ///   name no user here: the server decides whose an upload is.

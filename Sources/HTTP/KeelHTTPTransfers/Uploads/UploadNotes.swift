@@ -1,4 +1,6 @@
+import HTTPTypes
 import KeelCore
+import KeelHTTP
 import Synchronization
 
 /// The record of an upload, and its lock.
@@ -71,4 +73,36 @@ final class UploadNotes: Sendable {
         try files.removeIfThere(lockPath)
         lock.withLock { $0 = nil }
     }
+}
+
+extension UploadNotes {
+    /// Returns a text that distinguishes the uploads of one file, without secrets: one file may be uploaded to several
+    /// addresses at once, and the location of another user's upload would often suffice to add to it.
+    static func purpose(
+        _ kind: ResumableUploadProtocol,
+        _ head: HTTPRequest,
+        for user: String?
+    ) -> String {
+        var purpose = "\(kind) \(head.redactedURL)"
+        let query = (head.path ?? "").drop { $0 != "?" }.dropFirst().split(separator: "&")
+            .filter { !isSignature($0.prefix { $0 != "=" }.lowercased()) }
+        if !query.isEmpty {
+            let text = query.joined(separator: "&")
+            purpose += " ?" + String(CRC32C.checksum(Array(text.utf8)), radix: 16)
+        }
+        if let user {
+            let digest = BLAKE2b.hash(Array(user.utf8), count: 16)
+            purpose += " " + Hexadecimal.text(of: digest)
+        }
+        return purpose
+    }
+
+    /// Whether a parameter of a query belongs to the signature of an address, which is new in each run.
+    private static func isSignature(_ name: String) -> Bool {
+        name.hasPrefix("x-amz-") || name.hasPrefix("x-goog-") || signatureNames.contains(name)
+    }
+
+    private static let signatureNames: Set<String> = [
+        "awsaccesskeyid", "expires", "googleaccessid", "key-pair-id", "signature",
+    ]
 }

@@ -49,21 +49,13 @@ struct UploadRun {
         options.pin = SessionPin()
         self.options = options
         path = try TransferNames(upload.file).file
-        var purpose = "\(upload.kind) \(head.redactedURL)"
-        // The location of another user's upload would often suffice to add to it.
-        let user = await upload.client.signer(of: options)
-        if let user {
-            let digest = BLAKE2b.hash(Array(user.utf8), count: 16)
-            purpose += " \(Hexadecimal.text(of: digest))"
-        }
-        self.purpose = purpose
-        self.user = user
+        user = await upload.client.signer(of: options)
+        purpose = UploadNotes.purpose(upload.kind, head, for: user)
         notes = UploadNotes(
             try TransferNames(upload.file),
             folder: try upload.configuration.recordFolder.map { folder throws(TransferError) in
                 try TransferNames(folder).file
             },
-            // One file may be uploaded to several addresses at once.
             purpose: purpose,
             upload.files
         )
