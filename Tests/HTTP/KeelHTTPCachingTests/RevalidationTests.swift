@@ -80,6 +80,57 @@ struct RevalidationTests {
         #expect(error?.code == .deadlineExceeded)
     }
 
+    @Test("A Vary that came with status 304 binds the stored response to the fields of its call")
+    func takesVary() async throws {
+        let vary: HTTPFields = [.eTag: "\"1\"", .vary: "Accept-Language"]
+        let bench = CacheBench([
+            CacheBench.text("de", "max-age=60", [.eTag: "\"1\""]),
+            .status(.notModified, headers: vary),
+            CacheBench.text("en", "max-age=60", vary),
+        ])
+        try await bench.send(.get, "/menu", [.acceptLanguage: "de"])
+        await bench.pass(61)
+        for language in ["de", "en", "de"] {
+            let outcome = try await bench.send(.get, "/menu", [.acceptLanguage: language])
+            #expect(outcome.text == language)
+        }
+        #expect(bench.requestCount == 3)
+    }
+
+    @Test("A stored response that varies by everything since a 304 is not used again")
+    func dropsUnmatched() async throws {
+        let bench = CacheBench([
+            CacheBench.text("old", "max-age=60", [.eTag: "\"1\""]),
+            .status(.notModified, headers: [.eTag: "\"1\"", .vary: "*"]),
+            CacheBench.text("new"),
+        ])
+        try await bench.send()
+        await bench.pass(61)
+        #expect(try await bench.send().text == "old")
+        #expect(try await bench.send().text == "new")
+    }
+
+    @Test("A call that waits for a shared 304 asks itself if the 304 brings a Vary")
+    func sharesNoVary() async throws {
+        let gate = Gate()
+        let bench = CacheBench([
+            CacheBench.text("de", "max-age=60", [.eTag: "\"1\""]),
+            gate.answer("", status: .notModified, tag: "\"1\"", vary: "Accept-Language"),
+            CacheBench.text("en", "max-age=60", [.vary: "Accept-Language"]),
+        ])
+        let german = try client(bench) { $0.defaultHeaders[.acceptLanguage] = "de" }
+        let english = try client(bench) { $0.defaultHeaders[.acceptLanguage] = "en" }
+        _ = try await german.response(to: GetMenu()).get()
+        await bench.pass(61)
+        let first = Task { try await german.response(to: GetMenu()).get().body }
+        try await waitUntil { bench.cache.waitingCalls == 1 }
+        let second = Task { try await english.response(to: GetMenu()).get().body }
+        try await waitUntil { bench.cache.waitingCalls == 2 }
+        gate.open()
+        #expect(try await first.value == Array("de".utf8))
+        #expect(try await second.value == Array("en".utf8))
+    }
+
     @Test("Status 304 about another version does not renew the stored response")
     func refusesForeign304() async throws {
         let bench = CacheBench([
@@ -394,10 +445,12 @@ extension Gate {
     fileprivate func answer(
         _ text: String,
         status: HTTPResponse.Status = .ok,
-        tag: String? = nil
+        tag: String? = nil,
+        vary: String? = nil
     ) -> ScriptedHTTPTransport.Answer {
         var fields: HTTPFields = [.cacheControl: "max-age=60"]
         fields[.eTag] = tag
+        fields[.vary] = vary
         let head = HTTPResponse(status: status, headerFields: fields)
         return ScriptedHTTPTransport.Answer { _ async throws(TransportError) in
             guard (try? await self.pass()) != nil else { throw TransportError(.cancelled) }

@@ -60,12 +60,7 @@ extension CacheExchange {
             rules
         )
         guard question.policy.stores, storable, !arrival.reply.notes.isTruncated,
-            let selectors = VaryMatch.selectors(
-                of: head.headerFields,
-                from: question.fields,
-                sent: arrival.reply.notes.sentFields,
-                coversAuthorization: owner.coversAuthorization
-            )
+            let selectors = selectors(of: head.headerFields, arrival)
         else { return nil }
         return StoredResponse(
             status: head.status,
@@ -120,34 +115,65 @@ extension CacheExchange {
         where stored.part == nil && stored.status.code == 200
             && VaryMatch.matches(stored, question.fields)
         {
-            var learned = stored
             if Validation.describes(head.headerFields, stored) {
-                learned = freshened(stored, by: arrival)
+                _ = await renewed(stored, by: arrival)
             } else {
-                learned.isOutdated = true
+                var outdated = stored
+                outdated.isOutdated = true
+                await update(outdated, by: arrival)
             }
-            await store.update(
-                learned,
-                at: key,
-                since: arrival.mark,
-                lifetime: lifetime(of: learned)
-            )
         }
     }
 
-    /// Returns a stored response updated from a message about the same state.
-    func freshened(_ stored: StoredResponse, by arrival: Arrival) -> StoredResponse {
-        Validation.freshened(
+    /// Stores the update of a stored response from a message about the same state, and returns the updated response.
+    ///
+    /// A message may bring another `Vary`: the response is dropped if no later request can match it.
+    func renewed(_ stored: StoredResponse, by arrival: Arrival) async -> StoredResponse {
+        var fresh = Validation.freshened(
             stored,
             with: arrival.reply.head.headerFields,
             requested: arrival.requested,
             received: arrival.received,
             rules
         )
+        if fresh.fields[values: .vary] != stored.fields[values: .vary] {
+            guard let selectors = selectors(of: fresh.fields, arrival) else {
+                await store.drop(stored, at: key)
+                return fresh
+            }
+            fresh.selectors = selectors.map { selector in
+                stored.selectors.first { $0.name == selector.name } ?? selector
+            }
+        }
+        await update(fresh, by: arrival)
+        return fresh
+    }
+
+    private func update(_ response: StoredResponse, by arrival: Arrival) async {
+        await store.update(
+            response,
+            at: key,
+            since: arrival.mark,
+            lifetime: lifetime(of: response)
+        )
+    }
+
+    /// Returns the values of the call's fields by which a response varies, or nil if no later request can match it.
+    private func selectors(
+        of fields: HTTPFields,
+        _ arrival: Arrival
+    ) -> [StoredResponse.Selector]? {
+        guard !VaryMatch.isNeverMatched(fields) else { return nil }
+        return VaryMatch.selectors(
+            of: fields,
+            from: question.fields,
+            sent: arrival.reply.notes.sentFields,
+            coversAuthorization: owner.coversAuthorization
+        )
     }
 
     /// Returns the total freshness lifetime of a stored response, in seconds.
-    func lifetime(of response: StoredResponse) -> Int64 {
+    private func lifetime(of response: StoredResponse) -> Int64 {
         let directives = ResponseDirectives(response.fields, rules)
         return Freshness(response, directives, at: store.clock.now, rules).lifetime
     }

@@ -89,16 +89,6 @@ extension CacheExchange {
         return status
     }
 
-    /// Stores the update from a response with status 304, and returns the updated response.
-    private func renewed(
-        _ stored: StoredResponse,
-        by arrival: Arrival
-    ) async -> StoredResponse {
-        let fresh = freshened(stored, by: arrival)
-        await store.update(fresh, at: key, since: arrival.mark, lifetime: lifetime(of: fresh))
-        return fresh
-    }
-
     // MARK: Sharing a revalidation
 
     /// Returns the key under which calls share a revalidation, or nil if the call cannot share one.
@@ -142,6 +132,11 @@ extension CacheExchange {
         if isFollower { store.counts.add(\.sharedRevalidations) }
         switch outcome {
         case .stored(let fresh):
+            // The 304 may have brought a `Vary` by fields in which the waiting calls differ.
+            let vary = choice.response.fields[values: .vary]
+            guard !isFollower || fresh.fields[values: .vary] == vary else {
+                return try await fetched(.stale, fallback: choice)
+            }
             var status = validationStatus(forward)
             status.isCollapsed = isFollower
             return revalidated(fresh, body, status)
