@@ -171,6 +171,22 @@ struct WishesAndChangesTests {
         #expect(try await bench.send(policy: .cacheElseNetwork).text == "4")
     }
 
+    @Test("The responses of a transfer are neither stored nor taken from the cache")
+    func passesTransfers() async throws {
+        let bench = CacheBench([
+            CacheBench.text("damaged"), CacheBench.text("right"), CacheBench.text("stored"),
+        ])
+        var configuration = try NetworkClient.Configuration("https://api.example.com")
+        configuration.cacheResponses(in: bench.cache)
+        let client = NetworkClient(configuration, transport: bench.origin)
+        let address = try #require(URL(string: "https://api.example.com/menu"))
+        for text in ["damaged", "right"] {
+            let reply = try await client.transfer(try client.head(.get, address))
+            #expect(try await reply.body.collect(upTo: .max) == Array(text.utf8))
+        }
+        #expect(try await bench.send().text == "stored")
+    }
+
     @Test("The policy revalidate skips a fresh immutable response")
     func trustsImmutable() async throws {
         let bench = CacheBench([CacheBench.text("1", "max-age=60, immutable")])

@@ -49,6 +49,8 @@ extension NetworkClient {
 
     /// Sends a request of a transfer, which does its own retries, and returns the reply, whatever its status.
     ///
+    /// An HTTP cache passes it on: bytes that a transfer has found damaged must not come from the cache again.
+    ///
     /// The stall timeouts are the client's. While a body is sent, ``Configuration/timeout`` limits the time without
     /// progress; ``Configuration/idleTimeout`` limits the wait for the head, and then for each chunk of the response.
     /// As in every call, an ``HTTPTimeouts/firstByte`` in the client's ``Configuration/timeouts`` takes precedence: it
@@ -60,6 +62,7 @@ extension NetworkClient {
     ) async throws(TransportError) -> HTTPReply {
         var everything = self.options(for: options)
         everything.retry = .attempts(1)
+        everything.isTransfer = true
         var timeouts = configuration.timeouts
         timeouts.idle = configuration.idleTimeout
         if let limit = configuration.timeout, let body, body.bytes == nil {
@@ -84,5 +87,17 @@ extension NetworkClient {
             call.record(.failed(error))
             throw error
         }
+    }
+}
+
+extension HTTPCallOptions {
+    private enum TransferKey: HTTPCallOptionKey {
+        static var defaultValue: Bool { false }
+    }
+
+    /// Whether the call belongs to a transfer, whose responses an HTTP cache neither serves nor stores.
+    package var isTransfer: Bool {
+        get { self[TransferKey.self] }
+        set { self[TransferKey.self] = newValue }
     }
 }

@@ -23,7 +23,7 @@ struct CacheExchange: Sendable {
         let rules = configuration.rules
         let policy = call.options.cachePolicy
         let isReading = call.head.method == .get || call.head.method == .head
-        guard policy != .bypass, call.body == nil || !isReading,
+        guard policy != .bypass, !call.options.isTransfer, call.body == nil || !isReading,
             let address = ResourceAddress(call.head),
             let owner = await CacheOwner(of: call, configuration)
         else { return nil }
