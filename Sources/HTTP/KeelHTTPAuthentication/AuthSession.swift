@@ -81,7 +81,7 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     /// The sequence ends when the session is released.
     public var states: AsyncStream<AuthState> { broadcast.watch() }
 
-    /// Reads the store, unless it has already been read.
+    /// Reads the store, unless it has already been read; completes even if the caller is canceled.
     ///
     /// Runs the clean-ups first that a sign-out or a sign-in left undone, because the process was killed or it happened
     /// in another process: see `onSignOut`.
@@ -93,6 +93,18 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         // A clean-up that asks for the state while `restore()` waits for it.
         guard !CleanUpScope.contains(self) else { return state }
         let turn = turns.reserve()
+        // In a canceled task, clean-ups might fail, and the next user would find the data of the last one.
+        let reading = Task { () -> Result<AuthState, AuthenticationError> in
+            do throws(AuthenticationError) {
+                return .success(try await restore(in: turn))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try await reading.value.get()
+    }
+
+    private func restore(in turn: Int) async throws(AuthenticationError) -> AuthState {
         await turns.begin(turn)
         defer { turns.end() }
         guard state == .unknown else { return state }
@@ -134,7 +146,7 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     ///
     /// The current session continues until `authenticate` has succeeded and the store has the new credentials; the
     /// clean-ups of its user run before the new one takes over. If sign-ins and sign-outs overlap, the one begun last
-    /// wins.
+    /// wins. Once `authenticate` has succeeded, the sign-in is completed even if the caller is canceled.
     ///
     /// - Parameters:
     ///   - account: The name of the account at the identity server, unique and never given to another user, such as a
@@ -153,7 +165,11 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         // Never the identifier of the credentials, because they may be a copy of another user's.
         let name = account.map(Self.identifier) ?? policy.makeSessionID()
         credentials.sessionID = name
-        while try await commit(credentials, name, order) == false {}
+        // The clean-ups of the previous user must not fail because the caller is canceled.
+        let committing = Task { [credentials] in
+            while try await commit(credentials, name, order) == false {}
+        }
+        try await committing.value
     }
 
     private static func identifier(of account: String) -> String {

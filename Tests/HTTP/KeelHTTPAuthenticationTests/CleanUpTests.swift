@@ -66,6 +66,33 @@ struct CleanUpTests {
         #expect(log.value == ["canceled: false"])
     }
 
+    @Test("Clean-ups at a launch and at a sign-in are not canceled with the caller")
+    func outlastsCanceledSignIns() async throws {
+        func makeSession() -> AuthSession<BearerCredentials> {
+            let session = AuthSession(server: identity, store: store)
+            session.onSignOut("outbox") { [log] _ in
+                log.change { $0.append("canceled: \(Task.isCancelled)") }
+            }
+            return session
+        }
+        _ = try await signIn("ann", in: makeSession())
+        try await widget().signOut()
+        let session = makeSession()
+        let launch = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await session.restore()
+        }
+        #expect(try await launch.value == .signedOut(.notSignedIn))
+        #expect(log.value == ["canceled: false"])
+        _ = try await signIn("ben", in: session)
+        let replacing = Task { [identity] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await session.signIn(as: "cem") { identity.grant() }
+        }
+        try await replacing.value
+        #expect(log.value == ["canceled: false", "canceled: false"])
+    }
+
     @Test("A clean-up that a killed process left undone runs once at the next launch")
     func makesUpForKills() async throws {
         let killed = app(isKilled: true)
