@@ -130,7 +130,8 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
         let (field, generation) = self.field(for: call.head)
         if call.head.headerFields[.cookie] == nil {
             let key = ObjectIdentifier(self)
-            guard call.options.pin?.admits("\(generation)", at: key) ?? true else {
+            let pin = call.options.pin
+            guard pin?.admits("\(generation)", at: key, isIdentity: false) ?? true else {
                 throw TransportError(
                     .credentialsUnavailable,
                     url: call.redactedURL,

@@ -4,6 +4,8 @@ import KeelCore
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
+import KeelTestSupport
+import Synchronization
 import Testing
 
 @Suite("The user of a call", .timeLimit(.minutes(1)))
@@ -89,6 +91,58 @@ struct SessionPinTests {
         let client = try client(transport, session)
         #expect(await reason(client.response(to: profile)) == .superseded)
         #expect(transport.calls.map { $0.head.headerFields[.authorization] } == [nil])
+    }
+
+    /// Does something before it passes on its first call.
+    private final class Interposed: HTTPMiddleware {
+        private let work: Mutex<(@Sendable () async -> Void)?>
+
+        init(_ work: @escaping @Sendable () async -> Void) { self.work = Mutex(work) }
+
+        func intercept(
+            _ call: HTTPCall,
+            next: HTTPNext
+        ) async throws(TransportError) -> HTTPReply {
+            let work = work.withLock { $0.take() }
+            await work?()
+            return try await next(call)
+        }
+    }
+
+    @Test("A response that was sent for a passing user is not shared")
+    func sharing() async throws {
+        let session = AuthSession(server: identity)
+        try await session.signIn(as: "ann") { BearerCredentials(accessToken: "ann") }
+        let gate = Gate()
+        let transport = ScriptedHTTPTransport(
+            then: Answer { call async throws(TransportError) in
+                guard (try? await gate.pass()) != nil else { throw TransportError(.cancelled) }
+                let token = call.head.headerFields[.authorization] ?? ""
+                return HTTPReply(
+                    head: HTTPResponse(status: .ok),
+                    body: .chunks([Array(token.utf8)])
+                )
+            }
+        )
+        let layer = CoalescingMiddleware()
+        let client = try makeClient(transport) {
+            $0.timeout = nil
+            $0.middleware = [layer]
+            $0.hopMiddleware = [
+                Interposed {
+                    try? await session.signIn(as: "ben") { BearerCredentials(accessToken: "ben") }
+                }
+            ]
+            $0.authorize(with: session)
+        }
+        let first = Task { try await client.response(to: GetProfile()).get().body }
+        try await waitUntil { gate.begunCount == 1 }
+        try await session.signIn(as: "ann") { BearerCredentials(accessToken: "ann") }
+        let second = Task { try await client.response(to: GetProfile()).get().body }
+        try await waitUntil { layer.waiterCount == 2 }
+        gate.open()
+        #expect(try await first.value == Array("Bearer ben".utf8))
+        #expect(try await second.value == Array("Bearer ann".utf8))
     }
 
     @Test("A call with an owner is sent for this user only")

@@ -263,6 +263,7 @@ struct SignedUserTests {
 
         var user: String { name.withLock { $0 } }
         var identity: String? { isNamed ? user : nil }
+        func become(_ user: String) { name.withLock { $0 = user } }
         func token() async -> AccessToken {
             if let next = next.withLock({ $0.take() }) { name.withLock { $0 = next } }
             return AccessToken(user)
@@ -331,6 +332,23 @@ struct SignedUserTests {
             _ = try await get(client)
             #expect(try await get(client) == Answer(text: "[\"ann\"]", result: .network))
         }
+    }
+
+    @Test("A response to another user's token is not stored if the first user has come back")
+    func noticesReturn() async throws {
+        let tokens = Switching()
+        let bench = CacheBench(then: Self.echo())
+        let client = try client(bench.cache, bench.origin) {
+            $0.authorize(with: tokens)
+            let returning = FieldLayer(name: .server) {
+                tokens.become("ann")
+                return nil
+            }
+            $0.attemptMiddleware.append(returning)
+        }
+        tokens.next.withLock { $0 = "bob" }
+        #expect(try await get(client).text == "[\"bob\"]")
+        #expect(try await get(client) == Answer(text: "[\"ann\"]", result: .network))
     }
 
     @Test("A 304 response to another user does not renew the stored response")

@@ -41,6 +41,17 @@ package struct CallSigner: Sendable {
         }
         return names.map { "\($0.utf8.count):\($0)" }.joined()
     }
+
+    /// Returns whether a call was sent only for users whose credentials it would get now.
+    ///
+    /// The same identity before and after a call does not show it: the user may have changed twice.
+    package func stillSigns(for pin: SessionPin?) async -> Bool {
+        var identities = pin?.identities ?? []
+        for layer in layers where !identities.isEmpty {
+            if let identity = await layer.identity { identities.remove(identity) }
+        }
+        return identities.isEmpty
+    }
 }
 
 extension HTTPCallOptions {

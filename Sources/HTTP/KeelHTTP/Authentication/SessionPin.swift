@@ -6,20 +6,32 @@ import Synchronization
 /// signed for a user who has signed in later.
 package final class SessionPin: Sendable {
     // By layer: a redirect may lead to an origin that another layer signs for.
-    private let names = Mutex<[ObjectIdentifier: String?]>([:])
+    private let names = Mutex<[ObjectIdentifier: (name: String?, isIdentity: Bool)]>([:])
 
     package init() {}
 
     /// Returns whether a layer may send the call for this user, which the first use decides.
     ///
-    /// Nil is a call without credentials, or of a user that the layer cannot name.
-    package func admits(_ name: String?, at layer: ObjectIdentifier) -> Bool {
+    /// Nil is a call without credentials, or of a user that the layer cannot name. `isIdentity` is whether the name is
+    /// the layer's ``HTTPAuthorizing/identity``.
+    package func admits(
+        _ name: String?,
+        at layer: ObjectIdentifier,
+        isIdentity: Bool = true
+    ) -> Bool {
         names.withLock { names in
             guard let first = names[layer] else {
-                names.updateValue(name, forKey: layer)
+                names[layer] = (name, isIdentity)
                 return true
             }
-            return first == name
+            return first.name == name
+        }
+    }
+
+    /// The identities for which layers have sent the call.
+    package var identities: Set<String> {
+        names.withLock { names in
+            Set(names.values.compactMap { $0.isIdentity ? $0.name : nil })
         }
     }
 }

@@ -23,6 +23,7 @@ struct CacheOwner: Sendable {
         partition = configuration.partition
         signer = await Self.signer(of: call)
         coversAuthorization = signer != nil && Self.announcesAuthorization(call)
+        guard await Self.hasSameUser(call) else { return nil }
         // Another user's call is refused when it is signed. Cookies do not count.
         if let owner = call.options.owner,
             let authorization = call.actingSigner?.ofAuthorization,
@@ -40,7 +41,7 @@ struct CacheOwner: Sendable {
     /// Returns whether a call was sent in this user's name.
     ///
     /// Lower layers sign a call after its owner was determined, and another user may have signed in
-    /// by then. A signer never gives one name to two users, so the same name before and after is the same user.
+    /// by then, and out again.
     func owns(_ reply: HTTPReply, to call: HTTPCall) async -> Bool {
         guard let partition else { return true }
         let isAnnounced =
@@ -50,7 +51,9 @@ struct CacheOwner: Sendable {
         {
             return false
         }
-        guard await Self.signer(of: call) == signer else { return false }
+        guard await Self.signer(of: call) == signer, await Self.hasSameUser(call) else {
+            return false
+        }
         switch await partition.owner(call) {
         case .everyone: return name == nil
         case .user(let user): return name == user
@@ -60,6 +63,11 @@ struct CacheOwner: Sendable {
 
     private static func signer(of call: HTTPCall) async -> String? {
         await call.actingSigner?.identity()
+    }
+
+    /// Whether the user is still the one for whom the call has been sent, if it has been.
+    private static func hasSameUser(_ call: HTTPCall) async -> Bool {
+        await call.actingSigner?.stillSigns(for: call.options.pin) ?? true
     }
 
     private static func announcesAuthorization(_ call: HTTPCall) -> Bool {

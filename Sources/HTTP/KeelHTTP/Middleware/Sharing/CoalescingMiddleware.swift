@@ -89,11 +89,13 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         return reply.copy
     }
 
-    /// Returns the user of a call; nil if the call will be signed for a user that cannot be determined.
+    /// Returns the user of a call; nil if the call will be signed for a user that cannot be determined, or has been
+    /// signed for another one.
     private func user(of call: HTTPCall) async -> [String?]? {
         let named = identity(call)
         guard let signer = call.actingSigner else { return [named] }
         let signed = await signer.identity()
+        guard await signer.stillSigns(for: call.options.pin) else { return nil }
         return named == nil && signed == nil ? nil : [named, signed]
     }
 
