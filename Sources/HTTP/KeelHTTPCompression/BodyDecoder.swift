@@ -23,11 +23,14 @@ final class BodyDecoder: Sendable {
 
     private let coding: ContentCoding
     private let limits: DecompressionLimits
+    /// The decoder of the outermost coding; nil if that is this one.
+    private let outermost: BodyDecoder?
     private let state: Mutex<State>
 
-    init(_ coding: ContentCoding, limits: DecompressionLimits) {
+    init(_ coding: ContentCoding, limits: DecompressionLimits, outermost: BodyDecoder?) {
         self.coding = coding
         self.limits = limits
+        self.outermost = outermost
         state = Mutex(State())
     }
 
@@ -53,6 +56,8 @@ final class BodyDecoder: Sendable {
 
     private var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
 
+    private var received: Int64 { state.withLock { $0.received } }
+
     private func take(_ piece: ArraySlice<UInt8>) throws(TransportError) {
         state.withLock { state in
             state.received += Int64(piece.count)
@@ -77,11 +82,13 @@ final class BodyDecoder: Sendable {
 
     /// Decodes the available input; returns nil if more is needed or the end is reached.
     private func produce() throws(TransportError) -> ArraySlice<UInt8>? {
+        // Codings upon codings would multiply their ratios.
+        let wireBytes = outermost?.received ?? received
         let result = state.withLock { state -> Result<ArraySlice<UInt8>?, TransportError> in
             guard !state.isAtEnd else { return .success(nil) }
             do throws(InflateFailure) {
                 let piece = try decode(&state)
-                guard limits.permit(state.produced, from: state.received) else {
+                guard limits.permit(state.produced, from: wireBytes) else {
                     state.isAtEnd = true
                     return .failure(TransportError(.decompressionLimit, phase: .readBody))
                 }
@@ -149,6 +156,22 @@ final class BodyDecoder: Sendable {
     private static func isZlibHeader(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let first = bytes.first, let second = bytes.last else { return false }
         return first & 0x0F == 8 && (UInt16(first) << 8 | UInt16(second)) % 31 == 0
+    }
+}
+
+extension HTTPByteStream {
+    /// Returns the stream without codings, which are given in the order in which they were applied.
+    func decoded(from codings: [ContentCoding], limits: DecompressionLimits) -> HTTPByteStream {
+        var stream = self
+        var outermost: BodyDecoder?
+        for coding in codings.reversed() {
+            let decoder = BodyDecoder(coding, limits: limits, outermost: outermost)
+            outermost = outermost ?? decoder
+            stream = stream.mapReads { read async throws(TransportError) in
+                try await decoder.next(from: read)
+            }
+        }
+        return stream
     }
 }
 

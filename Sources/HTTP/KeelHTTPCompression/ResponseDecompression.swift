@@ -60,12 +60,7 @@ public struct ResponseDecompression: HTTPMiddleware, DeadlineEnforcing {
             let codings = ContentCoding.list(value)
         else { return reply }
         var decoded = reply
-        for coding in codings.reversed() {
-            let decoder = BodyDecoder(coding, limits: limits)
-            decoded.body = decoded.body.mapReads { read async throws(TransportError) in
-                try await decoder.next(from: read)
-            }
-        }
+        decoded.body = reply.body.decoded(from: codings, limits: limits)
         decoded.head.headerFields[.contentEncoding] = nil
         if !codings.isEmpty { decoded.head.headerFields[.contentLength] = nil }
         return decoded
@@ -74,7 +69,7 @@ public struct ResponseDecompression: HTTPMiddleware, DeadlineEnforcing {
 
 /// The limits on the growth of a compressed body.
 public struct DecompressionLimits: Sendable, Hashable {
-    /// The maximum ratio of a body's size to its compressed size.
+    /// The maximum ratio of a body's size to its compressed size, whatever the number of its codings.
     ///
     /// Applies above ``allowance``, and is exceeded by at most 64 KiB.
     public var ratio: Int
@@ -108,14 +103,7 @@ extension HTTPBody {
         guard !codings.isEmpty else { return self }
         return HTTPBody(length: nil, isReplayable: isReplayable) {
             () async throws(TransportError) in
-            var stream = try await open()
-            for coding in codings.reversed() {
-                let decoder = BodyDecoder(coding, limits: limits)
-                stream = stream.mapReads { read async throws(TransportError) in
-                    try await decoder.next(from: read)
-                }
-            }
-            return stream
+            try await open().decoded(from: codings, limits: limits)
         }
     }
 }

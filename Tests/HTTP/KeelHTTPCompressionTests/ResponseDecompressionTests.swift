@@ -205,10 +205,14 @@ struct ResponseDecompressionTests {
 struct LargeBodyTests {
     /// Returns zeros compressed by `RequestCompression`.
     private func zeros(_ megabytes: Int) async throws -> [UInt8] {
-        let transport = ScriptedHTTPTransport([.status(.ok)])
         let body = HTTPBody(length: nil, isReplayable: true) { () async throws(TransportError) in
             .chunks(Array(repeating: [UInt8](repeating: 0, count: 1 << 20), count: megabytes))
         }
+        return try await compressed(body)
+    }
+
+    private func compressed(_ body: HTTPBody) async throws -> [UInt8] {
+        let transport = ScriptedHTTPTransport([.status(.ok)])
         var head = get
         head.method = .post
         _ = try await transport.chain([RequestCompression()])(HTTPCall(head, body: body))
@@ -225,6 +229,18 @@ struct LargeBodyTests {
             for try await piece in reply.body { size += piece.count }
         }
         #expect(size <= max(1 << 20, bomb.count * 200) + (64 << 10))
+    }
+
+    @Test("Two codings do not multiply the ratio")
+    func ratioOfCodings() async throws {
+        let bomb = try await compressed(HTTPBody(zeros(40)))
+        #expect(bomb.count < 5_000)
+        let reply = try await reply([bomb], coding: "gzip, gzip")
+        var size = 0
+        await expectError(TransportError.self, .decompressionLimit) {
+            for try await piece in reply.body { size += piece.count }
+        }
+        #expect(size <= (1 << 20) + (64 << 10))
     }
 
     @Test("A body is rejected at the total, and passes if the limits allow it")
