@@ -226,6 +226,8 @@ struct HandshakeTests {
         #expect(try await code({ $0.authority = "" }) == .invalidRequest)
         #expect(try await code({ $0.authority = "user@host" }) == .invalidRequest)
         #expect(try await code({ $0.authority = "host:99999" }) == .invalidRequest)
+        #expect(try await code({ $0.authority = "[::1]x80" }) == .invalidRequest)
+        #expect(try await code({ $0.authority = "host:+80" }) == .invalidRequest)
         #expect(try await code({ $0.path = "relative" }) == .invalidRequest)
         #expect(try await code({ $0.path = "/a#b" }) == .invalidRequest)
         #expect(try await code({ $0.path = "/a b\r\nX: y" }) == .invalidRequest)

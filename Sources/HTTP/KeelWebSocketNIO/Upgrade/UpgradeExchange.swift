@@ -154,7 +154,7 @@ private struct Authority {
         let isPlain = text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
         guard isPlain, !text.contains("@"), !text.contains("/") else { return nil }
         let name: Substring
-        var rest: Substring
+        let rest: Substring
         if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]") else { return nil }
             name = text[text.index(after: text.startIndex)..<end]
@@ -168,8 +168,10 @@ private struct Authority {
         if rest.isEmpty {
             port = nil
         } else {
-            rest = rest.dropFirst()
-            guard let number = UInt16(rest), number > 0 else { return nil }
+            let digits = rest.dropFirst()
+            guard rest.first == ":", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = UInt16(digits), number > 0
+            else { return nil }
             port = Int(number)
         }
     }
