@@ -89,7 +89,7 @@ struct ChangedAddressTests {
     private func download(
         _ transport: RangeOrigin,
         _ files: SimulatedFileSystem,
-        for user: Signing,
+        for user: any HTTPMiddleware,
         _ change: (inout ResumableDownload.Configuration) -> Void = { _ in }
     ) throws -> ResumableDownload {
         var settings = try Fixture.client(transport).configuration
@@ -134,6 +134,29 @@ struct ChangedAddressTests {
         let ann = try download(RangeOrigin(first, seed: 4), files, for: Signing("ann"))
         #expect(try await ann.run().resumedBytes > 0)
         #expect(files.disk["/disk/film.mp4"] == first)
+    }
+
+    /// Signs for a user who has signed in and out again since the first one was asked for.
+    private final class Passing: HTTPAuthorizing {
+        let identity: String? = "ann"
+
+        func intercept(
+            _ call: HTTPCall,
+            next: HTTPNext
+        ) async throws(TransportError) -> HTTPReply {
+            _ = call.options.pin?.admits("ben", at: ObjectIdentifier(self))
+            return try await next(call)
+        }
+    }
+
+    @Test("A download ends if its first request was sent for a passing user")
+    func passingUser() async throws {
+        let files = SimulatedFileSystem()
+        let error = await #expect(throws: TransferError.self) {
+            _ = try await download(RangeOrigin(first), files, for: Passing()).run()
+        }
+        #expect((error?.cause as? TransportError)?.code == .credentialsUnavailable)
+        #expect(files.disk["/disk/film.mp4"] == nil)
     }
 
     @Test("A download ends if another user signs in before its first request is answered")

@@ -38,13 +38,17 @@ extension NetworkClient {
         return head
     }
 
-    /// Returns the identity that calls with these options are signed for; nil if there is none or it is unknown.
+    /// Returns the identity that calls with these options are signed for; nil if there is none or it is unknown, or if
+    /// calls with their pin have been sent for another one.
     ///
     /// Cookies do not count: the name of a jar's user may be new in each process.
     package func signer(of options: HTTPCallOptions) async -> String? {
         let everything = self.options(for: options)
-        guard everything.authentication != .none else { return nil }
-        return await everything.signer?.ofAuthorization?.identity()
+        guard everything.authentication != .none,
+            let signer = everything.signer?.ofAuthorization,
+            await signer.stillSigns(for: everything.pin)
+        else { return nil }
+        return await signer.identity()
     }
 
     /// Sends a request of a transfer, which does its own retries, and returns the reply, whatever its status.

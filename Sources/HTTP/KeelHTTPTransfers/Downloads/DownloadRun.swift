@@ -166,7 +166,7 @@ struct DownloadRun {
 
     /// Throws if another user has signed in before the first request, which fixes the user of all.
     private mutating func confirmUser() async throws(TransportError) {
-        guard await download.user == user else {
+        guard await download.client.signer(of: options) == user else {
             throw TransportError(
                 .credentialsUnavailable,
                 url: head.redactedURL,
