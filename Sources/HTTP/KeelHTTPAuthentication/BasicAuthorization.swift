@@ -104,6 +104,10 @@ public struct BasicAuthorization: HTTPAuthorizing, DeadlineEnforcing {
     }
 }
 
+extension BasicAuthorization: OriginAuthorizing {
+    package func signs(_ origin: HTTPOrigin) -> Bool { origins.contains(origin) }
+}
+
 extension NetworkClient.Configuration {
     /// Signs all calls to the base URL's origin with a user's name and password.
     ///

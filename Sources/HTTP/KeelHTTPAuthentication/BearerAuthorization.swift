@@ -141,6 +141,10 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
     }
 }
 
+extension BearerAuthorization: OriginAuthorizing {
+    package func signs(_ origin: HTTPOrigin) -> Bool { origins.contains(origin) }
+}
+
 /// The identity of a layer, which its copies share.
 final class LayerKey: Sendable {
     var id: ObjectIdentifier { ObjectIdentifier(self) }

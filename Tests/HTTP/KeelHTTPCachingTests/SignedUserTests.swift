@@ -233,14 +233,21 @@ struct SignedUserTests {
         #expect(bench.requestCount == 1)
     }
 
-    @Test("A call with an owner is answered from the cache, also beside a cookie jar")
-    func servesOwners() async throws {
+    @Test(
+        "A call with an owner is answered from the cache, also beside other credentials",
+        arguments: [false, true]
+    )
+    func servesOwners(hasOtherToken: Bool) async throws {
+        let other = try #require(HTTPOrigin(HTTPRequest("https://other.example.com/")))
         let bench = CacheBench(then: Self.echo())
         let session = AuthSession(server: Renewing())
         try await session.signIn { BearerCredentials(accessToken: "ann") }
         let client = try client(bench.cache, bench.origin) {
             $0.authorize(with: session)
             $0.attemptMiddleware.append(CookieJar())
+            guard hasOtherToken else { return }
+            let layer = BearerAuthorization(StaticToken("other"), origins: [other])
+            $0.attemptMiddleware.insert(layer, at: 0)
         }
         var options = HTTPCallOptions()
         options.owner = await session.identity

@@ -22,6 +22,15 @@ package struct CallSigner: Sendable {
         CallSigner(signing: layers.filter { $0.addsAuthorization })
     }
 
+    /// Returns the signer of the layers that may add an `Authorization` field to calls to an origin.
+    package func ofAuthorization(at origin: HTTPOrigin) -> CallSigner? {
+        CallSigner(
+            signing: layers.filter { layer in
+                layer.addsAuthorization && (layer as? any OriginAuthorizing)?.signs(origin) ?? true
+            }
+        )
+    }
+
     /// The signer of the layers that add credentials also to a call whose ``HTTPCallOptions/authentication`` is `none`,
     /// and to one with an `Authorization` field of its own.
     fileprivate var ofUnsignedCalls: CallSigner? {
@@ -52,6 +61,12 @@ package struct CallSigner: Sendable {
         }
         return identities.isEmpty
     }
+}
+
+/// A layer that adds an `Authorization` field only to calls to certain origins.
+package protocol OriginAuthorizing: HTTPAuthorizing {
+    /// Returns whether the layer signs calls to an origin.
+    func signs(_ origin: HTTPOrigin) -> Bool
 }
 
 extension HTTPCallOptions {

@@ -26,7 +26,8 @@ struct CacheOwner: Sendable {
         guard await Self.hasSameUser(call) else { return nil }
         // Another user's call is refused when it is signed. Cookies do not count.
         if let owner = call.options.owner,
-            let authorization = call.actingSigner?.ofAuthorization,
+            let origin = HTTPOrigin(call.head),
+            let authorization = call.actingSigner?.ofAuthorization(at: origin),
             await authorization.identity() != owner
         {
             return nil
