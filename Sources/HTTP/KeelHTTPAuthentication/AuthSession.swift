@@ -94,7 +94,7 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         guard !CleanUpScope.contains(self) else { return state }
         let turn = turns.reserve()
         // In a canceled task, clean-ups might fail, and the next user would find the data of the last one.
-        let reading = Task { () -> Result<AuthState, AuthenticationError> in
+        let reading = Task { () async -> Result<AuthState, AuthenticationError> in
             do throws(AuthenticationError) {
                 return .success(try await restore(in: turn))
             } catch {

@@ -45,8 +45,8 @@ public struct ResumableDownload: Sendable {
     ///   - address: The address of the file, absolute or relative to the client's base URL. The
     ///     client's own header fields are sent only to the origin of its base URL.
     ///   - file: The destination; its folder must exist.
-    ///   - client: The client for the requests. It does not retry them: the download does. Its HTTP cache, if any, passes
-    ///     them on.
+    ///   - client: The client for the requests. It does not retry them: the download does. Its HTTP cache, if any,
+    ///     passes them on.
     ///   - configuration: The configuration of the download.
     public init(
         from address: URL,
