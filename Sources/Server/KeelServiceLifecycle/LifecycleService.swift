@@ -77,8 +77,10 @@ public struct LifecycleService: Service, CustomStringConvertible {
         do {
             try await cancelWhenGracefulShutdown(body)
         } catch {
+            // A shutdown that begins while the service finishes has not ended the run.
+            let isShutDown = Task.isShuttingDownGracefully
             await finishInTime()
-            guard Task.isShuttingDownGracefully, !Task.isCancelled else { throw error }
+            guard isShutDown, !Task.isCancelled else { throw error }
             return
         }
         await finishInTime()

@@ -87,6 +87,27 @@ struct LifecycleTests {
         )
     }
 
+    @Test("A run that failed before a shutdown fails the group")
+    func failingBefore() async throws {
+        let (finishing, beginning) = AsyncStream<Void>.makeStream()
+        let service = LifecycleService("a", clock: TestClock()) {
+            throw Failure()
+        } finish: { [diary] in
+            beginning.finish()
+            try? await gracefulShutdown()
+            diary.write("finished")
+        }
+        let group = ServiceGroup(
+            services: [service],
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let run = Task { try await group.run() }
+        for await _ in finishing {}
+        await group.triggerGracefulShutdown()
+        await #expect(throws: Failure.self) { try await run.value }
+        #expect(diary.all == ["finished"])
+    }
+
     @Test("A finish step that exceeds its timeout is canceled")
     func limit() async throws {
         let clock = TestClock()
