@@ -25,16 +25,22 @@ struct AnalyticsBatch {
 
     /// Stores the records and returns the message of the reply, with the outcome of each record.
     ///
+    /// Of records with the same id, only the first counts.
+    ///
     /// - Throws: Errors of the store, and `invalidArgument` if a record has no id, because the reply could not refer to
     ///   it.
     func keep(in store: IngestStore, at now: Timestamp) async throws(StorageError) -> FirestoreJSON
     {
         var kept: [(id: String, fields: DocumentFields)] = []
         var rejected: [FirestoreJSON] = []
+        // Of bytes, because `String` equality includes canonical equivalence.
+        var ids: Set<[UInt8]> = []
         for record in records {
             guard let id = try record.text("id"), !id.isEmpty else {
                 throw FirestoreDecoding.flaw("a record has no “id”")
             }
+            // The reply has each id once.
+            guard ids.insert(Array(id.utf8)).inserted else { continue }
             do throws(StorageError) {
                 kept.append((id, try Self.fields(of: record, at: now)))
             } catch {

@@ -54,6 +54,15 @@ struct AnalyticsIngestTests {
         #expect(stored?["name"] == .string("tap"))
     }
 
+    @Test("An id that a request repeats is in one list of the answer")
+    func repeatsWithin() async throws {
+        let invalid = record("2", #""kind":"other""#)
+        let answer = try await send([record("1"), record("1"), invalid, record("2")])
+        #expect(answer.json["accepted"] == ["1"])
+        #expect(answer.json["duplicates"] == [])
+        #expect(answer.json["rejected"]?.elements?.compactMap { $0["id"]?.text } == ["2"])
+    }
+
     @Test("An invalid record is rejected by id, and the others are kept")
     func poison() async throws {
         let bad = [
