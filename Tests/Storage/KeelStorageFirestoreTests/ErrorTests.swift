@@ -198,6 +198,16 @@ struct ErrorTests {
         await expect(.unknown, effect: .unknown) { try await scripted.commit([.delete("a/1")]) }
     }
 
+    @Test("a proxy’s status is not a refusal of the batch", arguments: [400, 413, 414, 431, 501])
+    func proxy(status: Int) async {
+        let page = Array("<html>".utf8)
+        let scripted = Scripted.google([.status(HTTPResponse.Status(code: status), body: page)])
+        let error = await expect(.unknown, effect: .unknown) {
+            try await scripted.commit([.delete("a/1")])
+        }
+        #expect(error?.message.contains("\(status)") == true)
+    }
+
     @Test("an invalid address fails, and nothing is sent")
     func noAddress() async {
         let scripted = Scripted(.emulator(host: "not a host", project: "p"), [])

@@ -70,14 +70,15 @@ extension FirestoreDecoding {
     }
 
     /// Returns the error code for an HTTP status without a meaningful body.
+    ///
+    /// A status such as 400 or 413 then comes from a proxy with settings of its own, and says nothing about the call:
+    /// clients that find a write refused for good drop it.
     private static func code(of httpStatus: Int) -> StorageError.Code {
         switch httpStatus {
-        case 400, 413, 414, 431: .invalidArgument
         case 401: .unauthenticated
         case 403: .permissionDenied
         case 408, 504: .timeout
         case 410: .cursorExpired
-        case 501: .unsupported
         case 429, 502, 503: .unavailable
         default: .unknown
         }
