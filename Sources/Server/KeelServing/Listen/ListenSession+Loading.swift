@@ -29,10 +29,14 @@ extension ListenSession {
     mutating func load(
         _ id: Int32,
         _ documents: [Document],
-        _ unreadable: [DocumentPath],
+        _ unreadable: [UnreadableDocument],
         at point: Point,
         _ effects: inout [Effect]
     ) {
+        let failures = unreadable.count
+        if targets[id]?.view.readsFurther(than: documents.count, unreadable: failures) == true {
+            return read(id, &effects)
+        }
         reset(id, &effects)
         let steps = targets[id]?.view.load(documents, unreadable: unreadable) ?? []
         targets[id]?.isPartial = false

@@ -22,7 +22,7 @@ struct ListenSession {
     indirect enum Event {
         case request(ListenRequest)
         /// A complete read, in a snapshot at a position, and the documents that exist and cannot be read.
-        case loaded(ReadID, [Document], unreadable: [DocumentPath] = [], at: Point)
+        case loaded(ReadID, [Document], unreadable: [UnreadableDocument] = [], at: Point)
         /// Documents of a complete read, in the snapshot of the ``loaded(_:_:unreadable:at:)`` that follows with the
         /// last.
         ///
@@ -156,7 +156,7 @@ struct ListenSession {
             effects.append(Self.change(.remove, [id]))
         case .loaded(let read, let documents, let unreadable, let point):
             if let id = target(naming: read) {
-                answer(id, documents.map(\.path) + unreadable, at: point.position)
+                answer(id, documents.map(\.path) + unreadable.map(\.path), at: point.position)
                 break
             }
             guard let id = target(of: read) else { break }

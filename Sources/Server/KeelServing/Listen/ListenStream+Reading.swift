@@ -236,7 +236,7 @@ extension ListenStream {
                 return .failed(id, Self.lacksTimes)
             }
             let point = ListenSession.Point(position: position, time: time)
-            let unreadable = result.unreadable.map(\.path)
+            let unreadable = result.unreadable
             switch result.payload {
             case .found(let documents):
                 guard try count(Self.size(of: documents), in: found) else { return nil }

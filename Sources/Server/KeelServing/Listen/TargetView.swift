@@ -128,10 +128,17 @@ struct TargetView {
         (paths, isKnown) = (arrived.union(names), true)
     }
 
+    /// Makes ``read`` read further if documents that cannot be read have taken the places of others.
+    ///
+    /// - Returns: Whether to read again before the result is loaded; see `QueryView`.
+    mutating func readsFurther(than count: Int, unreadable failures: Int) -> Bool {
+        window?.readsFurther(than: count, unreadable: failures) ?? false
+    }
+
     /// Loads a complete read; `unreadable` are documents that exist.
     ///
     /// - Returns: The steps from the documents that the client has; after a reset, it has none.
-    mutating func load(_ found: [Document], unreadable: [DocumentPath] = []) -> [Step] {
+    mutating func load(_ found: [Document], unreadable: [UnreadableDocument] = []) -> [Step] {
         guard window != nil || query == nil else {
             beginParts()
             let steps = loadPart(found)
@@ -140,12 +147,12 @@ struct TargetView {
         defer { (isKnown, arrived) = (true, nil) }
         guard let query else {
             let missing = documents.subtracting(found.map(\.path))
-            let damaged = Set(unreadable)
+            let damaged = Set(unreadable.map(\.path))
             return found.map(Step.has)
                 + missing.sorted().map { .drops($0, isDeleted: !damaged.contains($0)) }
         }
         if !isKnown { window = QueryView(query.query) }
-        return window?.load(found).map(Self.step) ?? []
+        return window?.load(found, unreadable: unreadable).map(Self.step) ?? []
     }
 
     /// Begins to load a complete read whose documents arrive in parts, with changes between them.

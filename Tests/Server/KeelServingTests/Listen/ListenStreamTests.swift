@@ -399,6 +399,27 @@ struct ListenStreamTests {
         #expect(departures.withLock { $0 } == ["notes/1": false, "notes/2": true])
     }
 
+    @Test("Documents that cannot be read hide no others from a target with a limit")
+    func unreadableInLimit() async throws {
+        let store = InMemoryStorageAdapter()
+        let documents = (10..<60).map { Self.write($0, color: "red") }
+        _ = try await store.commit([WriteBatch(documents)])
+        let damaged = Set((10..<30).map { DocumentPath("notes/\($0)") })
+        let client = Client(
+            ListenHub(adapter: DamagedStore(upstream: store, damaged: damaged, fillsUp: false))
+        )
+        async let ended = client.run()
+        client.add(2, .query(DocumentQuery("notes").limit(to: 2)))
+        try await waitUntil { client.shows(2) == ["notes/30", "notes/31"] }
+        // The documents behind those that were read take their places.
+        let removals = (30..<55).map { DocumentWrite(DocumentPath("notes/\($0)"), .delete) }
+        _ = try await store.commit([WriteBatch(removals)])
+        try await waitUntil { client.shows(2) == ["notes/55", "notes/56"] }
+        client.end()
+        #expect(await ended == nil)
+        #expect(client.failure == nil)
+    }
+
     @Test("A query that takes too long twice ends, and neither its stream nor reads of documents")
     func slowRead() async throws {
         let clock = TestClock()
