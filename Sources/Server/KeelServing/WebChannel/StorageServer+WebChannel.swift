@@ -27,10 +27,12 @@ extension StorageServer {
         }
         let acknowledged = items["AID"].flatMap { Int($0) } ?? 0
         guard call.head.method == .post else {
-            // Such a client cannot read a response before its end.
-            let isBuffered = items["CI"] == "1"
             var reply = HTTPReply.webChannel([])
             reply.head.headerFields[.contentLength] = nil
+            // HEAD takes no messages, and leaves them to the response that waits for them.
+            guard call.head.method != .head else { return reply }
+            // Such a client cannot read a response before its end.
+            let isBuffered = items["CI"] == "1"
             reply.body = session.messages(after: acknowledged, isBuffered: isBuffered)
             return reply
         }

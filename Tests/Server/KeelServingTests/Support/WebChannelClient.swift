@@ -105,11 +105,15 @@ final class WebChannelClient: Sendable {
     }
 
     /// Returns the response that waits for messages.
-    func wait(isBuffered: Bool = false, after number: Int? = nil) async -> HTTPReply {
+    func wait(
+        _ method: HTTPRequest.Method = .get,
+        isBuffered: Bool = false,
+        after number: Int? = nil
+    ) async -> HTTPReply {
         let session = state.withLock { $0.session }
         let acknowledged = state.withLock { number ?? $0.acknowledged }
         let head = HTTPRequest(
-            method: .get,
+            method: method,
             scheme: "http",
             authority: "127.0.0.1:8080",
             path: path(

@@ -69,6 +69,19 @@ struct WebChannelTests {
         #expect(Self.words(found) == ["REMOVE"])
     }
 
+    @Test("HEAD does not end the response that waits for messages")
+    func head() async throws {
+        let served = Served()
+        let client = Client(served)
+        try await client.open(Self.notes)
+        let reply = await client.wait()
+        _ = try await client.receive(from: reply, until: Self.isSnapshot)
+        #expect(await client.wait(.head).head.status == .ok)
+        try await served.set("notes/1", n: 1)
+        let found = try await client.receive(from: reply, until: Self.isSnapshot)
+        #expect(Self.words(found) == ["1", "NO_CHANGE"])
+    }
+
     @Test("A response that was lost is repeated, and one that a client reads at its end is short")
     func losses() async throws {
         let served = Served()
