@@ -5,7 +5,8 @@ internal import Synchronization
 
 /// An adapter that keeps documents in memory, for tests and previews.
 ///
-/// It offers all capabilities except durability, and answers every query by scanning the collection.
+/// It offers all capabilities except durability, and answers every query by scanning the collection. It recognizes a
+/// repeated batch by its id for seven days.
 public final class InMemoryStorageAdapter: StorageAdapter {
     private let state: Mutex<MemoryState>
     private let held: HeldStates<MemoryState>
@@ -18,7 +19,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - clock: The clock for the waits of change requests and the age of the history.
+    ///   - clock: The clock for the waits of change requests, and the ages of the history and of receipts.
     ///   - changeLogCapacity: The number of changes that the log keeps; older cursors expire.
     ///   - history: How far back documents can be read as of a time; nil or zero keeps no history.
     ///   - now: Returns the wall clock's time, right or wrong, for the times of documents.
@@ -86,7 +87,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         try checkCancellation()
-        let (time, age) = (now(), keepsHistory ? timeline.now : .zero)
+        let (time, age) = (now(), timeline.now)
         let results = state.withLock { state in
             batches.map { batch in
                 Result { () throws(StorageError) in try state.apply(batch, at: time, age: age) }

@@ -29,7 +29,12 @@ struct MemoryState: Sendable {
     private var trimmedUpTo: Int64 = 0
     private let changeLogCapacity: Int
     /// The receipts of batches by the bytes of their ids, because `String` equality includes canonical equivalence.
-    private var receipts: [[UInt8]: CommitReceipt] = [:]
+    private var receipts: [[UInt8]: (receipt: CommitReceipt, age: Duration)] = [:]
+    /// The number of receipts with which the old ones are removed.
+    private var mostReceipts = Self.fewReceipts
+    private static let fewReceipts = 1_024
+    /// How long receipts are kept, as in the stores that keep them on disk.
+    private static let receiptAge = LogRetention().receiptAge
     /// The highest revision of any document so far, including replicas.
     private var highestRevision: Int64 = 0
     private(set) var schema = StorageSchema()
@@ -89,7 +94,7 @@ struct MemoryState: Sendable {
         age: Duration
     ) throws(StorageError) -> CommitReceipt {
         let id = batch.id.map { Array($0.utf8) }
-        if let id, let receipt = receipts[id] { return receipt }
+        if let id, let kept = receipts[id] { return kept.receipt }
         try batch.checkNames()
         if let reads = batch.reads { try check(reads) }
         let circumstances = StorageEvaluator.Commit(after: time, clock: clock)
@@ -141,11 +146,19 @@ struct MemoryState: Sendable {
             position: position
         )
         receipt.isWithoutChanges = effects.isEmpty
-        if let id { receipts[id] = receipt }
+        if let id { keep(receipt, as: id, age) }
         if let origin = batch.origin {
             mutations[origin.client] = max(mutations[origin.client] ?? .min, origin.mutation)
         }
         return receipt
+    }
+
+    private mutating func keep(_ receipt: CommitReceipt, as id: [UInt8], _ age: Duration) {
+        receipts[id] = (receipt, age)
+        guard receipts.count >= mostReceipts else { return }
+        receipts = receipts.filter { age - $0.value.age <= Self.receiptAge }
+        // Looking at all of them only once they have doubled keeps the cost of a commit small.
+        mostReceipts = max(Self.fewReceipts, 2 * receipts.count)
     }
 
     private mutating func take(
