@@ -53,6 +53,7 @@ struct ListenCoding: Sendable {
         {
             target.expectedCount = Int(count)
         }
+        target.isOnce = try json.flag("once") ?? false
         return target
     }
 

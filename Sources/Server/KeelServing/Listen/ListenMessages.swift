@@ -22,6 +22,8 @@ struct ListenTarget: Sendable, Hashable {
     var isResumed = false
     /// The number of documents that the client had when it received its token; nil if it does not want to compare.
     var expectedCount: Int?
+    /// Whether the server removes the target as soon as it is current and consistent.
+    var isOnce = false
 
     /// The number of documents that the target names.
     var documentCount: Int { if case .documents(let paths) = content { paths.count } else { 0 } }

@@ -88,21 +88,28 @@ extension ListenSession {
         guard hasNews || !complete.isEmpty else { return }
         for id in complete {
             targets[id]?.isCurrent = true
-            askForNames(of: id, at: point.position, &effects)
+            if targets[id]?.target.isOnce != true {
+                askForNames(of: id, at: point.position, &effects)
+            }
         }
         hasNews = false
         // The message that follows has the token of all targets, unless one is incomplete.
         let isComplete = targets.values.allSatisfy(\.isCurrent)
         let (token, time) = (ResumeToken(point.position), point.time)
         if joinsCurrent, isComplete, !complete.isEmpty {
-            return effects.append(Self.change(.current, [], token: token, readTime: time))
+            effects.append(Self.change(.current, [], token: token, readTime: time))
+        } else {
+            effects += complete.map { id in
+                isComplete
+                    ? Self.change(.current, [id])
+                    : Self.change(.current, [id], token: token, readTime: time)
+            }
+            effects.append(noChange(at: point))
         }
-        effects += complete.map { id in
-            isComplete
-                ? Self.change(.current, [id])
-                : Self.change(.current, [id], token: token, readTime: time)
+        for id in complete where targets[id]?.target.isOnce == true {
+            targets[id] = nil
+            effects.append(Self.change(.remove, [id]))
         }
-        effects.append(noChange(at: point))
     }
 
     /// Returns the message that makes a client show a consistent point.

@@ -29,6 +29,22 @@ struct ListenCodingTests {
         }
     }
 
+    @Test("A target that is wanted once is removed when it is current", arguments: [false, true])
+    func once(joinsCurrent: Bool) throws {
+        let request = try ListenCoding(database: Served.database).request([
+            "addTarget": [
+                "targetId": .integer(2), "once": true,
+                "query": ["structuredQuery": ["from": [["collectionId": "notes"]]]],
+            ]
+        ])
+        var session = ListenSession(joinsCurrent: joinsCurrent)
+        _ = session.handle(.request(request))
+        let effects = session.handle(.loaded(1, [], at: ListenSessionTests.point(1)))
+        let current = joinsCurrent ? ["current [] token"] : ["current [2]", "noChange [] token"]
+        #expect(ListenSessionTests.words(effects) == current + ["remove [2]"])
+        #expect(session.contents.isEmpty)
+    }
+
     @Test("A number of a target that does not fit is malformed, and removes no other target")
     func numbers() throws {
         let coding = ListenCoding(database: Served.database)
