@@ -31,6 +31,8 @@ struct FeedWindow: Sendable {
     private var parts: ArraySlice<ChangePage> = []
     private var changeCount = 0
     private var size = 0
+    /// The last mutations of clients up to the last consistent point.
+    private var acknowledged: [String: Int64] = [:]
 
     /// Creates the window of a stream that starts at a consistent point.
     init(start: ChangeCursor) {
@@ -43,8 +45,16 @@ struct FeedWindow: Sendable {
     mutating func add(_ page: ChangePage) -> Bool {
         let (changes, cursor) = (page.changes, page.next)
         guard let last = marks.last, cursor >= last.cursor else { return false }
-        // A stream repeats its starting point: without changes or a new time, there is nothing to add.
-        if cursor == last.cursor, changes.isEmpty, last.time != nil || page.time == nil {
+        var page = page
+        if page.isCaughtUp {
+            // A stream names only mutations that are new, and readers skip marks.
+            acknowledged.merge(page.acknowledged) { max($0, $1) }
+            page.acknowledged = acknowledged
+        }
+        // A stream repeats its starting point: without news, there is nothing to add.
+        if cursor == last.cursor, changes.isEmpty, last.time != nil || page.time == nil,
+            !page.isCaughtUp || page.acknowledged == last.acknowledged
+        {
             return true
         }
         if !changes.isEmpty {
