@@ -166,7 +166,7 @@ final class HeadHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if isOld, case .head(let head) = unwrapOutboundIn(data),
-            (102..<200).contains(head.status.code)
+            (100..<200).contains(head.status.code)
         {
             promise?.succeed()
             return

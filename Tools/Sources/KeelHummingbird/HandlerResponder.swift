@@ -36,6 +36,8 @@ struct HandlerResponder: Sendable {
             var reply = await reply(to: request, reader, on: interim, of: connection)
             // HTTP/2 has no such field (RFC 9113, section 8.2.2).
             if isHTTP2 { reply.head.headerFields[.connection] = nil }
+            // A client that waits to be told may leave the body out, so its next request cannot be told from a body.
+            if reader?.isUntouched == true { reply.head.headerFields[.connection] = "close" }
             if Self.hasBody(reply.head.status, request.method) {
                 let body = try await Self.writeHead(reply.head, to: writer)
                 try await stream(reply.body, to: body)
@@ -66,7 +68,12 @@ struct HandlerResponder: Sendable {
         call.options.connection = connection
         let interim = channel.map { InterimResponses(on: $0) }
         defer { interim?.end() }
-        if let interim { call.onInterimResponse = { interim.write($0) } }
+        if let interim {
+            call.onInterimResponse = { interim.write($0) }
+            if head.headerFields[.expect]?.lowercased() == "100-continue" {
+                reader?.beforeFirstRead { interim.proceed() }
+            }
+        }
         return await reply(to: call)
     }
 
@@ -173,13 +180,20 @@ final class InterimResponses: Sendable {
     /// Writes a response with a status from 102 to 199; others concern the connection.
     func write(_ head: HTTPResponse) {
         guard (102..<200).contains(head.status.code) else { return }
+        pass(head, isHint: true)
+    }
+
+    /// Lets a client that waits for it send its body (RFC 9110, section 10.1.1).
+    func proceed() { pass(HTTPResponse(status: .continue), isHint: false) }
+
+    private func pass(_ head: HTTPResponse, isHint: Bool) {
         rest.withLock { rest in
             guard rest > 0 else { return }
             rest -= 1
             // Under the lock, so that the event loop receives it before the final head, which is passed to the same
             // loop after `end()`.
             channel.eventLoop.execute { [channel] in
-                guard channel.isActive, channel.isWritable else { return }
+                guard channel.isActive, channel.isWritable || !isHint else { return }
                 channel.writeAndFlush(HTTPResponsePart.head(head), promise: nil)
             }
         }

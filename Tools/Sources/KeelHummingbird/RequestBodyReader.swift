@@ -16,6 +16,7 @@ final class RequestBodyReader: @unchecked Sendable {
         var isReading = false
         var hasEnded = false
         var ending: CheckedContinuation<Void, Never>?
+        var beforeFirstRead: (@Sendable () -> Void)?
     }
 
     private var iterator: HummingbirdCore.RequestBody.AsyncIterator
@@ -23,8 +24,17 @@ final class RequestBodyReader: @unchecked Sendable {
 
     init(_ body: HummingbirdCore.RequestBody) { iterator = body.makeAsyncIterator() }
 
+    /// Calls a function once, before the first read.
+    func beforeFirstRead(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.beforeFirstRead = body }
+    }
+
+    /// Whether a function waits for the first read.
+    var isUntouched: Bool { state.withLock { $0.beforeFirstRead != nil } }
+
     func next() async throws(TransportError) -> ArraySlice<UInt8>? {
         try begin()
+        state.withLock { $0.beforeFirstRead.take() }?()
         defer { endReading() }
         do {
             return try await iterator.next().map { Array($0.readableBytesView)[...] }

@@ -76,6 +76,34 @@ struct EarlyAnswerTests {
         }
     }
 
+    @Test("A client that expects it is told to continue when its body is read, and only then")
+    func expectation() async throws {
+        let fields = "Host: localhost\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
+        try await RunningServer.with(Origin()) { port in
+            try await RawClient.connected(to: port) { client in
+                try await client.send("POST /count HTTP/1.1\r\n" + fields)
+                #expect(try await client.read(until: "\r\n\r\n"))
+                #expect(client.received == "HTTP/1.1 100 Continue\r\n\r\n")
+                client.forget()
+                try await client.send("hello")
+                #expect(try await client.read(until: "read 5\n"))
+                client.forget()
+                try await client.send("POST /early HTTP/1.1\r\n" + fields)
+                #expect(try await client.read(until: "refused\n"))
+                #expect(client.received.hasPrefix("HTTP/1.1 413"))
+                #expect(client.received.lowercased().contains("\r\nconnection: close\r\n"))
+                try await client.send("hello")
+                // Returns once the server has closed the connection.
+                _ = await client.readToEnd()
+            }
+            try await RawClient.connected(to: port) { client in
+                try await client.send("POST /count HTTP/1.0\r\n" + fields + "hello")
+                #expect(try await client.read(until: "read 5\n"))
+                #expect(!client.received.contains("100 Continue"))
+            }
+        }
+    }
+
     @Test("A client that keeps sending an unread body is disconnected")
     func endless() async throws {
         try await RunningServer.with(Origin()) { port in
