@@ -18,9 +18,11 @@ enum GPSDMessage: Sendable {
     case noFix(device: String?)
     /// A report with a position.
     case fix(LocationFix, device: String?)
+    /// A receiver that gpsd no longer reads, for example because it was unplugged.
+    case closed(device: String)
     /// An error of gpsd.
     case error(String)
-    /// Any other message, such as satellites, times, or a receiver connecting or disconnecting.
+    /// Any other message, such as satellites, times, or a receiver connecting.
     case other
 
     /// Parses a line, without its end; `now` is the time of fixes that have none of their own.
@@ -45,6 +47,11 @@ enum GPSDMessage: Sendable {
                 return nil
             }
             return position.message(now: now())
+        case "DEVICE":
+            guard let device = try? decoder.decode(Device.self, from: data), !device.isOpen else {
+                return .other
+            }
+            return .closed(device: device.path)
         case "ERROR":
             let text = try? decoder.decode(Failure.self, from: data).message
             return .error(text ?? "unknown")
@@ -61,6 +68,20 @@ enum GPSDMessage: Sendable {
         let devices: [Device]
     }
     private struct Watch: Decodable { let enable: Bool }
+    private struct Device: Decodable {
+        private enum CodingKeys: String, CodingKey { case path, activated }
+
+        let path: String
+        let isOpen: Bool
+
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            path = try fields.decode(String.self, forKey: .path)
+            // The time of its opening, as text or a number; 0 or missing if it is closed.
+            let time = try? fields.decode(Double.self, forKey: .activated)
+            isOpen = fields.contains(.activated) && time != 0
+        }
+    }
     private struct Failure: Decodable { let message: String }
 }
 

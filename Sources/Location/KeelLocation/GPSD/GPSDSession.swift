@@ -145,6 +145,11 @@ final class GPSDSession: Sendable {
                 state.fixing.insert(device)
             }
             report(.fix(fix))
+        case .closed(let device):
+            let isLost = state.withLock { state in
+                state.fixing.remove(device) != nil && state.fixing.isEmpty
+            }
+            if isLost { report(.searching) }
         case .error(let text):
             guard !wasWatching else { return }
             fail(LocationError(.unavailable, "gpsd refused to report: \(text)"), connection)

@@ -74,6 +74,24 @@ struct GPSDLocationAdapterTests {
         endOther()
     }
 
+    @Test("A receiver that was unplugged does not hide that the others have no fix")
+    func unplugged() async throws {
+        let double = try GPSDDouble(.init(devices: ["/dev/ttyS7", "/dev/ttyS8"]))
+        let reports = Reports()
+        let end = double.adapter().monitor(.init(), report: reports.take)
+        await reports.wait { $0 == ["searching"] }
+        double.send(try fix(1, 2), device: "/dev/ttyS8")
+        double.sendNoFix()
+        double.send(#"{"class":"DEVICE","path":"/dev/ttyS8","activated":0}"#)
+        await reports.wait { $0 == ["searching", "fix", "searching"] }
+        // Closing one without a fix changes nothing.
+        double.send(#"{"class":"DEVICE","path":"/dev/ttyS7","activated":0}"#)
+        double.send(try fix(1, 3))
+        await reports.wait { $0.count >= 4 }
+        #expect(reports.words == ["searching", "fix", "searching", "fix"])
+        end()
+    }
+
     @Test("A refusal to report is passed on and retried")
     func refusal() async throws {
         let double = try GPSDDouble(.init(refusal: "no such device"))

@@ -122,6 +122,12 @@ struct GPSDMessageTests {
             ), case .watch(true)? = read(#"{"class":"WATCH","enable":true,"json":true}"#),
             case .error("no")? = read(#"{"class":"ERROR","message":"no"}"#),
             case .error? = read(#"{"class":"ERROR"}"#),
+            case .closed("/dev/a")? = read(#"{"class":"DEVICE","path":"/dev/a","activated":0}"#),
+            case .closed("/dev/a")? = read(#"{"class":"DEVICE","path":"/dev/a"}"#),
+            case .other? = read(
+                #"{"class":"DEVICE","path":"/dev/a","activated":"2026-03-01T12:00:05.000Z"}"#
+            ), case .other? = read(#"{"class":"DEVICE","path":"/dev/a","activated":12.5}"#),
+            case .other? = read(#"{"class":"DEVICE"}"#),
             case .other? = read(#"{"class":"SKY","satellites":[{"PRN":1}]}"#),
             case .other? = read(#"{"class":"NEW"}"#)
         else {
