@@ -40,16 +40,20 @@ final class GPSDConnection: Sendable {
         var description: String { "\(call): \(text)" }
     }
 
+    typealias Resolution = Result<[POSIXSocket.Address], SystemError>
+
     private struct State {
         var descriptor: Int32?
         var stopper: Int32?
         var isStopped = false
+        var isResolving = false
         var continuation: CheckedContinuation<End, Never>?
     }
 
     private let host: String
     private let port: UInt16
     private let tryNumber: Int
+    private let resolve: @Sendable (String, UInt16) -> Resolution
     private let take: @Sendable (LineSplitter.Lines, GPSDConnection) -> Void
     private let state = Mutex(State())
 
@@ -60,16 +64,21 @@ final class GPSDConnection: Sendable {
     ///   - port: The port.
     ///   - tryNumber: The number of earlier attempts; rotates the host's addresses, so that an
     ///     unresponsive one is not always first.
+    ///   - resolve: Resolves the host name; may block.
     ///   - take: Receives lines as they arrive.
     init(
         host: String,
         port: UInt16,
         tryNumber: Int,
+        resolve: @escaping @Sendable (String, UInt16) -> Resolution = {
+            POSIXSocket.addresses(of: $0, $1)
+        },
         _ take: @escaping @Sendable (LineSplitter.Lines, GPSDConnection) -> Void
     ) {
         self.host = host
         self.port = port
         self.tryNumber = tryNumber
+        self.resolve = resolve
         self.take = take
     }
 
@@ -87,11 +96,14 @@ final class GPSDConnection: Sendable {
 
     /// Ends the connection soon; callable from any thread.
     func stop() {
-        state.withLock { state in
+        let continuation = state.withLock { state in
             state.isStopped = true
             // Under the lock: the read end is open as long as the write end is stored here.
             if let stopper = state.stopper.take() { Self.ring(stopper) }
+            // The resolver cannot be interrupted: its thread ends later.
+            return state.isResolving ? state.continuation.take() : nil
         }
+        continuation?.resume(returning: .stopped)
     }
 
     /// Wakes the thread with a byte, since a child process may hold the pipe as well, and closing
@@ -143,8 +155,11 @@ final class GPSDConnection: Sendable {
     }
 
     private func connectAndRead(_ wakeUp: Int32) -> End {
+        guard noteResolving(true) else { return .stopped }
+        let resolution = resolve(host, port)
+        guard noteResolving(false) else { return .stopped }
         let addresses: [POSIXSocket.Address]
-        switch POSIXSocket.addresses(of: host, port) {
+        switch resolution {
         case .success(let found): addresses = found
         case .failure(let error): return .failed(error)
         }
@@ -163,6 +178,14 @@ final class GPSDConnection: Sendable {
             }
         }
         return .failed(failure)
+    }
+
+    /// Notes that resolving begins or ends; returns false if the connection has been stopped.
+    private func noteResolving(_ isResolving: Bool) -> Bool {
+        state.withLock { state in
+            state.isResolving = isResolving
+            return !state.isStopped
+        }
     }
 
     private func read(_ descriptor: Int32, _ wakeUp: Int32) -> End {
