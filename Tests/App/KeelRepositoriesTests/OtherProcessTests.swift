@@ -30,7 +30,7 @@ struct OtherProcessTests {
         )
     }
 
-    private static func version(
+    static func version(
         by call: Call,
         in places: EntityRepository<Place>
     ) async throws -> Int? {
@@ -43,7 +43,7 @@ struct OtherProcessTests {
 
     /// Returns the version that a call finds if `body` runs after the service has decided its response, and before the
     /// response arrives.
-    private static func version(
+    static func version(
         by call: Call,
         in world: PlaceWorld,
         meanwhile body: () async throws -> Void

@@ -17,7 +17,7 @@ public import KeelSync
 /// domain's errors.
 ///
 /// - Reads follow a ``FetchPolicy``. A list from the service replaces the kept entities, except
-///   those with unsent changes.
+///   those with unsent changes. A response never replaces that of a later request.
 /// - A loader with a ``ResourceMemory`` reads from memory first, then the device's copy, then the service.
 /// - ``search(_:_:)`` searches the service; ``query(where:_:)`` evaluates a predicate on this device.
 /// - ``save(_:)`` and ``delete(_:)`` call the service first and then change the kept entities.

@@ -23,6 +23,7 @@ where Local.Element: DomainConvertible {
     let onDropped: (@Sendable ([DroppedElement]) -> Void)?
     /// The ids of recent search results.
     let answers = Cache<String, [String]>(CacheConfiguration(limits: .count(256)))
+    let order = FetchOrder()
 
     var home: ResourceHome {
         ResourceHome(name: names.name) { () async throws(DataSourceError) in
@@ -40,10 +41,13 @@ where Local.Element: DomainConvertible {
         let changes: Set = [names.key(id), names.lists]
         let dto = Resource<DTO>(names.key(id), tags: [names.name]) {
             () async throws(DataSourceError) in
-            let dto = try await fetched(id, key, owner)
+            let request = order.begin()
+            let dto = try await fetched(id, key, owner, request)
             return .init(value: dto, changes: changes) { () async throws(DataSourceError) in
                 if try await isChangedHere(id, key) { return }
+                if order.isOvertaken(request, key) { return }
                 try await local.save(dto)
+                order.note(key, of: request)
             }
         } read: { question async throws(DataSourceError) in
             guard question.wantsPosition, let followed else {
@@ -62,13 +66,31 @@ where Local.Element: DomainConvertible {
     private func fetched(
         _ id: String,
         _ key: String,
-        _ owner: String?
+        _ owner: String?,
+        _ request: FetchOrder.Request
     ) async throws(DataSourceError) -> DTO {
         // An unsent change exists only on this device.
         if try await isChangedHere(id, key) { return try await kept(id) }
-        let dto = try await remote.find(id, owner)
+        let dto: DTO
+        do throws(DataSourceError) {
+            dto = try await remote.find(id, owner)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            if let newer = try await newer(id, key, request) { return newer }
+            order.note(key, of: request, isMissing: true)
+            throw error
+        }
         if try await isChangedHere(id, key) { return try await kept(id) }
-        return dto
+        return try await newer(id, key, request) ?? dto
+    }
+
+    /// The kept entity if it comes from a later request.
+    private func newer(
+        _ id: String,
+        _ key: String,
+        _ request: FetchOrder.Request
+    ) async throws(DataSourceError) -> DTO? {
+        order.isOvertaken(request, key) ? try await local.find(id) : nil
     }
 
     /// Whether an entity has an unsent change that shows on this device: its copy, or the lack of one.
@@ -125,20 +147,26 @@ where Local.Element: DomainConvertible {
         read: @escaping @Sendable (KeptQuestion) async throws(DataSourceError) -> KeptCopy<[DTO]>
     ) -> Resource<[DTO]> {
         Resource<[DTO]>(names.lists, tags: [names.name]) { () async throws(DataSourceError) in
+            let request = order.begin()
             let before = try await unsent()
             let all = try await remote.all(owner)
-            let protected = before.merging(try await unsent()) { $0 || $1 }
-            let dtos = try await merged(all, protecting: protected, owner)
+            let protected = try await unreplaced(by: request, before)
+            let dtos =
+                order.isOvertaken(request)
+                ? try await local.findAll()
+                : try await merged(all, protecting: protected, owner)
             return .init(value: dtos, changes: [names.name]) { () async throws(DataSourceError) in
+                if order.isOvertaken(request) { return }
                 // Before the outbox is read: another process may add an entity to both in between.
                 let kept = try await local.findAll().map(id)
-                let unsent = try await unsent()
+                let protected = try await unreplaced(by: request)
                 let arrived = Set(dtos.map(id))
                 let gone = kept.filter {
-                    !arrived.contains($0) && unsent[names.outboxKey($0, owner)] == nil
+                    !arrived.contains($0) && protected[names.outboxKey($0, owner)] == nil
                 }
-                try await local.save(storable(dtos, beside: Set(kept), unsent, owner))
+                try await local.save(storable(dtos, beside: Set(kept), protected, owner))
                 if !gone.isEmpty { try await local.delete(gone) }
+                order.noteList(of: request)
             }
         } read: { question async throws(DataSourceError) in
             try await read(question)
@@ -146,7 +174,19 @@ where Local.Element: DomainConvertible {
         }.kept(in: followed?.scope(of: nil)).outlastingInvalidation()
     }
 
-    /// Merges the service's response with local entities that have unsent changes.
+    /// The entities that a response does not replace, and whether they are deleted: those with an unsent change, also
+    /// before the request, and those kept after later requests.
+    private func unreplaced(
+        by request: FetchOrder.Request,
+        _ before: [String: Bool] = [:],
+        among keys: [String] = []
+    ) async throws(DataSourceError) -> [String: Bool] {
+        let changed = before.merging(try await unsent()) { $0 || $1 }
+        let later = order.keptLater(than: request, among: keys)
+        return changed.merging(later) { changed, _ in changed }
+    }
+
+    /// Merges the service's response with the local entities that it does not replace.
     private func merged(
         _ dtos: [DTO],
         protecting keys: [String: Bool],
@@ -171,15 +211,15 @@ where Local.Element: DomainConvertible {
         return isAll ? merged + kept.filter { byID[id($0)] != nil } : merged
     }
 
-    /// Returns the entities of a response to store: not those with an unsent change that shows on this device.
+    /// Returns the entities of a response to store: not those that are protected and show on this device.
     private func storable(
         _ dtos: [DTO],
         beside kept: Set<String>,
-        _ unsent: [String: Bool],
+        _ protected: [String: Bool],
         _ owner: String?
     ) -> [DTO] {
         dtos.filter { dto in
-            guard let isDeleted = unsent[names.outboxKey(id(dto), owner)] else { return true }
+            guard let isDeleted = protected[names.outboxKey(id(dto), owner)] else { return true }
             return !isDeleted && !kept.contains(id(dto))
         }
     }
@@ -191,10 +231,12 @@ where Local.Element: DomainConvertible {
         let place = owner.map { "\($0) \(key)" } ?? key
         let dtos = Resource<[DTO]>(key, tags: [names.name, names.lists]) {
             () async throws(DataSourceError) in
+            let request = order.begin()
             let before = try await unsent()
             let found = try await remote.search(words, owner)
             if !found.dropped.isEmpty { onDropped?(found.dropped) }
-            let protected = before.merging(try await unsent()) { $0 || $1 }
+            let keys = found.elements.map { names.outboxKey(id($0), owner) }
+            let protected = try await unreplaced(by: request, before, among: keys)
             let dtos = try await merged(
                 found.elements,
                 protecting: protected,
@@ -203,10 +245,13 @@ where Local.Element: DomainConvertible {
             )
             let changes = Set(dtos.map { names.key(id($0)) } + [names.lists])
             return .init(value: dtos, changes: changes) { () async throws(DataSourceError) in
-                let unsent = try await unsent()
-                let kept = try await unsent.isEmpty ? [] : local.findAll().map(id)
-                try await local.save(storable(dtos, beside: Set(kept), unsent, owner))
                 answers.setSynchronously(dtos.map(id), for: place)
+                if order.isOvertaken(request) { return }
+                let protected = try await unreplaced(by: request)
+                let kept = try await protected.isEmpty ? [] : local.findAll().map(id)
+                let stored = storable(dtos, beside: Set(kept), protected, owner)
+                try await local.save(stored)
+                for dto in stored { order.note(names.outboxKey(id(dto), owner), of: request) }
             }
         } read: { question async throws(DataSourceError) in
             guard let ids = answers.peek(place) else { return KeptCopy(nil) }
