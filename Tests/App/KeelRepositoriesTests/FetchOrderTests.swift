@@ -12,7 +12,7 @@ struct FetchOrderTests {
         Call.allCases.filter { $0 != early }.map { (early, $0) }
     }
 
-    @Test("A response does not replace that of a later request", arguments: Self.pairs)
+    @Test("A response does not replace that of a later request", arguments: pairs)
     func keepsLater(early: Call, late: Call) async throws {
         world.service.set("1", 1)
         let version = try await OtherProcessTests.version(by: early, in: world) {

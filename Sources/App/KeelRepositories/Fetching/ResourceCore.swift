@@ -165,11 +165,11 @@ final class ResourceCore: Sendable {
     ) async throws(DataSourceError) -> Remembered<Value> {
         for _ in 0..<3 {
             let (found, isOwned) = try await storedByAnyone(resource)
-            try owners.check(resource.owner, in: resource.home)
-            guard !isOwned, let home = resource.home else { return found }
+            guard let owner = resource.owner, let home = resource.home else { return found }
+            if isOwned, owners.isSettled(owner, in: home) { return found }
             // Another process has emptied the home for another user: this user takes it back.
-            owners.unsettle(home)
-            guard try await owner(for: home) == resource.owner else { break }
+            if !isOwned { owners.unsettle(home) }
+            guard try await self.owner(for: home) == owner else { break }
         }
         throw .somebodyElse
     }
@@ -362,11 +362,12 @@ final class ResourceCore: Sendable {
 
     /// Checks that a user is still signed in.
     ///
-    /// Called in a turn, before a change to the home. It takes the home back if another process has emptied it for
-    /// another user.
+    /// Called in a turn, before a change to the home. It takes the home back if it has been emptied, for example by
+    /// another process for another user.
     func confirm(_ owner: String?, in home: ResourceHome?) async throws(DataSourceError) {
-        try await owners.confirm(owner, in: home)
-        if let owner, let home { try await settle(owner, in: home) }
+        guard let owner else { return }
+        guard try await owners.current() == owner else { throw .somebodyElse }
+        if let home { try await settle(owner, in: home) }
     }
 
     /// Throws if the home no longer holds the user's values.

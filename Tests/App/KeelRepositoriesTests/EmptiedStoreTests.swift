@@ -1,0 +1,70 @@
+import KeelRepositories
+import KeelTestKit
+import KeelTestSupport
+import Synchronization
+import Testing
+
+@Suite("A repository whose store is emptied during a call", .timeLimit(.minutes(1)))
+struct EmptiedStoreTests {
+    @Test("Reads at the same time all notice that another process has emptied the store")
+    func takesBackTogether() async throws {
+        let (gate, callsLeft) = (Gate(), Watched<Int?>(nil))
+        let store = WatchedStore()
+        let ann = PlaceWorld(
+            store: store,
+            memory: nil,
+            ledger: { CollectionFetchLedger($0) },
+            identity: {
+                callsLeft.change { $0 = $0.map { $0 - 1 } }
+                if callsLeft.value == 0 { _ = try? await gate.pass() }
+                return "ann"
+            }
+        )
+        let ben = PlaceWorld(
+            store: store,
+            memory: nil,
+            ledger: { CollectionFetchLedger($0) },
+            identity: { "ben" }
+        )
+        ann.service.set("1", 1)
+        _ = try await ann.places.all()
+        _ = try await ben.places.all()
+        let hold = Hold()
+        async let second = Hold.$current.withValue(hold) { await failure(in: ann) }
+        try await waitUntil { hold.gate.begunCount == 1 }
+        // The second call of the first read is that by which it takes the store back.
+        callsLeft.change { $0 = 2 }
+        async let first = failure(in: ann)
+        try await waitUntil { gate.begunCount == 1 }
+        hold.gate.open()
+        #expect(await second == .notCached)
+        gate.open()
+        #expect(await first == .notCached)
+    }
+
+    private func failure(in world: PlaceWorld) async -> RepositoryError.Code? {
+        do throws(RepositoryError) {
+            _ = try await world.places.all(.cacheOnly)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("A fetch during the removal of all entities asks the service again")
+    func fetchesDuringRemoval() async throws {
+        let world = PlaceWorld(ledger: { CollectionFetchLedger($0) }, identity: { "ann" })
+        world.service.set("1", 1)
+        _ = try await world.places.all()
+        let gate = Gate()
+        world.service.gate.withLock { $0 = gate }
+        async let early = world.places.all(.networkOnly)
+        try await waitUntil { gate.begunCount == 1 }
+        world.service.gate.withLock { $0 = nil }
+        try await world.places.removeAll()
+        world.service.set("1", 2)
+        gate.open()
+        #expect(try await early.map(\.version) == [2])
+        #expect(try await world.places.all(.cacheOnly).map(\.version) == [2])
+    }
+}
