@@ -1,3 +1,4 @@
+import Foundation
 import KeelRepositories
 import KeelTestKit
 import KeelTestSupport
@@ -6,6 +7,15 @@ import Testing
 
 @Suite("A repository whose store is emptied during a call", .timeLimit(.minutes(1)))
 struct EmptiedStoreTests {
+    private static func process(on store: WatchedStore, of user: String) -> PlaceWorld {
+        PlaceWorld(
+            store: store,
+            memory: nil,
+            ledger: { CollectionFetchLedger($0) },
+            identity: { user }
+        )
+    }
+
     @Test("Reads at the same time all notice that another process has emptied the store")
     func takesBackTogether() async throws {
         let (gate, callsLeft) = (Gate(), Watched<Int?>(nil))
@@ -20,12 +30,7 @@ struct EmptiedStoreTests {
                 return "ann"
             }
         )
-        let ben = PlaceWorld(
-            store: store,
-            memory: nil,
-            ledger: { CollectionFetchLedger($0) },
-            identity: { "ben" }
-        )
+        let ben = Self.process(on: store, of: "ben")
         ann.service.set("1", 1)
         _ = try await ann.places.all()
         _ = try await ben.places.all()
@@ -49,6 +54,30 @@ struct EmptiedStoreTests {
         } catch {
             return error.code
         }
+    }
+
+    @Test(
+        "A query finds its user's entities if another process empties the store meanwhile",
+        arguments: 1...4
+    )
+    func queries(read: Int) async throws {
+        let (store, readsLeft) = (WatchedStore(), Watched<Int?>(nil))
+        let ben = Self.process(on: store, of: "ben")
+        let meddled = MeddledStorageAdapter(
+            store,
+            afterReads: { _ in
+                readsLeft.change { $0 = $0.map { $0 - 1 } }
+                guard readsLeft.value == 0 else { return }
+                _ = try await ben.places.all(.networkOnly)
+            }
+        )
+        let ann = Self.process(on: WatchedStore(meddled), of: "ann")
+        ann.service.set("1", 1)
+        ben.service.set("1", 7)
+        _ = try await ann.places.all()
+        readsLeft.change { $0 = read }
+        let predicate = #Predicate<PlaceDTO> { $0.version > 0 }
+        #expect(try await ann.places.query(where: predicate).map(\.version) == [1])
     }
 
     @Test("A fetch during the removal of all entities asks the service again")

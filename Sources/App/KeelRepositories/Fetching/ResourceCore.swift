@@ -370,14 +370,15 @@ final class ResourceCore: Sendable {
         if let home { try await settle(owner, in: home) }
     }
 
-    /// Throws if the home no longer holds the user's values.
-    func check(_ owner: String?, in home: ResourceHome?) async throws(DataSourceError) {
-        try owners.check(owner, in: home)
-        guard let owner, let home else { return }
-        let mark = ResourceOwners.mark(of: owner, in: home)
-        guard try await ledger.time(of: mark) == nil else { return }
+    /// Whether a home still holds the user's values.
+    func isHeld(_ home: ResourceHome, by owner: String?) async throws(DataSourceError) -> Bool {
+        guard let owner else { return true }
+        guard owners.isSettled(owner, in: home) else { return false }
+        if try await ledger.time(of: ResourceOwners.mark(of: owner, in: home)) != nil {
+            return true
+        }
         owners.unsettle(home)
-        throw .somebodyElse
+        return false
     }
 
     /// The number of times that the user may have changed.

@@ -46,17 +46,11 @@ final class ResourceOwners: Sendable {
 
     func unsettle(_ home: ResourceHome) { state.withLock { $0.settled[home.name] = nil } }
 
-    /// Throws if the user's values have been removed in the meantime.
-    func check(_ owner: String?, in home: ResourceHome?) throws(DataSourceError) {
-        guard let owner, let home, !isSettled(owner, in: home) else { return }
-        throw .somebodyElse
-    }
-
-    /// Checks that a user is still signed in.
+    /// Checks that a user is still signed in, and that the home still holds the user's values.
     func confirm(_ owner: String?, in home: ResourceHome?) async throws(DataSourceError) {
         guard let owner else { return }
         guard try await current() == owner else { throw .somebodyElse }
-        try check(owner, in: home)
+        if let home, !isSettled(owner, in: home) { throw .somebodyElse }
     }
 
     /// The ledger's key for the owner of a home.

@@ -58,11 +58,17 @@ extension EntityRepository {
         _ policy: FetchPolicy = .cacheFirst()
     ) async throws(RepositoryError) -> Fetched<[Entity]> {
         let owner = try await owner()
-        let freshness = try await loader.load(recipe(operations.presence), policy).freshness
-        return try await RepositoryError.mapping {
-            let found = try await operations.find(predicate)
-            try await loader.core.check(owner, in: operations.home)
-            return Fetched(found, freshness)
+        for _ in 0..<3 {
+            let freshness = try await loader.load(recipe(operations.presence), policy).freshness
+            let (found, isOwned) = try await RepositoryError.mapping {
+                let found = try await operations.find(predicate)
+                let isOwned = try await loader.core.isHeld(operations.home, by: owner)
+                return (found, isOwned)
+            }
+            if isOwned { return Fetched(found, freshness) }
+            // Another process has emptied the store for another user: this user takes it back.
+            guard try await self.owner() == owner else { break }
         }
+        throw RepositoryError(DataSourceError.somebodyElse)
     }
 }
