@@ -151,8 +151,9 @@ public struct LocationService: Sendable {
 
     /// Returns a sequence of region events, entering and leaving, which starts with the first fix.
     ///
-    /// Each reader has its own state. For each region, it receives entering and leaving events alternately; a slow
-    /// reader may skip fixes, but no events. The sequence throws non-transient failures and ends with the reading task.
+    /// Each reader has its own state. For each region, it receives entering and leaving events alternately. A slow
+    /// reader skips to the newest fix, and so misses a region that was entered and left meanwhile. The sequence throws
+    /// non-transient failures and ends with the reading task.
     ///
     /// - Parameter regions: The regions, with unique ids.
     /// - Returns: The sequence.
