@@ -318,6 +318,18 @@ struct ResourceLoaderTests {
         #expect(try await ledger.time(of: "a/b c") == nil)
     }
 
+    @Test("A ledger in a store takes keys and tags of any length")
+    func takesLongKeys() async throws {
+        let ledger = CollectionFetchLedger(StorageClient(InMemoryStorageAdapter()))
+        let keys = [300, 3_000].map { String(repeating: "é", count: $0) }
+        for key in keys { try await ledger.record(key, at: wall.now, tags: [key]) }
+        for key in keys {
+            #expect(try await ledger.time(of: key) == wall.now)
+            try await ledger.invalidate([key])
+            #expect(try await ledger.time(of: key) == nil)
+        }
+    }
+
     // MARK: Watching
 
     @Test("An observer sees the cached value, then the source's, then each change")

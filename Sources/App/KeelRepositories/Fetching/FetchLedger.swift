@@ -80,7 +80,7 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
         tags: Set<String>
     ) async throws(DataSourceError) {
         try await DataSourceError.local {
-            let record = Record(key: key, time: time, tags: tags.sorted())
+            let record = Record(key: key, time: time, tags: tags.map(Self.shortened).sorted())
             _ = try await records.save(record, id: Self.id(of: key))
         }
     }
@@ -88,7 +88,7 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
     public func invalidate(_ tags: Set<String>) async throws(DataSourceError) {
         try await DataSourceError.local {
             try await preparation.run(on: records.client.adapter)
-            var rest = tags.sorted()[...]
+            var rest = tags.map(Self.shortened).sorted()[...]
             while !rest.isEmpty {
                 // The maximum number of values in one condition.
                 let part = rest.prefix(30).map { DocumentValue.string($0) }
@@ -120,7 +120,14 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
                 || byte == UInt8(ascii: "-")
             return isPlain ? String(UnicodeScalar(byte)) : "=" + Hexadecimal.text(of: [byte])
         }
-        return plain.joined()
+        return shortened(plain.joined())
+    }
+
+    /// Returns a hash of an encoded key or a tag that is too long for the store.
+    private static func shortened(_ text: String) -> String {
+        guard text.utf8.count >= StoredName.longest else { return text }
+        // No encoded key begins like this.
+        return "==" + Hexadecimal.text(of: SecureHash.digest(Array(text.utf8)))
     }
 }
 
