@@ -227,4 +227,23 @@ struct NoteTests {
         try consumer.acknowledge([]) { _ in [1] }
         #expect(files.disk["/j/a.cursor"]?[4] == 2)
     }
+
+    @Test("A cursor whose offset is impossible is read as a corrupt one", arguments: [28, 40])
+    func impossibleOffset(place: Int) throws {
+        do {
+            let journal = try journal()
+            let consumer = try journal.consumer("a")
+            try append(0..<3, to: journal)
+            let last = try consumer.read(upTo: 3).suffix(1)
+            try consumer.acknowledge(last.map(\.position))
+        }
+        var bytes = try #require(files.disk["/j/a.cursor"])
+        #expect(bytes.count == 52)
+        bytes.replaceSubrange(place..<place + 8, with: [0, 0, 0, 0, 0, 0, 0, 0x80])
+        bytes.removeLast(4)
+        bytes.append(littleEndian: CRC32C.checksum(bytes))
+        files.disk["/j/a.cursor"] = bytes
+        let consumer = try journal().consumer("a")
+        #expect(try consumer.read(upTo: 10).count == 3)
+    }
 }

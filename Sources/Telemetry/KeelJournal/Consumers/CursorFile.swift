@@ -88,16 +88,22 @@ struct CursorFile: Hashable, Sendable {
     }
 
     private static func progress(_ cursor: inout ByteCursor) -> SegmentProgress? {
-        guard let id = cursor.number(UInt64.self), let acknowledgedTo = cursor.number(UInt64.self),
+        guard let id = cursor.number(UInt64.self), let end = cursor.number(UInt64.self),
+            let acknowledgedTo = end == .max ? 0 : Int(exactly: end),
             let places = cursor.number(UInt32.self), cursor.remaining >= 8 * Int(places)
         else { return nil }
-        let above = (0..<places).compactMap { _ in cursor.number(UInt64.self).map { Int($0) } }
+        var above: Set<Int> = []
+        for _ in 0..<places {
+            guard let offset = cursor.number(UInt64.self).flatMap({ Int(exactly: $0) })
+            else { return nil }
+            above.insert(offset)
+        }
         var progress = SegmentProgress(
             of: id,
-            acknowledgedTo: acknowledgedTo == .max ? 0 : Int(acknowledgedTo),
-            acknowledgedAbove: Set(above)
+            acknowledgedTo: acknowledgedTo,
+            acknowledgedAbove: above
         )
-        progress.isDone = acknowledgedTo == .max
+        progress.isDone = end == .max
         return progress
     }
 }
