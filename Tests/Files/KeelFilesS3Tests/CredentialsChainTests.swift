@@ -256,6 +256,29 @@ final class CredentialsChainTests: Sendable {
         try transport.verify()
     }
 
+    @Test("A token whose file cannot be written again is not renewed, which would use it up")
+    func keepsRefreshToken() async throws {
+        try write(Self.signOn, ".aws/config")
+        let text = Self.token(until: "2027-01-01T00:00:30Z")
+        try write("{\"scopes\": [\"a\"], " + text.dropFirst(), Self.tokenFile)
+        let transport = ScriptedHTTPTransport([
+            .json(
+                """
+                {"roleCredentials": {"accessKeyId": "A", "secretAccessKey": "s",
+                "sessionToken": "t", "expiration": 1798765200000}}
+                """
+            )
+        ])
+        let chain = AWSCredentialsChain(
+            .init(environment: environment([:])),
+            transport: transport,
+            now: { self.now.withLock { $0 } }
+        )
+        #expect(try await chain.credentials().accessKeyID == "A")
+        #expect(transport.calls.last?.head.method == .get)
+        try transport.verify()
+    }
+
     @Test("A container is asked with the token of its file, and only over a safe connection")
     func container() async throws {
         try write("the token\n", "token")

@@ -143,7 +143,9 @@ struct SingleSignOn: Sendable {
     ) async throws(FileStoreError) -> String? {
         guard isSession, let id = token.clientId, let secret = token.clientSecret,
             let refresh = token.refreshToken,
-            let end = S3Object.time(token.registrationExpiresAt), end > context.now()
+            let end = S3Object.time(token.registrationExpiresAt), end > context.now(),
+            // Before the refresh token is used up: a file with other values could not be written again.
+            let members = try? JSONDecoder().decode([String: String].self, from: Data(bytes))
         else { return nil }
         let origin =
             context.variable("AWS_ENDPOINT_URL_SSO_OIDC") ?? "https://oidc.\(region).amazonaws.com"
@@ -158,7 +160,7 @@ struct SingleSignOn: Sendable {
         let reply = try await context.send(request, body: body.map { Array($0) }, to: Self.service)
         guard reply.status == 200 else { return nil }
         let renewed = try CredentialContext.decode(Renewed.self, reply.body, of: Self.service)
-        try keep(renewed, path, bytes)
+        try keep(renewed, path, members)
         return renewed.accessToken
     }
 
@@ -166,11 +168,11 @@ struct SingleSignOn: Sendable {
     private func keep(
         _ renewed: Renewed,
         _ path: String,
-        _ bytes: [UInt8]
+        _ members: [String: String]
     ) throws(FileStoreError) {
+        var members = members
         let expiry = context.now().addingTimeInterval(TimeInterval(renewed.expiresIn))
         do {
-            var members = try JSONDecoder().decode([String: String].self, from: Data(bytes))
             members["accessToken"] = renewed.accessToken
             members["expiresAt"] = expiry.formatted(.iso8601)
             if let refresh = renewed.refreshToken { members["refreshToken"] = refresh }
