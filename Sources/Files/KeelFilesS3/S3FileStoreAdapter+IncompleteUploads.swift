@@ -40,12 +40,12 @@ extension S3FileStoreAdapter {
                 }
                 let next = document.text("NextKeyMarker").map(key)
                 guard document.text("IsTruncated") == "true", let next, !next.isEmpty else { break }
+                let id = document.text("NextUploadIdMarker") ?? ""
+                guard markers.map({ $0.value }) != [next, id] else {
+                    throw S3Failure.failed(.invalidReply("two pages of uploads have the same end"))
+                }
                 markers = [
-                    (name: "key-marker", value: next),
-                    (
-                        name: "upload-id-marker",
-                        value: document.text("NextUploadIdMarker") ?? ""
-                    ),
+                    (name: "key-marker", value: next), (name: "upload-id-marker", value: id),
                 ]
             } while true
             return uploads.sorted { FilePaging.precedes($0.key, $1.key) }

@@ -22,10 +22,11 @@ extension S3FileStoreAdapter {
             let document = try await document(of: request, token, upTo: request.limit)
             items += try self.items(of: document, request)
             isTruncated = document.text("IsTruncated") == "true"
-            token = document.text("NextContinuationToken")
-            guard !isTruncated || token?.isEmpty == false else {
-                throw .failed(.invalidReply("a truncated list has no continuation token"))
+            let next = document.text("NextContinuationToken")
+            guard !isTruncated || next?.isEmpty == false && next != token else {
+                throw .failed(.invalidReply("a truncated list has no new continuation token"))
             }
+            token = next
         }
         return FilePage(first: request.limit, of: items, isCutOff: isTruncated)
     }

@@ -333,6 +333,29 @@ struct ReplyTests {
         }
     }
 
+    @Test("A server that returns the same page again and again is refused")
+    func repeatedPages() async throws {
+        let uploads = """
+            <ListMultipartUploadsResult><IsTruncated>true</IsTruncated>\
+            <NextKeyMarker>a</NextKeyMarker><NextUploadIdMarker>1</NextUploadIdMarker>\
+            <Upload><Key>a</Key><UploadId>1</UploadId>\
+            <Initiated>2027-01-15T08:00:00Z</Initiated></Upload></ListMultipartUploadsResult>
+            """
+        let page = Answer.status(.ok, body: Array(uploads.utf8))
+        let transport = ScriptedHTTPTransport([page, page])
+        let adapter = try s3Adapter(transport)
+        await expectError(FileStoreError.self, .invalidReply) {
+            try await adapter.incompleteUploads()
+        }
+        let list = """
+            <ListBucketResult><IsTruncated>true</IsTruncated>\
+            <NextContinuationToken>1</NextContinuationToken></ListBucketResult>
+            """
+        let empty = Answer.status(.ok, body: Array(list.utf8))
+        let store = FileStore(try s3Adapter(ScriptedHTTPTransport([empty, empty])))
+        await expectError(FileStoreError.self, .invalidReply) { try await store.list() }
+    }
+
     // MARK: Requests
 
     @Test("Bodies are hashed over plain connections, and over TLS on request")
