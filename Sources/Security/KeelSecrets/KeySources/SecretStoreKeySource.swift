@@ -15,7 +15,8 @@ internal import Foundation
 /// ```
 ///
 /// The secret is 64 hexadecimal digits, which every store can hold. Processes that ask at the same time get the same
-/// key if the store compares across processes. Do not use such a source for the encrypted file that it reads from.
+/// key if the store declares `comparesAcrossProcesses`; with another store, let only one process create the key. Do not
+/// use such a source for the encrypted file that it reads from.
 public struct SecretStoreKeySource: KeyEncryptionKeySource {
     private let secrets: SecretStore
     private let key: String
