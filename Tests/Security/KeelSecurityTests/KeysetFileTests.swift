@@ -48,6 +48,19 @@ struct KeysetFileTests {
         await expectError(SecurityError.self, .invalidArgument) { try await other.create(keyset) }
     }
 
+    @Test("Without a file, no source is asked for a key, which it might create")
+    func missingFile() async throws {
+        let file = KeysetFile(at: "/app/keys.json", under: FailingKeySource(), files: files)
+        await expectError(SecurityError.self, .keyNotFound) { try await file.load() }
+        await expectError(SecurityError.self, .keyNotFound) { try await file.ring() }
+        await expectError(SecurityError.self, .keyNotFound) {
+            try await file.change { keyset throws(SecurityError) in try keyset.rotate() }
+        }
+        await expectError(SecurityError.self, .keyNotFound) {
+            try await file.rewrap(under: FailingKeySource())
+        }
+    }
+
     @Test("A failed change or another key leaves the file unchanged")
     func refusals() async throws {
         try await file().create(try Keyset.make(.aes256GCM))

@@ -78,6 +78,7 @@ public struct KeysetFile: Sendable {
     /// - Throws: `keyNotFound` if the file does not exist, `keyStoreFailed` if the file or the source cannot be read,
     ///   `decryptionFailed`, `invalidKey`, `unsupportedKey` or `cancelled`.
     public func load() async throws(SecurityError) -> Keyset {
+        try requireFile()
         let ciphers = try await ciphers()
         guard let found = try current() else { throw missing }
         return try opened(found.content, ciphers).keyset
@@ -98,6 +99,11 @@ public struct KeysetFile: Sendable {
         }
     }
 
+    /// Throws if there is no file, before a source is asked, which may create its key.
+    private func requireFile() throws(SecurityError) {
+        guard try current() != nil else { throw missing }
+    }
+
     private func refuseToReplace() throws(SecurityError) {
         guard try current() == nil else {
             throw SecurityError(.invalidArgument, "\(name) already contains a keyset")
@@ -113,6 +119,7 @@ public struct KeysetFile: Sendable {
     public func change(
         _ body: (inout Keyset) throws(SecurityError) -> Void
     ) async throws(SecurityError) -> Keyset {
+        try requireFile()
         let ciphers = try await ciphers()
         return try locked { () throws(SecurityError) in
             guard let found = try current() else { throw missing }
@@ -133,6 +140,7 @@ public struct KeysetFile: Sendable {
     ///
     /// - Throws: The errors of ``load()``; the file is then unchanged.
     public func rewrap(under next: any KeyEncryptionKeySource) async throws(SecurityError) {
+        try requireFile()
         let ciphers = try await ciphers()
         let cipher = try await KeysetCipher(next)
         try locked { () throws(SecurityError) in
@@ -152,6 +160,11 @@ public struct KeysetFile: Sendable {
     /// primary key, the ring refuses to encrypt with `keyStoreFailed`, because the result could not be decrypted later.
     /// If that change of the file was intended, call ``KeyRing/replace(with:)``.
     ///
+    /// If several processes may create the file at the same time, the source has to give them the same key. With a
+    /// `SecretStoreKeySource`, only a store that declares `comparesAcrossProcesses` does: otherwise the file may be
+    /// under a key that another process has replaced, and is lost. `SecurityService(keysetAt:under:)` of
+    /// KeelSecuritySecrets works with every store.
+    ///
     /// - Parameters:
     ///   - algorithm: The algorithm of the keys if the file does not exist yet; nil creates no file.
     ///   - configuration: How to count messages; its `save` is replaced.
@@ -161,6 +174,7 @@ public struct KeysetFile: Sendable {
         creating algorithm: KeyAlgorithm? = nil,
         configuration: KeyRing.Configuration = KeyRing.Configuration()
     ) async throws(SecurityError) -> KeyRing {
+        if algorithm == nil { try requireFile() }
         let ciphers = try await ciphers()
         let found: (file: any OpenFile, content: [UInt8])
         if let present = try current() {
