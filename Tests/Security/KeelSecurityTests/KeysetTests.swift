@@ -95,6 +95,28 @@ struct KeysetTests {
         #expect(keyset.primaryID == old)
     }
 
+    @Test("A scheduled key becomes the primary key at its date, whichever is primary until then")
+    func staysScheduled() throws {
+        var scheduled = try Keyset.make(.aes256GCM)
+        let old = scheduled.primaryID
+        let last = try scheduled.rotate(dates: KeyDates(notBefore: start + 20), at: start)
+        let next = try scheduled.rotate(dates: KeyDates(notBefore: start + 10), at: start)
+        var advanced = scheduled
+        #expect(advanced.advance(to: start + 10))
+        #expect(advanced.primaryID == next)
+        #expect(advanced.advance(to: start + 20))
+        #expect(advanced.primaryID == last)
+        // As at the message limit.
+        var rotated = scheduled
+        let current = try rotated.rotate(at: start)
+        #expect(rotated.primaryID == current)
+        #expect(rotated.keys.map(\.id) == [old, current, last, next])
+        #expect(rotated.advance(to: start + 20))
+        #expect([last, next].contains(rotated.primaryID))
+        try rotated.setPrimary(old, at: start + 20)
+        #expect(!rotated.advance(to: start + 30))
+    }
+
     @Test("An expired primary key is replaced, or encryption is refused")
     func expiry() throws {
         var keyset = try Keyset.make(.aes256GCM)

@@ -42,7 +42,7 @@ extension Keyset {
         // that it was derived from.
         key.fingerprint = fingerprintKey
         keys.append(key)
-        if dates.allowsEncryption(at: now) { primaryID = key.id }
+        if dates.allowsEncryption(at: now) { makePrimary(key.id, at: now) }
         return key.id
     }
 
@@ -53,7 +53,7 @@ extension Keyset {
         guard keys[try index(of: id)].status == .enabled else {
             throw SecurityError(.invalidArgument, "key \(id) is not enabled")
         }
-        primaryID = id
+        makePrimary(id, at: now)
         // Clear start dates that have passed, so that `advance(to:)` does not override this choice.
         for index in keys.indices {
             guard let start = keys[index].dates.notBefore, start <= now else { continue }
@@ -116,8 +116,19 @@ extension Keyset {
             ? nil
             : keys.last { $0.status == .enabled && $0.dates.allowsEncryption(at: now) }
         guard let next = later ?? substitute else { return false }
-        primaryID = next.id
+        makePrimary(next.id, at: now)
         return true
+    }
+
+    /// Changes the primary key, and keeps behind it the keys that wait for their start date.
+    ///
+    /// ``advance(to:)`` looks only behind the primary key: those before it were primary, or were passed over.
+    private mutating func makePrimary(_ id: UInt32, at now: Date) {
+        let place = keys.firstIndex { $0.id == primaryID } ?? 0
+        let waiting = keys[place...].dropFirst().filter { now < $0.dates.notBefore ?? now }
+        keys.removeAll { key in waiting.contains { $0.id == key.id } }
+        keys += waiting
+        primaryID = id
     }
 
     /// Destroys the keys whose `destroyAfter` has passed, except the primary key.

@@ -22,7 +22,7 @@ internal import Foundation
 /// A keyset is a value, so changing it does not affect encryption in progress. A ``KeyRing`` encrypts with a keyset,
 /// and can be given a new one while in use.
 public struct Keyset: Sendable {
-    /// The keys, oldest first, including destroyed ones.
+    /// The keys, oldest first, including destroyed ones; those that wait for their `notBefore` follow the primary key.
     public internal(set) var keys: [KeysetKey]
     /// The id of the key that encrypts.
     public internal(set) var primaryID: UInt32
