@@ -120,6 +120,26 @@ struct SharedFolderTests {
         #expect(second.status.settingsProblem == .inUse)
     }
 
+    @Test("The session of a second service goes on when the first stores an older one, unless reset")
+    func keepsItsSession() async throws {
+        let first = try service()
+        let second = try service()
+        #expect(track(0, on: first) != nil)
+        bench.time.advance(by: .seconds(3_600))
+        #expect(track(1, on: second) != nil)
+        first.setSuperProperties(["theme": "dark"])
+        bench.time.advance(by: .seconds(60))
+        #expect(track(2, on: second) != nil)
+        first.reset()
+        #expect(track(3, on: second) != nil)
+        #expect(await first.flush())
+        let records = vendor.received.sorted { $0.number < $1.number }
+        let sessions = records.compactMap(\.session?.id)
+        #expect(sessions.count == 4)
+        #expect(Set(sessions).count == 3)
+        #expect(sessions[1] == sessions[2])
+    }
+
     @Test("A service takes over only once it can read what the earlier one has decided")
     func readsBeforeItLeads() async throws {
         var first: AnalyticsService? = try service()

@@ -50,7 +50,15 @@ extension Tracker {
         let isDeniedAnew = decided.contains { decision in
             decision.value == .denied && consents[decision.key] != .denied
         }
+        let own = state.settings
         state.settings = settings
+        // Otherwise the visit that this process has begun, which it does not store, would become two sessions.
+        let now = configuration.now() / 1000
+        if own.anonymousID == settings.anonymousID, hasEnded(settings.session, by: now),
+            !hasEnded(own.session, by: now)
+        {
+            state.settings.session = own.session
+        }
         state.writtenLastSeen = settings.session?.lastSeen ?? 0
         state.encodeCircumstances(configuration.context, hasSessions: hasSessions)
         consents.replace(

@@ -215,8 +215,7 @@ final class Tracker: Sendable {
     /// Continues the session, or starts one after a pause.
     private func goOn(with state: inout State, at now: Int64) {
         guard let limit = sessionMilliseconds else { return }
-        // A clock that was far ahead and is right again ends the session, as it would never end otherwise.
-        if let session = state.settings.session, abs(now - session.lastSeen) < limit {
+        if !hasEnded(state.settings.session, by: now) {
             state.settings.session?.lastSeen = now
             // Written only now and then, so that a restart within the pause continues the session.
             guard abs(now - state.writtenLastSeen) > limit / 4 else { return }
@@ -229,6 +228,14 @@ final class Tracker: Sendable {
             state.encodeCircumstances(configuration.context, hasSessions: true)
         }
         if !state.isFollowing { try? write(&state, isSynced: false) }
+    }
+
+    /// Whether there is no session that an event at this time continues.
+    ///
+    /// A clock that was far ahead and is right again ends the session, as it would never end otherwise.
+    func hasEnded(_ session: AnalyticsSettings.Session?, by time: Int64) -> Bool {
+        guard let session, let limit = sessionMilliseconds else { return true }
+        return abs(time - session.lastSeen) >= limit
     }
 
     // MARK: Settings
