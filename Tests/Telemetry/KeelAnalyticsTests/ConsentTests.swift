@@ -368,6 +368,20 @@ struct ConsentTests {
         }
     }
 
+    @Test("Decisions stay unknown if a launch ends while it sets damaged settings aside")
+    func interruptedSettings() async throws {
+        _ = try bench.service(vendor)
+        bench.files.disk["/a/analytics.settings"] = [1, 2, 3]
+        bench.files.fail { call in
+            if case .create = call { FileSystemError.noSpace } else { nil }
+        }
+        expectError(AnalyticsError.self, .diskFull) { try bench.service(vendor) }
+        bench.files.fail(nil)
+        let service = try bench.service(vendor)
+        #expect(service.status.hasLostSettings)
+        #expect(service.consent(for: .analytics) == .unknown)
+    }
+
     /// Delivers while consent changes, and checks each batch when it is handed over.
     @Test("No batch starts without consent while consent changes", arguments: 0..<20)
     func races(round: Int) async throws {

@@ -20,12 +20,15 @@ final class SettingsFile: Sendable {
     enum Contents {
         case nothing
         case settings(AnalyticsSettings)
-        /// The file was corrupt and was renamed.
+        /// The file was corrupt and was renamed, now or by an earlier launch.
         case damaged
     }
 
     func read() throws(FileSystemError) -> Contents {
-        guard let bytes = try bytes() else { return .nothing }
+        guard let bytes = try bytes() else {
+            // An earlier launch may have ended after it had renamed the file, and before it wrote another one.
+            return try files.size(of: "\(folder)/\(Self.damagedName)") == nil ? .nothing : .damaged
+        }
         if let settings = AnalyticsSettings(bytes) { return .settings(settings) }
         try files.rename("\(folder)/\(Self.name)", to: "\(folder)/\(Self.damagedName)")
         return .damaged
