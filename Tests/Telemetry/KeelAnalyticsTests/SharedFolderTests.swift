@@ -1,6 +1,7 @@
 import KeelCore
 import KeelTestKit
 import KeelTestSupport
+import Synchronization
 import Testing
 
 @testable import KeelAnalytics
@@ -31,6 +32,23 @@ struct SharedFolderTests {
         let ledger = try #require(try first.ledgers()["scripted"])
         #expect(ledger.delivered == 1_000 && ledger.pending == 0 && ledger.isBalanced)
         #expect(try second.unconfiguredDestinations().isEmpty)
+    }
+
+    @Test("Services that open a new folder at the same time have one user")
+    func opensAtOnce() throws {
+        let others = Mutex<[AnalyticsService]>([])
+        bench.files.fail { [bench, vendor] call in
+            // The other one opens when this one has seen that there are no settings.
+            if call == .lock("/a/analytics.settings.lock"), others.withLock({ $0.isEmpty }) {
+                bench.files.fail(nil)
+                if let other = try? bench.service(vendor) { others.withLock { $0.append(other) } }
+            }
+            return nil
+        }
+        let service = try service()
+        let other = try #require(others.withLock { $0.first })
+        #expect(other.isDelivering && !service.isDelivering)
+        #expect(service.anonymousID == other.anonymousID)
     }
 
     @Test("A flush of the second service delivers once the first has ended")

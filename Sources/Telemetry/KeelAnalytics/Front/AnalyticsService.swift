@@ -85,6 +85,7 @@ public struct AnalyticsService: Sendable {
         let lock: (any FileLock)?
         do throws(FileSystemError) {
             try files.makeFolder(folder)
+            try file.makeFirst { Self.unknownUser(configuration) }
             lock = try DeliveryRight.lock(folder, files)
             settings =
                 try lock == nil
@@ -123,15 +124,17 @@ public struct AnalyticsService: Sendable {
         if right.isHeld, !settings.unfinishedDenials.isEmpty { try? finishDenials() }
     }
 
-    /// Reads the settings, or creates new ones.
+    private static func unknownUser(_ configuration: AnalyticsConfiguration) -> AnalyticsSettings {
+        AnalyticsSettings(anonymousID: RecordID.random(configuration.random).text)
+    }
+
+    /// Reads the settings, or creates new ones in place of damaged ones.
     private static func settings(
         in file: SettingsFile,
         _ configuration: AnalyticsConfiguration,
         _ board: StateBroadcast<AnalyticsStatus>
     ) throws(FileSystemError) -> AnalyticsSettings {
-        var fresh = AnalyticsSettings(
-            anonymousID: RecordID.random(configuration.random).text
-        )
+        var fresh = unknownUser(configuration)
         switch try file.read() {
         case .settings(let settings):
             if settings.hasLostConsents { board.change { $0.hasLostSettings = true } }
@@ -152,8 +155,8 @@ public struct AnalyticsService: Sendable {
         _ configuration: AnalyticsConfiguration
     ) throws(FileSystemError) -> AnalyticsSettings {
         if let settings = try file.peek() { return settings }
-        // The other service has not stored any yet, or they are damaged: nothing is known of the decisions.
-        var unknown = AnalyticsSettings(anonymousID: RecordID.random(configuration.random).text)
+        // They are damaged: nothing is known of the decisions.
+        var unknown = unknownUser(configuration)
         unknown.hasLostConsents = true
         return unknown
     }

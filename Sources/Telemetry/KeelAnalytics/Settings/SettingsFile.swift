@@ -6,6 +6,9 @@ final class SettingsFile: Sendable {
     private static let name = "analytics.settings"
     private static let damagedName = "analytics.settings.damaged"
     private static let sharedName = "analytics.shared"
+    private static let firstLockName = "analytics.settings.lock"
+    /// The maximum time to wait for another process that stores the first settings, in milliseconds.
+    private static let patience = 10_000
 
     private let folder: String
     private let files: any FileSystem
@@ -22,6 +25,23 @@ final class SettingsFile: Sendable {
         case settings(AnalyticsSettings)
         /// The file was corrupt and was renamed, now or by an earlier launch.
         case damaged
+    }
+
+    /// Stores the first settings of a folder, which are then those of all services that open it at the same time.
+    func makeFirst(_ settings: () -> AnalyticsSettings) throws(FileSystemError) {
+        guard try isNew() else { return }
+        let lock = try files.lock("\(folder)/\(Self.firstLockName)", waitingUpTo: Self.patience)
+        defer { withExtendedLifetime(lock) {} }
+        // Another service may have stored them in the meantime.
+        guard try isNew() else { return }
+        try write(settings(), isSynced: true)
+    }
+
+    private func isNew() throws(FileSystemError) -> Bool {
+        for name in [Self.name, Self.damagedName] {
+            if try files.size(of: "\(folder)/\(name)") != nil { return false }
+        }
+        return true
     }
 
     func read() throws(FileSystemError) -> Contents {
