@@ -106,7 +106,9 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
             reading.content,
             to: request.target,
             options: FileWriteOptions(
-                contentType: reading.metadata.contentType,
+                // A store without attributes refuses every type, and derives it from the path.
+                contentType: capabilities.contains(.attributes)
+                    ? reading.metadata.contentType : nil,
                 attributes: reading.metadata.attributes,
                 condition: request.condition
             )

@@ -242,6 +242,17 @@ struct EncryptedFileTests {
         #expect(try await files.read("b") == text)
     }
 
+    @Test("Files are copied and moved in a store without attributes")
+    func transferWithoutAttributes() async throws {
+        let files = FileStore(try PlainStore(upstream: store).encrypted(with: streams()))
+        try await files.write(text, to: "a")
+        try await files.copy("a", to: "b")
+        try await files.move("a", to: "c")
+        #expect(try await !files.exists("a"))
+        #expect(try await files.read("b") == text)
+        #expect(try await files.read("c") == text)
+    }
+
     @Test("An inner cache holds encrypted files")
     func cached() async throws {
         let cache = InMemoryFileStoreAdapter()
@@ -250,6 +261,51 @@ struct EncryptedFileTests {
         #expect(try await files.read("a") == text)
         let kept = try await FileStore(cache).read("a")
         #expect(kept == (try await FileStore(store).read("a")))
+    }
+}
+
+/// A store as on a volume without extended attributes.
+private struct PlainStore: FileStoreAdapter {
+    let upstream: InMemoryFileStoreAdapter
+
+    var capabilities: FileStoreCapabilities { upstream.capabilities.subtracting(.attributes) }
+
+    func metadata(of path: FileStorePath) async throws(FileStoreError) -> FileMetadata? {
+        try await upstream.metadata(of: path)
+    }
+
+    func read(
+        _ path: FileStorePath,
+        range: FileRange,
+        ifVersion version: FileVersion?
+    ) async throws(FileStoreError) -> FileReading {
+        try await upstream.read(path, range: range, ifVersion: version)
+    }
+
+    func write(
+        _ content: FileContent,
+        to path: FileStorePath,
+        options: FileWriteOptions
+    ) async throws(FileStoreError) -> FileMetadata {
+        guard options.attributes.isEmpty, options.contentType == nil else {
+            throw FileStoreError(.unsupported, "The store has no attributes.")
+        }
+        return try await upstream.write(content, to: path, options: options)
+    }
+
+    func transfer(_ request: FileTransferRequest) async throws(FileStoreError) -> FileMetadata {
+        try await upstream.transfer(request)
+    }
+
+    func delete(
+        _ path: FileStorePath,
+        if condition: FileCondition
+    ) async throws(FileStoreError) -> Bool {
+        try await upstream.delete(path, if: condition)
+    }
+
+    func list(_ request: FileListRequest) async throws(FileStoreError) -> FilePage {
+        try await upstream.list(request)
     }
 }
 #endif
