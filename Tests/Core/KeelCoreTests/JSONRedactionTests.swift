@@ -17,6 +17,10 @@ struct JSONRedactionTests {
         (#"{"a":"token","b":"c"}"#, #"{"a":"token","b":"c"}"#),
         ("{\"a\":1}\n{\"token\":2}\n", "{\"a\":1}\n{\"token\":\"<redacted>\"}\n"),
         (#"{token: abc}"#, #"{"<redacted>": "<redacted>"}"#),
+        (
+            #"{token: "abc", 'pin' : {"a":1}, b: "c"}"#,
+            #"{"<redacted>": "<redacted>", "<redacted>" : "<redacted>", "<redacted>": "c"}"#
+        ),
         (#"{"a":"unfinished"#, #"{"a":"<redacted>""#),
         (#"{"token":"unfinished"#, #"{"token":"<redacted>""#),
         (#"{"token":["unfinished"#, #"{"token":"<redacted>""#),

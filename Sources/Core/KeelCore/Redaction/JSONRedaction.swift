@@ -215,6 +215,8 @@ public struct JSONRedaction: Sendable {
 
     private mutating func endBare() {
         place = .between
+        // Not JSON, but the name in a literal of JavaScript, whose value may be a string.
+        let isSensitiveName = expectsKey && (isTooLong || redactor.names.contains(utf8: token))
         let isLiteral =
             token.elementsEqual("null".utf8) || token.elementsEqual("true".utf8)
             || token.elementsEqual("false".utf8)
@@ -226,7 +228,7 @@ public struct JSONRedaction: Sendable {
             && (token.elementsEqual("null".utf8)
                 || (!valueIsHidden
                     && (isLiteral || (isNumber && redactor.redacted(token) == nil))))
-        valueIsHidden = false
+        valueIsHidden = isSensitiveName
         if isPassed {
             output += token
         } else {
