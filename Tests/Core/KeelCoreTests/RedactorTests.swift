@@ -31,6 +31,7 @@ struct RedactorTests {
             ("DE89 3704 0044 0532 0130 00 please", "<redacted> please"),
             ("GB82WEST12345698765432", "<redacted>"),
             ("https://ada:pw@example.org/x", "https://<redacted>@example.org/x"),
+            ("postgres://ada:p/w#x@db/x", "postgres://<redacted>@db/x"),
             (
                 "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nrest",
                 "<redacted>\nrest"
@@ -102,7 +103,7 @@ struct RedactorTests {
             "sk-8 eyJhbGci AKIA eyes",
             "DE12 3456, GB82WEST12345698765431",
             "https://example.org/a@b?x=1",
-            "https://example.org:8080/restaurants/42",
+            "https://example.org:8080/restaurants/42", "https://example.org:8080/@ada",
             "call +49 30 901820",
             "key=1 code=404 keyboard: on",
         ]
@@ -167,6 +168,7 @@ struct RedactorTests {
                 "https://example.org:8080/a?x=redacted&redacted"
             ),
             ("http://127.0.0.1:80/ada@example.org/x", "http://127.0.0.1:80/redacted/x"),
+            ("postgres://u:p/w#x?y@db:5432/main", "postgres://db:5432/main"),
             ("/a?page=2&token=abc", "/a?page=2&token=redacted"),
             ("/a?token=&x", "/a?token=&redacted"),
             ("/reset/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "/reset/redacted"),

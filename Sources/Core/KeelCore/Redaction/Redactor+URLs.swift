@@ -5,7 +5,10 @@ extension Redactor {
     /// according to ``query``, and the path according to ``patterns``. Text that is not a URL is treated the same way
     /// and never fails.
     public func redactURL(_ url: String) -> String {
-        let bytes = Array(url.utf8)
+        var bytes = Array(url.utf8)
+        if let information = Self.userInformation(of: bytes) {
+            bytes.removeSubrange(information.lowerBound...information.upperBound)
+        }
         let whole = bytes.prefix { $0 != UInt8(ascii: "#") }
         let target = whole.prefix { $0 != UInt8(ascii: "?") }
         var result: [UInt8] = []
@@ -32,6 +35,14 @@ extension Redactor {
         var result: [UInt8] = []
         appendItems(Array(form.utf8)[...], to: &result) { _ in true }
         return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func userInformation(of url: [UInt8]) -> Range<Int>? {
+        let beginning = url.prefix { $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "?") }
+        guard let start = authorityStart(in: beginning) else { return nil }
+        return url.withUnsafeBufferPointer { bytes in
+            SecretScanner(bytes, patterns: .credentials).userInformation(after: start - 3)
+        }
     }
 
     private static func authorityStart(in target: ArraySlice<UInt8>) -> Int? {

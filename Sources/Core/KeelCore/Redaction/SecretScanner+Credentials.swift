@@ -140,11 +140,25 @@ extension SecretScanner {
             self[colon + 2] == UInt8(ascii: "/")
         else { return nil }
         let begin = colon + 3
-        let end = end(of: begin) { !$0.isASCIISpace && !"/?#\"'<>".utf8.contains($0) }
+        var end = end(of: begin) { Self.isInURL($0) && !"/?#".utf8.contains($0) }
+        if isCutOff(begin..<end) { end = self.end(of: end, limit: 256, where: Self.isInURL) }
         guard let sign = bytes[begin..<end].lastIndex(of: UInt8(ascii: "@")), sign > begin else {
             return nil
         }
         return begin..<sign
+    }
+
+    private static func isInURL(_ byte: UInt8) -> Bool {
+        !byte.isASCIISpace && !"\"'<>".utf8.contains(byte)
+    }
+
+    /// Whether an authority ends within a password, at an unencoded `/`, `?` or `#`: then its port is no number.
+    private func isCutOff(_ authority: Range<Int>) -> Bool {
+        let text = bytes[authority]
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")), text.first != UInt8(ascii: "["),
+            !text.contains(UInt8(ascii: "@"))
+        else { return false }
+        return !text[(colon + 1)...].allSatisfy(\.isASCIIDigit)
     }
 
     // MARK: - Email
