@@ -66,6 +66,7 @@ struct RecordTests {
             var size: [UInt8] = [1, 2]
             var at = Date(timeIntervalSince1970: 5)
             var inner = Inner()
+            var total = Decimal(sign: .plus, exponent: -2, significand: 3_150)
             struct Inner: Encodable { var ratio: Float = 0.5 }
         }
         let service = try bench.service(vendor)
@@ -88,7 +89,7 @@ struct RecordTests {
         #expect(
             records[3].properties == [
                 "items": 2, "size": [1, 2], "at": .date(Date(timeIntervalSince1970: 5)),
-                "inner": ["ratio": 0.5],
+                "inner": ["ratio": 0.5], "total": 31.5,
             ]
         )
         #expect(records[3].purpose == .performance)

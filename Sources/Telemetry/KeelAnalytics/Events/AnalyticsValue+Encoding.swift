@@ -7,7 +7,7 @@ internal import Foundation
 extension AnalyticsValue {
     /// Converts an encodable value.
     ///
-    /// Integers beyond `Int64` become doubles, and data becomes Base64 text.
+    /// Integers beyond `Int64` and decimal numbers become doubles, and data becomes Base64 text.
     ///
     /// - Throws: Any error that the value throws when encoded.
     public init(encoding value: some Encodable) throws {
@@ -73,6 +73,7 @@ private final class AnalyticsValueSlot {
         switch value {
         case let value as AnalyticsValue: set(value)
         case let value as Date: set(.date(value))
+        case let value as Decimal: set(.double(Double(value.description) ?? .nan))
         case let value as URL: set(.string(value.absoluteString))
         case let value as UUID: set(.string(value.uuidString.lowercased()))
         case let value as Data: set(.string(value.base64EncodedString()))
