@@ -23,8 +23,8 @@ extension Sequence where Element: Sendable {
         ) { group -> Result<[Value], Failure> in
             var values: [Value?] = []
             var elements = makeIterator()
-            func start() {
-                guard let element = elements.next() else { return }
+            @discardableResult func start() -> Bool {
+                guard let element = elements.next() else { return false }
                 let position = values.count
                 values.append(nil)
                 group.addTask {
@@ -34,8 +34,9 @@ extension Sequence where Element: Sendable {
                         return (position, .failure(error))
                     }
                 }
+                return true
             }
-            for _ in 0..<Swift.max(1, limit) { start() }
+            while values.count < Swift.max(1, limit), start() {}
             while let (position, result) = await group.next() {
                 switch result {
                 case .success(let value):

@@ -10,7 +10,7 @@ struct ConcurrentMapTests {
 
     @Test(
         "Results have the order of the elements, however long each call takes",
-        arguments: [0, 1, 3, 100]
+        arguments: [0, 1, 3, 100, .max]
     )
     func keepsOrder(limit: Int) async {
         let results = await (0..<50).concurrentMap(limit: limit) { number -> Int in
