@@ -68,6 +68,10 @@ struct RedactorTests {
             ("password: hunter2, page: 2", "password: <redacted>, page: 2"),
             (#"{"secret": "a\"b", "page": 2}"#, #"{"secret": "<redacted>", "page": 2}"#),
             (#"{\"secret\":\"a\\\"b\",\"page\":2}"#, #"{\"secret\":\"<redacted>\",\"page\":2}"#),
+            (
+                #"{\\\"secret\\\":\\\"a b\\\",\\\"page\\\":2}"#,
+                #"{\\\"secret\\\":\\\"<redacted>\\\",\\\"page\\\":2}"#
+            ),
             ("pwd := x1", "pwd := <redacted>"),
             ("api-key='abc def' on", "api-key='<redacted>' on"),
             (

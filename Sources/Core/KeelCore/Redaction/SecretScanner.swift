@@ -141,7 +141,7 @@ struct SecretScanner {
     ) -> Range<Int>? {
         var end = start(of: separator, limit: 2) { $0 == UInt8(ascii: " ") }
         if end > 0, Self.isQuote(bytes[end - 1]) { end -= 1 }
-        if end > 0, bytes[end - 1] == UInt8(ascii: "\\") { end -= 1 }
+        end = start(of: end, where: Self.isBackslash)
         var start = start(of: end, limit: Self.nameLimit, where: Self.isNamePart)
         if isEncoded, let other = (start..<end).last(where: isEncodedAmpersand) {
             start = other + 3
@@ -155,12 +155,10 @@ struct SecretScanner {
             first = self.end(of: separator + 2) { $0 == UInt8(ascii: " ") }
         }
         guard first < bytes.count else { return nil }
-        let isEscaped = bytes[first] == UInt8(ascii: "\\") && Self.isQuote(self[first + 1])
-        let quote = isEscaped ? self[first + 1] : bytes[first]
-        if Self.isQuote(quote) {
-            let begin = first + (isEscaped ? 2 : 1)
-            let close = closing(quote, isEscaped: isEscaped, from: begin)
-            return begin < close ? begin..<close : nil
+        let mark = self.end(of: first, where: Self.isBackslash)
+        if Self.isQuote(self[mark]) {
+            let close = closing(self[mark], after: mark - first, from: mark + 1)
+            return mark + 1 < close ? (mark + 1)..<close : nil
         }
         let isLine =
             bytes[first] == UInt8(ascii: "{") || bytes[first] == UInt8(ascii: "[")
@@ -199,15 +197,19 @@ struct SecretScanner {
     }
 
     /// Returns the index of the quote that closes a value, or the end of the text.
-    private func closing(_ quote: UInt8, isEscaped: Bool, from start: Int) -> Int {
+    ///
+    /// - Parameters:
+    ///   - quote: The quote that began the value.
+    ///   - depth: The number of backslashes before it: one in escaped text, three in text that was escaped twice.
+    ///   - start: The start of the value.
+    private func closing(_ quote: UInt8, after depth: Int, from start: Int) -> Int {
         var index = start
         while index < bytes.count {
-            if isEscaped {
-                // In escaped text, the quote is a backslash and a quote, and three backslashes before a quote belong to
-                // the value.
+            if depth > 0 {
+                // A quote after more backslashes than before the first one belongs to the value.
                 if bytes[index] == UInt8(ascii: "\\") {
-                    let run = end(of: index) { $0 == UInt8(ascii: "\\") }
-                    if run - index == 1, self[run] == quote { return index }
+                    let run = end(of: index, where: Self.isBackslash)
+                    if run - index <= depth, self[run] == quote { return index }
                     index = run + 1
                     continue
                 }
@@ -227,6 +229,8 @@ struct SecretScanner {
     private static func isNamePart(_ byte: UInt8) -> Bool {
         byte.isASCIIAlphanumeric || byte >= 0x80 || "_-.[]%".utf8.contains(byte)
     }
+
+    private static func isBackslash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\\") }
 
     private static func isQuote(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "`")
