@@ -369,7 +369,7 @@ struct ConsentTests {
     }
 
     @Test("Decisions stay unknown if a launch ends while it sets damaged settings aside")
-    func interruptedSettings() async throws {
+    func interruptedSettings() throws {
         _ = try bench.service(vendor)
         bench.files.disk["/a/analytics.settings"] = [1, 2, 3]
         bench.files.fail { call in
