@@ -138,7 +138,7 @@ struct SharedFolderTests {
         #expect(second.status.settingsProblem == .inUse)
     }
 
-    @Test("The session of a second service goes on when the first stores an older one, unless reset")
+    @Test("A second service keeps its session when the first stores an older one, until a reset")
     func keepsItsSession() async throws {
         let first = try service()
         let second = try service()
