@@ -201,12 +201,23 @@ extension ConnectionPool {
         let group = Mutex(paths)
         while !group.withLock({ $0.isEmpty }) {
             do throws(StorageError) {
-                try await reading(isQuick: true) { connection in
+                try await reading(isQuick: true) { [self] connection in
+                    var isFirst = true
                     while true {
                         let paths = group.withLock { $0 }
-                        guard !paths.isEmpty else { return }
-                        let answers = try connection.documents(at: paths, in: store)
+                        // A group that begins after the end gets its error from the pool.
+                        guard !paths.isEmpty, !isClosed else { return }
+                        let answers: [PointReads.Answer]
+                        do {
+                            answers = try connection.documents(at: paths, in: store)
+                        } catch let failure as DatabaseFailure
+                            where failure.isConnectionLost && !isFirst
+                        {
+                            // Each group may have a new connection, as if it were alone.
+                            return
+                        }
                         group.withLock { $0 = next(answers) }
+                        isFirst = false
                     }
                 }
             } catch {

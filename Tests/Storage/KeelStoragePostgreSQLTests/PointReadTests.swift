@@ -1,4 +1,5 @@
 #if PostgreSQL
+import Dispatch
 import KeelStorage
 import KeelStorageAdapting
 import KeelTestKit
@@ -171,6 +172,60 @@ struct PointReadTests {
                 }
                 try await group.waitForAll()
             }
+        }
+    }
+
+    /// Reads a document, and another one after it on the connection's thread, with an operation in between.
+    private static func answers(
+        of adapter: PostgreSQLStorageAdapter,
+        _ operation: @escaping @Sendable () async -> Void
+    ) async -> [PointReads.Answer] {
+        let answers = Mutex<[PointReads.Answer]>([])
+        await adapter.pool.documents(at: [Self.path(1)], in: adapter.store) { group in
+            let count = answers.withLock { answers in
+                answers += group
+                return answers.count
+            }
+            guard count == 1 else { return [] }
+            let isOver = DispatchSemaphore(value: 0)
+            Task {
+                await operation()
+                isOver.signal()
+            }
+            isOver.wait()
+            return [Self.path(2)]
+        }
+        return answers.withLock { $0 }
+    }
+
+    @Test("A read that begins after the adapter was closed fails, also behind reads under way")
+    func closed() async throws {
+        try await PostgreSQLServer.withStore { adapter in
+            let answers = await Self.answers(of: adapter) { await adapter.close() }
+            try #require(answers.count == 2)
+            #expect(throws: Never.self) { try answers[0].get() }
+            let error = #expect(throws: StorageError.self) { try answers[1].get() }
+            #expect(error?.code == .closed)
+        }
+    }
+
+    @Test("A group whose connection is lost is read on another one, also behind other groups")
+    func reconnects() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        // All connections to a database of its own are the adapter's.
+        let database = "reads_\(UInt32.random(in: 0 ... .max))"
+        try await server.run("CREATE DATABASE \(database)")
+        try await PostgreSQLServer.withStore(at: server.url(database: database)) { adapter in
+            let answers = await Self.answers(of: adapter) {
+                _ = try? await server.run(
+                    """
+                    SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
+                    WHERE datname = '\(database)'
+                    """
+                )
+            }
+            try #require(answers.count == 2)
+            for answer in answers { #expect(throws: Never.self) { try answer.get() } }
         }
     }
 

@@ -51,6 +51,8 @@ final class ConnectionPool: Sendable {
     /// The number of connections that the pool does without, because the server refused them a short time ago.
     var refusedCount: Int { state.withLock { $0.refusedCount } }
 
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     /// Runs work on a reading connection, when one is free.
     ///
     /// Quick work, which is done soon however large the store is, does not wait until queries end.
