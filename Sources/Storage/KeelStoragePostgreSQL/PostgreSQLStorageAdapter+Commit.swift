@@ -110,6 +110,7 @@ extension PostgreSQLStorageAdapter {
                 let value = try body(snapshot, tail)
                 // Canceled, the server would report a success that no standby has confirmed.
                 try connection.run([DatabaseStatement("COMMIT")], .committing)
+                guard !connection.isUnconfirmed else { throw StorageError.unconfirmed }
                 return value
             } catch {
                 if connection.isOpen { try? connection.end("ROLLBACK") }

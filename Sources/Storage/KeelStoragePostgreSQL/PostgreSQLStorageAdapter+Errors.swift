@@ -2,6 +2,13 @@
 internal import KeelStorageAdapting
 
 extension StorageError {
+    /// The error of a commit whose wait for a standby has ended early.
+    static let unconfirmed = StorageError(
+        .unavailable,
+        "the commit is on the primary, but a standby has not confirmed it",
+        effect: .unknown
+    )
+
     /// Runs `body` and converts PostgreSQL's errors to storage errors.
     static func mapping<Value>(_ body: () throws -> Value) throws(StorageError) -> Value {
         do {

@@ -358,5 +358,25 @@ struct RetentionTests {
         #expect(try await adapter.checkIntegrity().isSound)
         for adapter in adapters { await adapter.close() }
     }
+
+    @Test("A reader whose registration no standby has confirmed is told so")
+    func waitsForAStandby() async throws {
+        let server = try await PostgreSQLServer(options: ["synchronous_standby_names=nobody"])
+        defer { server.stop() }
+        let local = server.url("keel", "?options=-c%20synchronous_commit%3Dlocal")
+        let first = try await PostgreSQLStorageAdapter(at: .url(local))
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
+        let cursor = try await adapter.changes(ChangeRequest()).next
+        let registration = Task { try await adapter.registerReader("backup", at: cursor) }
+        let cancel = """
+            SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity
+            WHERE wait_event = 'SyncRep'
+            """
+        while try await server.run(cancel) == 0 {}
+        let error = await #expect(throws: StorageError.self) { try await registration.value }
+        #expect(error?.code == .unavailable)
+        #expect(error?.effect == .unknown)
+        for adapter in [first, adapter] { await adapter.close() }
+    }
 }
 #endif

@@ -348,13 +348,7 @@ struct CommitGroup {
                 isUnconfirmed = try outcome.find(after: failure)
             }
         }
-        guard !isUnconfirmed else {
-            throw StorageError(
-                .unavailable,
-                "the commit is on the primary, but a standby has not confirmed it",
-                effect: .unknown
-            )
-        }
+        guard !isUnconfirmed else { throw StorageError.unconfirmed }
     }
 }
 #endif
