@@ -299,9 +299,9 @@ package actor WatchConnection {
         ]
         do {
             if let tokens {
-                let new = try await nextToken(of: tokens)
+                let (new, owner) = try await signIn(with: tokens)
                 token = new
-                follow(for: await user(of: new, from: tokens))
+                follow(for: owner)
                 guard !ids.isEmpty else { return .closed }
                 headers.append((name: "Authorization", value: "Bearer \(new.value)"))
             }
@@ -340,9 +340,17 @@ package actor WatchConnection {
         }
     }
 
-    private func user(of token: AccessToken, from tokens: any TokenSource) async -> String? {
-        if let name = token.origin?.identity { return name }
-        return await tokens.identity
+    /// Returns a token and its user.
+    private func signIn(
+        with tokens: any TokenSource
+    ) async throws -> (token: AccessToken, owner: String?) {
+        while true {
+            let present = await tokens.identity
+            let token = try await nextToken(of: tokens)
+            if let origin = token.origin { return (token, origin.identity) }
+            // Without an origin, the token may be that of the former user or of the new one.
+            if await tokens.identity == present { return (token, present) }
+        }
     }
 
     private func renewToken() {

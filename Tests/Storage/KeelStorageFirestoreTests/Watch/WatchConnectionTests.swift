@@ -6,6 +6,7 @@ import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
 import KeelTestKit
+import KeelTestSupport
 import Synchronization
 import Testing
 
@@ -349,6 +350,38 @@ struct WatchConnectionTests {
         let page = try await scripted.adapter.changes(request)
         #expect(page.changes.map(\.path) == ["a/2"])
         #expect(tokens(scripted) == ["of-ann", "of-ben"])
+    }
+
+    /// A source whose first token waits at a gate after it was issued.
+    private final class Gated: TokenSource {
+        let user = Mutex("ann")
+        let gate = Gate()
+
+        var identity: String? { user.withLock { $0 } }
+
+        func token() async throws -> AccessToken {
+            let token = AccessToken("of-\(user.withLock { $0 })")
+            try await gate.pass()
+            return token
+        }
+    }
+
+    @Test("A token that arrives after its user has signed out opens no channel for the next user")
+    func changesUserDuringToken() async throws {
+        let source = Gated()
+        let scripted = Scripted.google(
+            [Self.stream(Self.added(4), Self.change("a/2", 4), Self.current(4), Self.consistent)],
+            authentication: .idToken(source)
+        )
+        Self.openChannels(of: scripted.transport)
+        let former = Task { [request] in try await scripted.adapter.changes(request) }
+        try await waitUntil { source.gate.begunCount == 1 }
+        source.user.withLock { $0 = "ben" }
+        let present = Task { [request] in try await scripted.adapter.changes(request) }
+        await expect(.cursorExpired) { _ = try await former.value }
+        source.gate.open()
+        #expect(try await present.value.changes.map(\.path) == ["a/2"])
+        #expect(tokens(scripted) == ["of-ben"])
     }
 
     @Test("A position of the former user is not continued for another one")
