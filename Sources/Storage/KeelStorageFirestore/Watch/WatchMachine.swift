@@ -231,9 +231,7 @@ package struct WatchMachine: Sendable {
             }
         case .remove:
             var effects: [Effect] = []
-            for id in named {
-                if let effect = try end(id, change.cause) { effects.append(effect) }
-            }
+            for id in named { effects += try end(id, change.cause) }
             return effects
         case .reset:
             for id in named where isActive(id) {
@@ -260,17 +258,20 @@ package struct WatchMachine: Sendable {
     private mutating func end(
         _ id: TargetID,
         _ cause: StorageError?
-    ) throws(StorageError) -> Effect? {
-        guard let target = targets[id] else { return nil }
-        if let cause {
-            targets[id] = nil
-            return target.isLeaving ? nil : .fail(id, cause)
-        }
-        guard target.pending > 0 else {
+    ) throws(StorageError) -> [Effect] {
+        guard let target = targets[id] else { return [] }
+        guard target.pending > 0 || cause != nil else {
             throw .invalidReply("it removes target \(id), which was not requested")
         }
-        acknowledge(id)
-        return nil
+        guard let cause else {
+            acknowledge(id)
+            return []
+        }
+        targets[id] = nil
+        guard !target.isLeaving else { return [] }
+        guard target.pending > 1 else { return [.fail(id, cause)] }
+        // The server has ended the target before it saw a reload, which will begin it again.
+        return [dismiss(id), .fail(id, cause)]
     }
 
     // MARK: Publishing
