@@ -390,7 +390,8 @@ package actor WatchConnection {
             isExhausted = status.isExhaustion
             report(status.error(json["message"]?.text ?? ""))
         }
-        guard !ids.isEmpty else { return }
+        // Readers whose cursors have expired start over at once, others that have ended do not.
+        guard !ids.isEmpty || outage?.error.code == .cursorExpired else { return }
         let delay =
             isExhausted
             ? configuration.pauses.maximumDelay

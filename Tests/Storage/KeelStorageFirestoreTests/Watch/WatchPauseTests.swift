@@ -32,13 +32,10 @@ struct WatchPauseTests {
         }
     }
 
-    /// Returns the pauses, in seconds, of a client whose attempts all get one answer.
-    private static func pauses(
-        _ count: Int,
-        after answer: ScriptedHTTPTransport.Answer
-    ) async throws -> [Double] {
-        let clock = TestClock()
-        let transport = Repeating(answer, on: clock)
+    private static let request = ChangeRequest(followingResultOf: DocumentQuery("a"))
+
+    /// Returns a feed whose targets are followed although nobody asks for them any more.
+    private static func feed(over transport: Repeating, on clock: TestClock) -> WatchFeed {
         let channel = WebChannel.Configuration(
             scheme: "http",
             authority: "127.0.0.1",
@@ -46,12 +43,19 @@ struct WatchPauseTests {
         )
         var configuration = WatchConnection.Configuration(channel: channel)
         configuration.clock = clock
-        // The target is followed although nobody asks for it any more.
         configuration.grace = .seconds(1_000_000)
-        let feed = WatchFeed(WatchConnection(configuration, transport: transport, tokens: nil))
-        await expect(.unavailable) {
-            _ = try await feed.changes(ChangeRequest(followingResultOf: DocumentQuery("a")))
-        }
+        return WatchFeed(WatchConnection(configuration, transport: transport, tokens: nil))
+    }
+
+    /// Returns the pauses, in seconds, of a client whose attempts all get one answer.
+    private static func pauses(
+        _ count: Int,
+        after answer: ScriptedHTTPTransport.Answer
+    ) async throws -> [Double] {
+        let clock = TestClock()
+        let transport = Repeating(answer, on: clock)
+        let feed = Self.feed(over: transport, on: clock)
+        await expect(.unavailable) { _ = try await feed.changes(Self.request) }
         while transport.attempts.count <= count {
             // The client, and the timer for the target that nobody asks for.
             await clock.waitForSleepers(2)
@@ -78,5 +82,27 @@ struct WatchPauseTests {
         let answer = ScriptedHTTPTransport.Answer.refusal(429, "RESOURCE_EXHAUSTED")
         let pause = try #require(try await Self.pauses(1, after: answer).first)
         #expect((29.75...90.25).contains(pause))
+    }
+
+    @Test("A server for which every result has expired is asked again after pauses")
+    func expired() async throws {
+        let clock = TestClock()
+        let transport = Repeating(.refusal(410, "OUT_OF_RANGE"), on: clock)
+        let feed = Self.feed(over: transport, on: clock)
+        await expect(.cursorExpired) { _ = try await feed.changes(Self.request) }
+        for count in 1...3 {
+            // As a listener does, which starts over.
+            let next = Task { try await feed.changes(Self.request) }
+            while transport.attempts.count == count {
+                // The timer for the targets that nobody asks for sleeps all the while.
+                await clock.waitForSleepers()
+                await clock.advance(by: .milliseconds(100))
+            }
+            await expect(.cursorExpired) { _ = try await next.value }
+        }
+        let times = transport.attempts
+        for (time, last) in zip(times.dropFirst(), times) {
+            #expect(time - last >= .milliseconds(500))
+        }
     }
 }
