@@ -27,6 +27,11 @@ struct RecreationTests {
         return documents.compactMap { $0?.path }
     }
 
+    private func restore(_ dump: [UInt8], on server: PostgreSQLServer) async throws {
+        let options = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--file=-"]
+        _ = try await PostgreSQLServer.program("psql", options + [server.url()], dump)
+    }
+
     @Test("Documents are written to the right collections of tables that another process created")
     func created() async throws {
         let server = try await PostgreSQLServer()
@@ -69,6 +74,37 @@ struct RecreationTests {
         for adapter in [adapter, other] { await adapter.close() }
     }
 
+    @Test("A store is unavailable while a restored dump has only the tables, and then goes on")
+    func empty() async throws {
+        let server = try await PostgreSQLServer()
+        defer { server.stop() }
+        let adapter = try await PostgreSQLStorageAdapter(at: .url(server.url()))
+        try await commit("a/1", to: adapter)
+        #expect(try await found(["a/1"], in: adapter) == ["a/1"])
+        var parts: [[UInt8]] = []
+        for part in ["--schema-only", "--data-only"] {
+            let options = ["--schema=keel", part, server.url()]
+            parts.append(try await PostgreSQLServer.program("pg_dump", options))
+        }
+        try await server.run("DROP SCHEMA keel CASCADE")
+        try await restore(parts[0], on: server)
+        for _ in 0..<2 {
+            await expectError(StorageError.self, .unavailable) {
+                try await commit("a/2", to: adapter)
+            }
+            await expectError(StorageError.self, .unavailable) {
+                try await adapter.changes(ChangeRequest())
+            }
+            await expectError(StorageError.self, .unavailable) {
+                try await found(["a/1"], in: adapter)
+            }
+        }
+        try await restore(parts[1], on: server)
+        try await commit("a/3", to: adapter)
+        #expect(try await found(["a/1", "a/2", "a/3"], in: adapter) == ["a/1", "a/3"])
+        await adapter.close()
+    }
+
     @Test("Single documents are read from the right collections of tables that are created anew")
     func readAlone() async throws {
         let server = try await PostgreSQLServer()
@@ -108,8 +144,7 @@ struct RecreationTests {
         try await commit("a/2", to: adapter)
         let lost = try await adapter.changes(ChangeRequest()).next
         try await server.run("DROP SCHEMA keel CASCADE")
-        let options = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--file=-"]
-        _ = try await PostgreSQLServer.program("psql", options + [server.url()], dump)
+        try await restore(dump, on: server)
         try await commit("a/3", "a/4", to: adapter)
         try await adapter.trim()
         #expect(try await found(["a/1", "a/2", "a/3"], in: adapter) == ["a/1", "a/3"])

@@ -66,7 +66,7 @@ extension DatabaseConnection {
             ] + (expectation.map { [$0] } ?? []),
             .interruptible
         )
-        if expectation != nil, session[2].first == nil { throw StorageError.removedStore }
+        if expectation != nil, session[2].first == nil { throw try removal() }
         tables = expectation == nil ? nil : session[2].first?.integer(0)
         if let found = Self.timeline(session[1].first, 0) {
             let system = session[1].first?.integer(1) ?? 0

@@ -64,9 +64,18 @@ extension DatabaseConnection {
 
     /// Reads the store's tail, and checks it.
     func tail(_ rows: DatabaseRows) throws -> StoreTail {
-        let tail = try StoreTail(rows)
+        guard let row = rows.first else { throw try removal() }
+        let tail = StoreTail(row)
         try check(tables: tail.tables)
         return tail
+    }
+
+    /// Returns the error of a database that lacks the row of the store.
+    func removal() throws -> StorageError {
+        let other = DatabaseStatement("SELECT 1 FROM keel.stores LIMIT 1")
+        let isEmpty = try exchange([other], .interruptible)[0].first == nil
+        // A dump that is not restored in one transaction fills the tables one after the other.
+        return isEmpty ? .emptyTables : .removedStore
     }
 
     /// Checks that the catalog has the numbers of the tables that a statement has read (``StoreTail/tables``).

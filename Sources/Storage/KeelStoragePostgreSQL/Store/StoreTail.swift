@@ -141,5 +141,11 @@ extension StorageError {
         .corrupted,
         "the store has been removed from the database"
     )
+
+    /// The error of a database whose tables have no store, as while a dump is being restored.
+    static let emptyTables = StorageError(
+        .unavailable,
+        "the store’s tables are empty; wait until they are restored, or restore a dump"
+    )
 }
 #endif
