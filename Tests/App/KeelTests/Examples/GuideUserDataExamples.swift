@@ -63,7 +63,7 @@ private struct UserData: Sendable {
 
     /// Removes everything that the service and the device have of the user; may be repeated.
     func erase() async throws {
-        // First, because it needs the user's token.
+        // With the user's token, which the sign-out at the end removes.
         try await network.delete("/users/\(user)")
         try analytics.denyConsent(for: .analytics)
         analytics.reset()
@@ -86,7 +86,6 @@ private struct UserData: Sendable {
         for key in try await secrets.list() where key.hasPrefix("users/\(user)/") {
             try await secrets.delete(forKey: key)
         }
-        try await session.signOut()
 
         // A log that is open begins a new file.
         for file in try FileManager.default.contentsOfDirectory(atPath: logFolder.path) {
@@ -94,6 +93,7 @@ private struct UserData: Sendable {
         }
         // The removed documents are still in unused parts of the file.
         try await database.compact()
+        try await session.signOut()
     }
 }
 
@@ -179,5 +179,24 @@ struct GuideUserDataExamples {
         #expect(try await ann.outbox.pending().isEmpty)
         #expect(ann.analytics.userID == nil)
         #expect(!FileManager.default.fileExists(atPath: log.path))
+    }
+
+    @Test("An erasure that failed is repeated with the token of the user, who is still signed in")
+    func repeated() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "keel-guide-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let ann = try data(in: folder, ScriptedHTTPTransport(then: .status(.noContent)))
+        try await ann.session.signIn(as: "ann") { BearerCredentials(accessToken: "ann") }
+        let owner = await ann.session.identity
+        try FileManager.default.removeItem(at: ann.logFolder)
+        await #expect(throws: (any Error).self) { try await ann.erase() }
+        #expect(await ann.session.identity == owner)
+
+        try FileManager.default.createDirectory(
+            at: ann.logFolder,
+            withIntermediateDirectories: true
+        )
+        try await ann.erase()
+        #expect(await ann.session.identity != owner)
     }
 }
