@@ -198,6 +198,7 @@ struct ServedExtensionTests {
         #expect(found.json["keel"] == ["revision": "77"])
         for bad in [
             body("9223372036854775807"), body("0"), body("-1"), body("5", "__keel_sync__/1"),
+            body("5", "__keel_sync__/\u{301}1"),
         ] {
             let refused = try await served.send(.post, ":commit", bad, extended: true)
             #expect(refused.error == "INVALID_ARGUMENT")

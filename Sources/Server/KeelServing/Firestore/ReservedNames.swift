@@ -51,8 +51,8 @@ struct ReservedNames: Sendable {
         guard
             zip(path.utf8, path.utf8.dropFirst()).contains(where: { $0 == underscore && $1 == $0 })
         else { return }
-        for (position, segment) in path.split(separator: "/").enumerated() {
-            guard StoredName.isReserved(String(segment)) else { continue }
+        for (position, segment) in StoredName.segments(of: path).enumerated() {
+            guard StoredName.isReserved(segment) else { continue }
             if allowsOwn, position == 0, segment != Self.server { continue }
             throw StorageError(
                 .invalidArgument,

@@ -58,8 +58,7 @@ public struct CollectionPath: Sendable {
             zip(string.utf8, string.utf8.dropFirst())
                 .contains(where: { $0 == underscore && $1 == underscore })
         else { return false }
-        return string.utf8.split(separator: UInt8(ascii: "/"))
-            .contains { StoredName.isReserved(String(Substring($0))) }
+        return StoredName.segments(of: string).contains(where: StoredName.isReserved)
     }
 
     /// The path with `*` in place of each id, for what may leave the process.

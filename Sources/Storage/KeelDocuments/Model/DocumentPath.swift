@@ -68,8 +68,7 @@ public struct DocumentPath: Sendable {
 
     /// Returns the path of a collection within this document.
     public func collection(_ name: String) -> CollectionPath {
-        let segments = string.utf8.split(separator: UInt8(ascii: "/"))
-        return CollectionPath(segments: segments.map { String(Substring($0)) } + [name])
+        CollectionPath(segments: StoredName.segments(of: string) + [name])
     }
 }
 

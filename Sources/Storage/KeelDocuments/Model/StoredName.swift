@@ -16,7 +16,14 @@ package enum StoredName {
 
     /// Returns whether a name has the form `__…__`, which is reserved for Keel's own records.
     package static func isReserved(_ name: String) -> Bool {
-        name.utf8.count >= 4 && name.hasPrefix("__") && name.hasSuffix("__")
+        let name = name.utf8
+        return name.count >= 4 && name.starts(with: "__".utf8)
+            && name.suffix(2).elementsEqual("__".utf8)
+    }
+
+    /// Returns the segments of a path, split at each “/” byte.
+    package static func segments(of path: String) -> [String] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 
     /// Returns a description of the error in an id or collection name; nil if the name is valid.

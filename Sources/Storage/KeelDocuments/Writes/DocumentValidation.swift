@@ -10,8 +10,8 @@ package enum DocumentValidation {
         let underscore = UInt8(ascii: "_")
         let mayBeReserved =
             path.id.utf8.contains(underscore) || path.collection.string.utf8.contains(underscore)
-        let segments = mayBeReserved ? path.string.split(separator: "/") : []
-        if segments.contains(where: { StoredName.isReserved(String($0)) }) {
+        let segments = mayBeReserved ? StoredName.segments(of: path.string) : []
+        if segments.contains(where: StoredName.isReserved) {
             throw StorageError(
                 .invalidArgument,
                 "“\(path)” has a segment of the reserved form “__…__”"

@@ -103,8 +103,7 @@ package enum QueryValidation {
     /// Throws for a path with a reserved name below the top level, where Keel has its own collections.
     private static func checkPlace(_ path: String) throws(StorageError) {
         guard path.utf8.contains(UInt8(ascii: "_")) else { return }
-        for segment in path.split(separator: "/").dropFirst()
-        where StoredName.isReserved(String(segment)) {
+        if StoredName.segments(of: path).dropFirst().contains(where: StoredName.isReserved) {
             throw invalid("“\(path)” has a segment of the reserved form “__…__”")
         }
     }
