@@ -48,7 +48,7 @@ struct CURLCommandTests {
         [
             "plain", "it's", "''", "$(touch x) `id` \\ ! \"q\"", "a\nb\tc", "日本 é", "-x",
             "#no; rm *",
-            "{[1-2]}", "%s%n", "trailing\\",
+            "{[1-2]}", "%s%n", "trailing\\", "a'\u{301}; exit 1 #", "'\u{301}'",
         ]
     )
     func quoting(shell: String, text: String) throws {

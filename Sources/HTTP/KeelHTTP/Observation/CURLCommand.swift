@@ -100,7 +100,9 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
         case .omitted(let what): note = " # without its body: \(what)"
         }
         let target = "\(head.scheme ?? "http")://\(head.authority ?? "")\(head.path ?? "/")"
-        if target.contains(where: { "[]{}".contains($0) }) { options.append(["--globoff"]) }
+        if target.utf8.contains(where: { "[]{}".utf8.contains($0) }) {
+            options.append(["--globoff"])
+        }
         options.append([target])
         let separator = style == .singleLine ? " " : " \\\n  "
         let words = options.map { $0.map(ShellText.quoted).joined(separator: " ") }
@@ -121,9 +123,12 @@ enum ShellText {
             !text.isEmpty
             && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_./:,@%+".utf8.contains($0) }
         guard !isPlain else { return text }
-        return "'"
-            + text.split(separator: "'", omittingEmptySubsequences: false)
-            .joined(separator: #"'\''"#) + "'"
+        // By bytes: a quote and a combining mark are one character, and the shell sees a quote.
+        let parts = text.utf8.split(
+            separator: UInt8(ascii: "'"),
+            omittingEmptySubsequences: false
+        )
+        return "'" + parts.map { String(Substring($0)) }.joined(separator: #"'\''"#) + "'"
     }
 
     /// Returns the bytes as text, or nil if a command line cannot contain them.
