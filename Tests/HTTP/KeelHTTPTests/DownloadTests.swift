@@ -57,6 +57,20 @@ struct DownloadTests {
         #expect(seen.bytes == content)
     }
 
+    @Test("A partial file is beside a destination whose name begins with a combining mark")
+    func combiningMark() async throws {
+        let folder = try TemporaryFolder()
+        let stages = Mutex<[[String]]>([])
+        let transport = ScriptedHTTPTransport([.chunks([[1], [2]], headers: [:])])
+        _ = try await makeClient(transport).download(
+            from: GetFilm(),
+            to: folder.url.appendingPathComponent("\u{301}a"),
+            observer: .progress { _ in stages.withLock { $0.append(folder.names) } }
+        )
+        #expect(folder.names == ["\u{301}a"])
+        #expect(stages.withLock { $0.dropFirst().allSatisfy { $0.count == 1 } })
+    }
+
     @Test("An empty body creates an empty file")
     func downloadsNothing() async throws {
         let folder = try TemporaryFolder()

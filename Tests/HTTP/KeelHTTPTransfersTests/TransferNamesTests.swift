@@ -1,3 +1,4 @@
+import KeelCore
 import Testing
 
 @testable import KeelHTTPTransfers
@@ -20,5 +21,15 @@ struct TransferNamesTests {
             #expect(last.utf8.count <= 255)
         }
         #expect(companions[0] != companions[1])
+    }
+
+    @Test("A companion is beside its file, also if the file's name begins with a combining mark")
+    func combiningMark() {
+        let names = TransferNames(path: "/disk/\u{301}a")
+        #expect(names.folder == "/disk")
+        #expect(names.companion("upload") == "/disk/.keel-\u{301}a.upload")
+        let notes = UploadNotes(names, folder: "/records", purpose: "test", DiskFileSystem())
+        #expect(notes.piecePath.hasPrefix("/records/.keel-"))
+        #expect(notes.piecePath.utf8.count { $0 == UInt8(ascii: "/") } == 2)
     }
 }

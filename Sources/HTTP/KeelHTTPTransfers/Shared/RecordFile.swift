@@ -67,9 +67,10 @@ struct TransferNames: Sendable, Hashable {
     init(path: String) {
         file = path
         let name: Substring
-        if let slash = path.lastIndex(of: "/") {
+        // By bytes: a slash and a combining mark are one character.
+        if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
             folder = slash == path.startIndex ? "/" : String(path[..<slash])
-            name = path[path.index(after: slash)...]
+            name = path[path.utf8.index(after: slash)...]
         } else {
             folder = "."
             name = path[...]

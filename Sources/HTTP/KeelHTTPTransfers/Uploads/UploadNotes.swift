@@ -29,8 +29,9 @@ final class UploadNotes: Sendable {
         if let folder {
             // Files of the same name from several folders may have their records in one folder.
             let origin = String(CRC32C.checksum(Array(names.file.utf8)), radix: 16)
-            let name = names.file.split(separator: "/").last.map(String.init) ?? "file"
-            place = TransferNames(path: folder + "/" + origin + "-" + name)
+            let name = names.file.utf8.split(separator: UInt8(ascii: "/")).last
+                .map { String(Substring($0)) }
+            place = TransferNames(path: folder + "/" + origin + "-" + (name ?? "file"))
         }
         self.folder = place.folder
         path = place.companion("\(mark).upload")
