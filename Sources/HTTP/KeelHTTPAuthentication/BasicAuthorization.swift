@@ -24,7 +24,7 @@ public struct BasicCredentials: Sendable {
         let isClean = (user + password).unicodeScalars.allSatisfy {
             $0.value >= 0x20 && $0.value != 0x7F
         }
-        guard isClean, !user.contains(":") else { return nil }
+        guard isClean, !user.utf8.contains(UInt8(ascii: ":")) else { return nil }
         self.user = user
         self.password = password
     }

@@ -253,10 +253,13 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
     /// Whether the cookie meets the guarantee that its name prefix gives to readers (section 4.1.3).
     private func obeysPrefix(_ cookie: Cookie, pathWasNamed: Bool) -> Bool {
         // A nameless cookie whose value begins this way would look like one with such a name.
-        let name = (cookie.name.isEmpty ? cookie.value : cookie.name).lowercased()
-        if cookie.name.isEmpty { return !name.hasPrefix("__secure-") && !name.hasPrefix("__host-") }
-        if name.hasPrefix("__secure-") { return cookie.isSecure }
-        if name.hasPrefix("__host-") {
+        let name = (cookie.name.isEmpty ? cookie.value : cookie.name).lowercased().utf8
+        let (isSecure, isHost) = (
+            name.starts(with: "__secure-".utf8), name.starts(with: "__host-".utf8)
+        )
+        if cookie.name.isEmpty { return !isSecure && !isHost }
+        if isSecure { return cookie.isSecure }
+        if isHost {
             return cookie.isSecure && cookie.isHostOnly && cookie.path == "/" && pathWasNamed
         }
         return true

@@ -25,11 +25,13 @@ struct SetCookie: Sendable, Hashable {
     /// Parses a field; nil if it must be ignored.
     init?(_ field: String) {
         guard !field.unicodeScalars.contains(where: Self.isForbidden) else { return nil }
-        let parts = field.split(separator: ";", omittingEmptySubsequences: false)
+        // By bytes: a semicolon and a combining mark are one character.
+        let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+            .map { Substring($0) }
         guard let pair = parts.first else { return nil }
-        if let equals = pair.firstIndex(of: "=") {
+        if let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) {
             name = SetCookieFields.trim(pair[..<equals])
-            value = SetCookieFields.trim(pair[pair.index(after: equals)...])
+            value = SetCookieFields.trim(pair[pair.utf8.index(after: equals)...])
         } else {
             name = ""
             value = SetCookieFields.trim(pair)
@@ -41,10 +43,10 @@ struct SetCookie: Sendable, Hashable {
     }
 
     private mutating func read(attribute: Substring) {
-        let equals = attribute.firstIndex(of: "=")
+        let equals = attribute.utf8.firstIndex(of: UInt8(ascii: "="))
         let name = SetCookieFields.trim(attribute[..<(equals ?? attribute.endIndex)]).lowercased()
         let value =
-            equals.map { SetCookieFields.trim(attribute[attribute.index(after: $0)...]) } ?? ""
+            equals.map { SetCookieFields.trim(attribute[attribute.utf8.index(after: $0)...]) } ?? ""
         guard value.utf8.count <= 1024 else { return }
         switch name {
         case "expires":

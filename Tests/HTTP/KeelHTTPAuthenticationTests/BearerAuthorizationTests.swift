@@ -334,6 +334,7 @@ struct BearerAuthorizationTests {
                 == "Basic dGVzdDoxMjPCow=="
         )
         #expect(BasicCredentials(user: "a:b", password: "c") == nil)
+        #expect(BasicCredentials(user: "a:\u{301}b", password: "c") == nil)
         #expect(BasicCredentials(user: "a", password: "b\nc") == nil)
     }
 

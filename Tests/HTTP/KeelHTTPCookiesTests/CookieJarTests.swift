@@ -191,6 +191,7 @@ struct CookieJarTests {
             Row("promised host, insecure", home, ["__host-x=1; Path=/"], home, nil),
             Row("promised security", home, ["__Secure-x=1; Secure"], home, "__Secure-x=1"),
             Row("promised security, broken", home, ["__SECURE-x=1"], home, nil),
+            Row("promised host, marked", home, ["__Host-\u{301}=1; Secure; Path=/a"], home, nil),
             Row("a promise without a name", home, ["=__Host-x=1; Secure; Path=/"], home, nil),
         ]
     )
