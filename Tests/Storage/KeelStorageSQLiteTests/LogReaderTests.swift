@@ -42,5 +42,21 @@ struct LogReaderTests {
         }
         #expect(counts == 1_000)
     }
+
+    @Test("every reader that a request names is stored, by the bytes of its name")
+    func requests() async throws {
+        let adapter = try folder.adapter()
+        try await adapter.set("a/0", [:])
+        let names = ["\u{e9}", "e\u{301}", String(repeating: "x", count: 300)]
+        for name in names {
+            var request = ChangeRequest()
+            request.reader = ChangeReader(name)
+            _ = try await adapter.changes(request)
+        }
+        let count = try await adapter.databasePool.read { database in
+            try Int.fetchOne(database, sql: "SELECT count(*) FROM readers") ?? 0
+        }
+        #expect(count == names.count)
+    }
 }
 #endif

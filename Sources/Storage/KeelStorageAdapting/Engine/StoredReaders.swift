@@ -68,7 +68,8 @@ package struct ReaderNeed {
 /// Decides when to record a reader's position again, which is a write to the store.
 package final class ReaderPace: Sendable {
     private let timeline: Timeline
-    private let recorded = Mutex<[String: Duration]>([:])
+    /// Keyed by the bytes of the names, because `String` equality includes canonical equivalence.
+    private let recorded = Mutex<[[UInt8]: Duration]>([:])
 
     package init(_ clock: any Clock<Duration>) { timeline = Timeline(clock) }
 
@@ -91,7 +92,7 @@ package final class ReaderPace: Sendable {
         guard let reader = request.reader else { return }
         do throws(StorageError) {
             guard reader.lifetime > .zero else { return try await release(reader.name) }
-            guard reader.name.utf8.count <= 200, isDue(reader) else { return }
+            guard isDue(reader) else { return }
             // The reader may not receive the current page, so the recorded position is the one before it.
             try await record(reader, request.after ?? next)
         } catch {
@@ -102,17 +103,17 @@ package final class ReaderPace: Sendable {
 
     /// Returns whether a reader's position has not been recorded for ten minutes, or a sixteenth of its lifetime.
     private func isDue(_ reader: ChangeReader) -> Bool {
-        let now = timeline.now
+        let (now, name) = (timeline.now, Array(reader.name.utf8))
         return recorded.withLock { recorded in
             let pause = min(.seconds(600), reader.lifetime / 16)
-            if let last = recorded[reader.name], now - last < pause { return false }
+            if let last = recorded[name], now - last < pause { return false }
             // Names come from callers and must not accumulate.
             if recorded.count >= StoredReader.most { recorded.removeAll() }
-            recorded[reader.name] = now
+            recorded[name] = now
             return true
         }
     }
 
     /// Makes recording a reader's next position due.
-    package func forget(_ name: String) { recorded.withLock { $0[name] = nil } }
+    package func forget(_ name: String) { recorded.withLock { $0[Array(name.utf8)] = nil } }
 }
