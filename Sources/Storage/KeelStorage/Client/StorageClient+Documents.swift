@@ -29,7 +29,7 @@ extension StorageClient {
     public func findDocuments(
         _ paths: [DocumentPath]
     ) async throws(StorageError) -> [Document?] {
-        for path in paths { try DocumentValidation.check(path) }
+        try check(paths, for: "findDocuments")
         let result = try await read(ReadRequest(.documents(paths)), for: "findDocuments")
         guard case .documents(let documents) = result.payload else { return [] }
         return documents
@@ -39,15 +39,20 @@ extension StorageClient {
         at path: DocumentPath,
         for operation: String
     ) async throws(StorageError) -> Document? {
-        do throws(StorageError) {
-            try DocumentValidation.check(path)
-        } catch {
-            throw error.during(operation)
-        }
-        let request = ReadRequest(.documents([path]))
+        let paths = [path]
+        try check(paths, for: operation)
+        let request = ReadRequest(.documents(paths))
         let result = try await read(request, for: operation, on: path.string)
         guard case .documents(let documents) = result.payload else { return nil }
         return documents.first ?? nil
+    }
+
+    func check(_ paths: [DocumentPath], for operation: String) throws(StorageError) {
+        do throws(StorageError) {
+            for path in paths { try DocumentValidation.check(path) }
+        } catch {
+            throw error.during(operation)
+        }
     }
 
     // MARK: Writing

@@ -57,7 +57,7 @@ extension StorageClient {
         under parent: DocumentPath? = nil
     ) async throws(StorageError) -> [String] {
         try require(.collectionListing, for: "collections")
-        if let parent { try DocumentValidation.check(parent) }
+        if let parent { try check([parent], for: "collections") }
         let request = ReadRequest(.collections(under: parent))
         let result = try await read(request, for: "collections", on: parent?.string)
         guard case .names(let names) = result.payload else { return [] }
@@ -83,7 +83,11 @@ extension StorageClient {
         _ aggregations: [Aggregation],
         for operation: String
     ) throws(StorageError) -> DocumentQuery {
-        try check(aggregations)
+        do throws(StorageError) {
+            try check(aggregations)
+        } catch {
+            throw error.during(operation, on: "\(query.scope)")
+        }
         return try check(query, for: operation).ordered(for: aggregations)
     }
 

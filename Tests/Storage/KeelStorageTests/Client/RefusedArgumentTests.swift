@@ -1,0 +1,23 @@
+import KeelStorage
+import KeelTestSupport
+import Testing
+
+@Suite("Refused arguments")
+struct RefusedArgumentTests {
+    private let storage = StorageClient(InMemoryStorageAdapter())
+
+    /// Expects that a call refuses its argument, and returns the operation that the error names.
+    private func operation(_ call: () async throws -> Void) async -> String? {
+        await expectError(StorageError.self, .invalidArgument, call)?.operation
+    }
+
+    @Test("An error about a path or an aggregation names the operation")
+    func named() async {
+        let storage = storage
+        let (path, query): (DocumentPath, DocumentQuery) = ("a", DocumentQuery("a"))
+        #expect(await operation { _ = try await storage.getDocument(path) } == "getDocument")
+        #expect(await operation { _ = try await storage.findDocuments([path]) } == "findDocuments")
+        #expect(await operation { _ = try await storage.collections(under: path) } == "collections")
+        #expect(await operation { _ = try await storage.aggregate(query, []) } == "aggregate")
+    }
+}
