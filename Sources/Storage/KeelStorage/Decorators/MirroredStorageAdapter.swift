@@ -115,23 +115,25 @@ public struct MirroredStorageAdapter<Primary: StorageAdapter, Mirror: StorageAda
             await copy()
         }
         let result = try await primary.read(request)
-        // The mirror has commit times of its own, and therefore another past.
-        guard request.asOf == nil, request.maximumStaleness == nil,
+        // The mirror has commit times of its own, and therefore another past. It may also end an answer elsewhere.
+        guard request.asOf == nil, request.maximumStaleness == nil, !result.isPartial,
             !request.operation.isOfOwnRecords
         else { return result }
         let isCompared = comparisonRate >= 1 || Double.random(in: 0..<1) < comparisonRate
         if isCompared, let stillness = ledger.stillness {
-            await compare(result.payload, request.operation, since: stillness)
+            await compare(result.payload, request, since: stillness)
         }
         return result
     }
 
     private func compare(
         _ answer: ReadResult.Payload,
-        _ operation: ReadOperation,
+        _ original: ReadRequest,
         since stillness: UInt64
     ) async {
-        let request = ReadRequest(operation)
+        let operation = original.operation
+        var request = ReadRequest(operation)
+        request.reportsUnreadable = original.reportsUnreadable
         do throws(StorageError) {
             let mirrored = try await mirror.read(request).payload
             guard !answer.says(mirrored) else { return }

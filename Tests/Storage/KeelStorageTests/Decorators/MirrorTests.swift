@@ -177,6 +177,33 @@ struct MirrorTests {
         #expect(events.texts == [])
     }
 
+    @Test("A read that reports unreadable documents is compared as one")
+    func comparesReadable() async throws {
+        let store = InMemoryStorageAdapter()
+        let migrations = DocumentMigrations([
+            DocumentMigration("notes", to: 1) { _, _ in }
+        ])
+        let adapter = mirrored(store.migrating(migrations), to: mirror)
+        for id in 1...2 { try await StorageClient(adapter).setDocument("notes/\(id)", ["n": 1]) }
+        try await StorageClient(store).setDocument("notes/2", ["_version": 3])
+        var request = ReadRequest(.documents(["notes/1", "notes/2"]))
+        request.reportsUnreadable = true
+        #expect(try await adapter.read(request).unreadable.map(\.path) == ["notes/2"])
+        #expect(events.texts == ["the mirror differs in “notes/2”"])
+    }
+
+    @Test("A partial answer is not compared")
+    func leavesPartialAnswers() async throws {
+        let copy = StandInAdapter(mirror)
+        let adapter = mirrored(to: copy)
+        for id in 1...2 { try await StorageClient(adapter).setDocument("notes/\(id)", ["n": 1]) }
+        let before = copy.reads.count
+        var request = ReadRequest(.documents(["notes/1", "notes/2"]))
+        request.maximumBytes = 1
+        #expect(try await adapter.read(request).isPartial)
+        #expect(copy.reads.count == before)
+    }
+
     @Test("A concurrent write is not reported as a difference")
     func isNotFooledByWrites() async throws {
         let primary = InMemoryStorageAdapter()
