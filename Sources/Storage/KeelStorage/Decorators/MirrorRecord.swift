@@ -26,14 +26,20 @@ struct MirrorRecord: Sendable {
         cursorPath = DocumentPath(CollectionPath(trusted: Self.collection), name)
         // With the prefix, within the 100 bytes of a reader's name.
         flaw = name.utf8.count > 80 ? "the name has more than 80 bytes" : cursorPath.flaw
-        // A store with a change log is one of Keel's, or speaks its protocol, and accepts reserved names.
-        if mirror.capabilities.contains(.changeLog) {
+        if Self.takesReservedNames(mirror) {
             keeper = mirror
-        } else if primary.capabilities.contains(.changeLog) {
+        } else if Self.takesReservedNames(primary) {
             keeper = primary
         } else {
             return nil
         }
+    }
+
+    /// Returns whether a store accepts reserved names.
+    ///
+    /// One with a change log is one of Keel's, or speaks its protocol, and does.
+    static func takesReservedNames(_ store: some StorageAdapter) -> Bool {
+        store.capabilities.contains(.changeLog)
     }
 
     static func isRecord(_ path: DocumentPath) -> Bool {

@@ -185,8 +185,10 @@ extension MirroredStorageAdapter {
 
     /// Writes states of documents to the mirror, and returns the documents to retry.
     private func store(
-        _ states: [(DocumentPath, Document?)]
+        _ all: [(DocumentPath, Document?)]
     ) async throws(StorageError) -> Set<DocumentPath> {
+        let takesOwnRecords = MirrorRecord.takesReservedNames(mirror)
+        let states = all.filter { takesOwnRecords || !$0.0.collection.hasReservedSegment }
         guard !states.isEmpty else { return [] }
         let keepsTimes = mirror.capabilities.contains(.replication)
         let batches = states.map { path, document in

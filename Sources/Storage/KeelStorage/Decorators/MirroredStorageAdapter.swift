@@ -29,6 +29,8 @@ public import KeelStorageAdapting
 /// - A share of the reads is repeated on the mirror. A difference is checked again, so that a concurrent write is not
 ///   reported; bodies and order are compared, times and revisions are not. Reads of Keel's own records, such as those
 ///   of an outbox, are not compared: `keel documents copy` leaves the older ones out.
+/// - Keel's own records are copied, too, but not to a mirror without a change log, such as Google's Firestore, which
+///   refuses their names.
 /// - Changes come from the first store.
 ///
 /// Existing documents are not copied: run `keel documents copy` for them, and again after ``MirrorEvent/notKept(_:)``

@@ -135,6 +135,30 @@ struct MirrorCrashTests {
         #expect(events.withLock { $0.count } == 1)
     }
 
+    @Test("Records of Keel are not copied to a mirror that refuses their names")
+    func leavesOwnRecords() async throws {
+        let (primary, mirror) = Stores.mirrorOfGoogle.made
+        let record = DocumentWrite("__outcomes__/1", .set(DocumentBody(["outcome": "accepted"])))
+        try await expectCopies(of: [record, Self.write("1", 1)], from: primary, to: mirror)
+        try await expectCopies(of: [Self.write("2", 1)], from: primary, to: mirror)
+    }
+
+    private func expectCopies(
+        of writes: [DocumentWrite],
+        from primary: some StorageAdapter,
+        to mirror: some StorageAdapter
+    ) async throws {
+        let events = Mutex<[String]>([])
+        let adapter = primary.mirrored(to: mirror) { event in
+            events.withLock { $0.append(event.description) }
+        }
+        for result in try await adapter.commit([WriteBatch(writes)]) { _ = try result.get() }
+        #expect(events.withLock { $0 } == [])
+        #expect(adapter.waitingCount == 0)
+        let expected = try await contents(primary)
+        #expect(try await contents(mirror) == expected)
+    }
+
     @Test("A mirror whose state cannot be stored reports it once")
     func keepsNothing() async throws {
         let events = Mutex<[String]>([])
