@@ -30,6 +30,17 @@ public struct DocumentQuery: Sendable, Hashable {
             case .group(_, let ancestor), .everything(let ancestor): ancestor
             }
         }
+
+        /// Compared by bytes: canonically equivalent names are those of different groups.
+        public static func == (left: Self, right: Self) -> Bool {
+            switch (left, right) {
+            case (.collection(let one), .collection(let other)): one == other
+            case (.group(let one, let ancestor), .group(let other, let otherAncestor)):
+                StoredName.same(one, other) && ancestor == otherAncestor
+            case (.everything(let one), .everything(let other)): one == other
+            default: false
+            }
+        }
     }
 
     /// The direction of an order.

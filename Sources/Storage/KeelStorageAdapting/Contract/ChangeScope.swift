@@ -46,8 +46,8 @@ public struct ChangeScope: Sendable, Hashable {
     public private(set) var documents: Set<DocumentPath> = []
     /// The collections whose direct documents are in the scope.
     public private(set) var collections: Set<CollectionPath> = []
-    /// The names of collections, at any depth, whose documents are in the scope.
-    public private(set) var groups: Set<String> = []
+    /// The names of ``groups``, as paths: a set of strings would merge canonically equivalent names.
+    private var groupNames: Set<CollectionPath> = []
     /// The collections and groups of which only matching documents are in the scope, and whole parts of the store.
     public private(set) var selections: Set<Selection> = []
 
@@ -76,9 +76,9 @@ public struct ChangeScope: Sendable, Hashable {
     }
 
     /// Returns a scope of the documents of all collections with one of the given names.
-    public static func groups(_ names: Set<String>) -> Self {
+    public static func groups(_ names: some Sequence<String>) -> Self {
         var scope = ChangeScope()
-        scope.groups = names
+        scope.groupNames = Set(names.map { CollectionPath(trusted: $0) })
         return scope
     }
 
@@ -94,6 +94,9 @@ public struct ChangeScope: Sendable, Hashable {
         }
     }
 
+    /// The names of collections, at any depth, whose documents are in the scope, sorted by their bytes.
+    public var groups: [String] { groupNames.sorted().map(\.string) }
+
     /// Whether the scope includes no documents.
     public var isEmpty: Bool { self == ChangeScope() }
 
@@ -105,7 +108,7 @@ public struct ChangeScope: Sendable, Hashable {
         }
         documents.formUnion(other.documents)
         collections.formUnion(other.collections)
-        groups.formUnion(other.groups)
+        groupNames.formUnion(other.groupNames)
         selections.formUnion(other.selections)
     }
 
@@ -119,7 +122,11 @@ public struct ChangeScope: Sendable, Hashable {
     /// Returns whether the scope includes all documents of a collection, without a condition.
     package func isWhole(_ collection: CollectionPath) -> Bool {
         if isEverything || collections.contains(collection) { return true }
-        return !groups.isEmpty && groups.contains(collection.name)
+        return !groupNames.isEmpty && hasGroup(collection.name)
+    }
+
+    private func hasGroup(_ name: String) -> Bool {
+        groupNames.contains(CollectionPath(trusted: name))
     }
 
     /// Returns whether this scope delivers every change that another scope delivers.
@@ -127,7 +134,7 @@ public struct ChangeScope: Sendable, Hashable {
         guard !isEverything else { return true }
         guard !other.isEverything else { return false }
         return other.documents.allSatisfy { documents.contains($0) || isWhole($0.collection) }
-            && other.collections.allSatisfy(isWhole) && groups.isSuperset(of: other.groups)
+            && other.collections.allSatisfy(isWhole) && groupNames.isSuperset(of: other.groupNames)
             && other.selections.allSatisfy(includes)
     }
 
@@ -135,7 +142,7 @@ public struct ChangeScope: Sendable, Hashable {
         if selections.contains(selection) { return true }
         return switch selection.scope {
         case .collection(let path): isWhole(path)
-        case .group(let name, _): groups.contains(name)
+        case .group(let name, _): hasGroup(name)
         case .everything: false
         }
     }
@@ -157,7 +164,9 @@ public struct ChangeScope: Sendable, Hashable {
         for case .everything in scope.selections.map(\.scope) { return .everything }
         scope.documents = []
         scope.collections.formUnion(documents.map(\.collection))
-        for case .group(let name, _) in scope.selections.map(\.scope) { scope.groups.insert(name) }
+        for case .group(let name, _) in scope.selections.map(\.scope) {
+            scope.groupNames.insert(CollectionPath(trusted: name))
+        }
         scope.selections = []
         return scope
     }

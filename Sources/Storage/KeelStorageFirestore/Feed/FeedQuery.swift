@@ -36,7 +36,7 @@ struct FeedQuery: Sendable {
         for path in scope.collections.sorted() {
             text += "&collection=\(PercentEncoding.encode(path.string))"
         }
-        for name in scope.groups.sorted() { text += "&group=\(PercentEncoding.encode(name))" }
+        for name in scope.groups { text += "&group=\(PercentEncoding.encode(name))" }
         var queries: [String] = []
         for selection in scope.selections {
             guard let query = try? encoding.query(selection.query) else { return nil }
