@@ -39,7 +39,8 @@ public struct SQLiteStorageLocation: Sendable, Hashable {
             }
             return url.path(percentEncoded: false)
         case .applicationSupport(let name):
-            guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
+            guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")), name != ".", name != ".."
+            else {
                 throw StorageError(
                     .invalidArgument,
                     "“\(name)” cannot be the name of a folder for a store"

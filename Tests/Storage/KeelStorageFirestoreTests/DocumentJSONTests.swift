@@ -41,6 +41,13 @@ struct DocumentJSONTests {
         #expect(read.document == nil)
     }
 
+    @Test("a document whose names begin with combining marks is decoded")
+    func combiningMarks() throws {
+        let text = #"{"name": "projects/p/databases/d/documents/\#u{301}a/\#u{301}1"}"#
+        let read = try DocumentJSON.document(typed: text.utf8)
+        #expect(read.path == DocumentPath("\u{301}a/\u{301}1"))
+    }
+
     @Test(
         "an invalid typed document is rejected",
         arguments: [

@@ -203,7 +203,7 @@ struct OpeningTests {
 
     @Test("invalid application support folder names are rejected")
     func checksNames() async {
-        for name in ["", "..", "a/b"] {
+        for name in ["", "..", "a/b", "a/\u{301}b"] {
             let error = await storageError {
                 _ = try SQLiteStorageAdapter(at: .applicationSupport(name))
             }

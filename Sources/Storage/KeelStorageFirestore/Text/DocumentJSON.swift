@@ -53,7 +53,9 @@ public enum DocumentJSON: Sendable {
         guard let name = try json.text("name") else {
             throw FirestoreDecoding.flaw("a document of the typed form needs a “name”")
         }
-        let segments = name.split(separator: "/", omittingEmptySubsequences: false)
+        let segments = name.utf8
+            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
         guard segments.count > 5, segments[0] == "projects", segments[2] == "databases",
             segments[4] == "documents"
         else {
