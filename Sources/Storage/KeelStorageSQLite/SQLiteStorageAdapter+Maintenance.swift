@@ -8,22 +8,27 @@ extension SQLiteStorageAdapter {
     /// Trims the change log and the history to their limits, returns free pages to the file system, and empties the
     /// write-ahead log.
     ///
-    /// The call needs disk space for two more copies of the file: SQLite builds the new file beside the old one, and
-    /// writes it through the log. Open readers keep the log from being emptied; after ``Configuration/busyTimeout``,
+    /// The call needs disk space for two more copies of the file: SQLite builds the new file in the folder for temporary
+    /// files, `/var/tmp` on Linux unless `SQLITE_TMPDIR` or `TMPDIR` names another, and writes it through the log
+    /// beside the old one. Open readers keep the log from being emptied; after ``Configuration/busyTimeout``,
     /// the call then throws `StorageError/Code/busy`, with the file already compacted. Commits wait until the call
     /// ends.
     ///
     /// Cancellation ends the call soon and leaves the file unchanged, except while SQLite writes the complete new
     /// file through the log.
     public func compact() async throws(StorageError) {
-        while try await !maintaining({ [self] in try trim($0, StoreState($0)) }) {}
-        _ = try await maintaining { [self] in try forget($0, StoreState($0), most: .max) }
-        try await working { database in
-            try database.execute(sql: "PRAGMA optimize")
-            try database.execute(sql: "VACUUM")
+        do throws(StorageError) {
+            while try await !maintaining({ [self] in try trim($0, StoreState($0)) }) {}
+            _ = try await maintaining { [self] in try forget($0, StoreState($0), most: .max) }
+            try await working { database in
+                try database.execute(sql: "PRAGMA optimize")
+                try database.execute(sql: "VACUUM")
+            }
+            // A separate step, because readers block only this one.
+            try await working { _ = try $0.checkpoint(.truncate) }
+        } catch {
+            throw error.during("compact")
         }
-        // A separate step, because readers block only this one.
-        try await working { _ = try $0.checkpoint(.truncate) }
     }
 
     /// Copies a consistent state of the store to a file that must not exist.

@@ -22,13 +22,21 @@ extension SQLiteStorageAdapter {
         at cursor: ChangeCursor,
         lifetime: Duration = .seconds(30 * 86_400)
     ) async throws(StorageError) {
-        try await note(ChangeReader(name, lifetime: lifetime), at: cursor)
+        do throws(StorageError) {
+            try await note(ChangeReader(name, lifetime: lifetime), at: cursor)
+        } catch {
+            throw error.during("registerReader")
+        }
     }
 
     /// Stops retaining the change log for a reader.
     public func unregisterReader(_ name: String) async throws(StorageError) {
         readers.forget(name)
-        try await maintaining { try StoredReaders($0).remove(name) }
+        do throws(StorageError) {
+            try await maintaining { try StoredReaders($0).remove(name) }
+        } catch {
+            throw error.during("unregisterReader")
+        }
     }
 
     /// Records the position of a reader that is named in a request.

@@ -52,6 +52,21 @@ struct MaintenanceTests {
         #expect(!report.problems.joined().contains("some words"))
     }
 
+    @Test("an error of maintenance names the operation")
+    func namesOperation() async throws {
+        let writer = try await filled()
+        let start = try #require(try await writer.set("a/1", [:]).position)
+        let adapter = try folder.adapter { $0.isReadOnly = true }
+        let errors = [
+            await storageError { try await adapter.compact() },
+            await storageError { try await adapter.registerReader("copy", at: start) },
+            await storageError { try await adapter.unregisterReader("copy") },
+        ]
+        #expect(errors.allSatisfy { $0?.code == .readOnly })
+        let operations = errors.map { $0?.operation ?? "" }
+        #expect(operations == ["compact", "registerReader", "unregisterReader"])
+    }
+
     @Test("a backup made during writes is complete and independent")
     func backup() async throws {
         let adapter = try await filled()
