@@ -50,6 +50,9 @@ extension StorageError {
             (.corrupted, "the store’s file is damaged")
         case .SQLITE_FULL:
             (.diskFull, "the disk is full")
+        // The index of the write-ahead log could not grow.
+        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE:
+            (.diskFull, "the disk is full")
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHORT_READ:
             (.corrupted, "the store’s file is shorter than it should be")
         case .SQLITE_IOERR:
@@ -61,7 +64,8 @@ extension StorageError {
             (.readOnly, "the store’s file or folder cannot be written to")
         case .SQLITE_CANTOPEN:
             (.readOnly, "the store’s file cannot be opened or created in its folder")
-        case .SQLITE_BUSY, .SQLITE_LOCKED:
+        // The last: other connections have opened and closed the log each time that SQLite tried to.
+        case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
             (.busy, "the store’s file is locked by another program")
         case .SQLITE_MISUSE:
             (.closed, "the store has been closed")
