@@ -9,8 +9,26 @@ extension SQLiteStorageAdapter {
         _ batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {
         try await line.commit(batches) { all throws(StorageError) in
-            try await writing(all)
+            let results = try await writing(all)
+            if logPace.isDue() { await emptyLog() }
+            return results
         }
+    }
+
+    /// How long commits wait for readers, so that the log can be emptied.
+    private static let longestEmptying = Duration.seconds(1)
+
+    /// Empties the write-ahead log, unless a reader uses it for longer.
+    ///
+    /// While commits wait, the log does not grow, and a read that begins when all of it is in the file does not use it.
+    /// The reads before that end soon.
+    private func emptyLog() async {
+        let isEmpty: Void? = try? await threads.run { () async throws(StorageError) in
+            try await whileBusy(upTo: Self.longestEmptying) {
+                try databasePool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            }
+        }
+        logPace.tried(isEmpty: isEmpty != nil)
     }
 
     /// The number of commits that wait for the one being written.

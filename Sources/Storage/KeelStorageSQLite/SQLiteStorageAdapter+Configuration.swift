@@ -86,6 +86,9 @@ extension SQLiteStorageAdapter {
         /// Called after each step of a backup, for tests.
         package var onBackupStep: (@Sendable () -> Void)?
 
+        /// The size of the write-ahead log, in bytes, beyond which commits wait for readers in order to empty it.
+        package var longestLog = 64 << 20
+
         /// The maximum number of pages of the file, to test a full disk.
         package var mostPages: Int?
 

@@ -24,7 +24,8 @@ internal import Synchronization
 /// run on other threads, so that they do not delay the tasks of the app. All of these except commits end soon after
 /// their task is canceled. Commits that arrive while another one is written wait without blocking a thread, and are
 /// then written together in one transaction by one of the callers; each keeps its own effect and result. A file that
-/// another program keeps locked is waited for in the same way.
+/// another program keeps locked is waited for in the same way. Reads that overlap without a pause keep SQLite from
+/// emptying its write-ahead log: when it has 64 MiB, commits wait, for at most a second, until these reads have ended.
 ///
 /// | Capability | Support |
 /// |---|---|
@@ -58,6 +59,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     let signal = Signal()
     let trimming = TrimmingPace()
     let forgetting = ForgettingPace()
+    let logPace: LogPace
     let readers: ReaderPace
     let line = CommitLine()
     /// The store's state after the last commit of this adapter; nil if the next commit must read it.
@@ -95,6 +97,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         }
         (databasePool, path, epoch) = (opened.pool, opened.path, opened.epoch)
         connections = opened.connections
+        logPace = LogPace(of: opened.path, limit: configuration.longestLog)
         watch = CommitWatch(
             file: configuration.usesFileEvents ? opened.path + "-wal" : nil,
             interval: configuration.pollInterval,
@@ -197,10 +200,12 @@ public final class SQLiteStorageAdapter: StorageAdapter {
         }
     }
 
-    /// Calls `attempt` until no other connection keeps the file locked, or the timeout has passed.
+    /// Calls `attempt` until no other connection keeps the file locked, or the timeout has passed: `limit`, or that of
+    /// the configuration.
     ///
     /// SQLite's own waiting would block a thread of Swift's pool, which has only as many threads as processors.
     func whileBusy<Value>(
+        upTo limit: Duration? = nil,
         _ attempt: () throws -> Value
     ) async throws(StorageError) -> Value {
         var pause = Duration.milliseconds(1)
@@ -210,7 +215,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
             do {
                 return try attempt()
             } catch let error as DatabaseError
-                where error.isBusy && waited < configuration.busyTimeout
+                where error.isBusy && waited < limit ?? configuration.busyTimeout
             {
                 try? await configuration.clock.sleep(for: pause)
                 waited += pause

@@ -1,0 +1,54 @@
+#if SQLite
+internal import Foundation
+internal import Synchronization
+
+/// Decides when a commit empties the write-ahead log.
+///
+/// SQLite begins the log anew when a commit finds all of it in the file and no reader in it. Readers that overlap leave
+/// no such moment, and the log grows until the disk is full.
+final class LogPace: Sendable {
+    private struct State {
+        var commitCount = 0
+        /// The size of the log, in bytes, beyond which it is emptied.
+        var limit: Int
+    }
+
+    /// The number of commits from one look at the log's size to the next.
+    private static let interval = 64
+
+    private let file: String
+    private let limit: Int
+    private let state: Mutex<State>
+
+    /// Creates the pace of a store; `limit` is the size of its log beyond which it is emptied.
+    init(of path: String, limit: Int) {
+        // SQLite keeps the log beside the file to which a link leads.
+        file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path + "-wal"
+        self.limit = limit
+        state = Mutex(State(limit: limit))
+    }
+
+    /// Counts a commit, and returns whether the log must be emptied now.
+    func isDue() -> Bool {
+        let limit = state.withLock { state -> Int? in
+            state.commitCount += 1
+            return state.commitCount.isMultiple(of: Self.interval) ? state.limit : nil
+        }
+        guard let limit else { return false }
+        return size > limit
+    }
+
+    /// Records an attempt to empty the log.
+    ///
+    /// A reader that prevented it may read for long, as a backup does, so the next attempt is at twice the size.
+    func tried(isEmpty: Bool) {
+        let limit = isEmpty ? limit : size * 2
+        state.withLock { $0.limit = limit }
+    }
+
+    private var size: Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+        return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+    }
+}
+#endif
