@@ -38,28 +38,6 @@ struct HandlerServerTests {
         }
     }
 
-    private func serving<Value: Sendable>(
-        _ handler: Echo = Echo(),
-        _ body: @escaping @Sendable (Int, ServiceGroup) async throws -> Value
-    ) async throws -> Value {
-        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let server = HandlerServer(handler, logger: logger) { port in listening.yield(port) }
-        let group = ServiceGroup(services: [server], logger: logger)
-        return try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask {
-                // If it cannot start, waiting for its port must end.
-                defer { listening.finish() }
-                try await group.run()
-            }
-            let port = try #require(await ports.first { _ in true })
-            let value = try await body(port, group)
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
-            return value
-        }
-    }
-
     private func call(
         _ port: Int,
         _ path: String,
@@ -77,7 +55,7 @@ struct HandlerServerTests {
 
     @Test("Requests and responses pass, with and without a length")
     func echoes() async throws {
-        try await serving { port, _ in
+        try await RunningServer.with(Echo()) { port in
             let transport = AsyncHTTPClientTransport()
             let plain = try await transport.send(call(port, "/a?b=c"))
             #expect(plain.head.status == .ok)
@@ -96,7 +74,7 @@ struct HandlerServerTests {
 
     @Test("A response whose body breaks off is truncated, not ended")
     func cuts() async throws {
-        try await serving { port, _ in
+        try await RunningServer.with(Echo()) { port in
             let transport = AsyncHTTPClientTransport()
             let reply = try await transport.send(call(port, "/cut"))
             await #expect(throws: TransportError.self) { try await reply.body.collect(upTo: 100) }
@@ -109,7 +87,7 @@ struct HandlerServerTests {
         let (open, opener) = AsyncStream.makeStream(of: Void.self)
         let (reached, reachedSignal) = AsyncStream.makeStream(of: Void.self)
         let handler = Echo(open: open, reached: reachedSignal)
-        let port = try await serving(handler) { port, group in
+        let port = try await RunningServer.withGroup(handler) { port, group in
             let transport = AsyncHTTPClientTransport()
             async let answer = transport.send(call(port, "/wait"))
             for await _ in reached {}

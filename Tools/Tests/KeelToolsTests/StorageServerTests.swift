@@ -1,11 +1,8 @@
 import Foundation
-import KeelHummingbird
 import KeelServing
 import KeelStorage
 import KeelStorageSQLite
 import KeelToolsTestSupport
-import Logging
-import ServiceLifecycle
 import Testing
 
 #if PostgreSQL
@@ -51,22 +48,7 @@ struct StorageServerTests {
 
     private func check(_ adapter: some StorageAdapter, over carrier: Carrier) async throws {
         let handler = StorageServer(adapter: adapter)
-        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let server = HandlerServer(
-            handler,
-            logger: logger,
-            onListening: { port in listening.yield(port) },
-            onShutdown: { handler.shutDown() }
-        )
-        let group = ServiceGroup(services: [server], logger: logger)
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask {
-                // If it cannot start, waiting for its port must end.
-                defer { listening.finish() }
-                try await group.run()
-            }
-            let port = try #require(await ports.first { _ in true })
+        try await RunningServer.with(handler, onShutdown: { handler.shutDown() }) { port in
             let run = try await PythonClient.run(
                 "firestore-client.py",
                 ["127.0.0.1:\(port)", carrier.rawValue]
@@ -75,8 +57,6 @@ struct StorageServerTests {
             #expect(failures == [], "\(run.lines.joined(separator: "\n"))")
             #expect(run.exitCode == 0)
             #expect(run.lines.count { $0.hasPrefix("PASS") } >= (carrier == .grpc ? 24 : 21))
-            await group.triggerGracefulShutdown()
-            try await tasks.waitForAll()
         }
     }
 }

@@ -10,7 +10,26 @@ enum RunningServer {
         _ handler: some ServingHandler,
         access: HandlerServer.Access = .sameMachine,
         mostConnections: Int = 16_384,
+        onShutdown: @escaping @Sendable () -> Void = {},
         _ body: @escaping @Sendable (_ port: Int) async throws -> Value
+    ) async throws -> Value {
+        try await withGroup(
+            handler,
+            access: access,
+            mostConnections: mostConnections,
+            onShutdown: onShutdown
+        ) { port, _ in
+            try await body(port)
+        }
+    }
+
+    /// Also gives the group, which can shut the server down earlier.
+    static func withGroup<Value: Sendable>(
+        _ handler: some ServingHandler,
+        access: HandlerServer.Access = .sameMachine,
+        mostConnections: Int = 16_384,
+        onShutdown: @escaping @Sendable () -> Void = {},
+        _ body: @escaping @Sendable (_ port: Int, _ group: ServiceGroup) async throws -> Value
     ) async throws -> Value {
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -18,8 +37,10 @@ enum RunningServer {
             handler,
             access: access,
             mostConnections: mostConnections,
-            logger: logger
-        ) { listening.yield($0) }
+            logger: logger,
+            onListening: { port in listening.yield(port) },
+            onShutdown: onShutdown
+        )
         let group = ServiceGroup(services: [server], logger: logger)
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
@@ -29,7 +50,7 @@ enum RunningServer {
             }
             let port = try #require(await ports.first { _ in true })
             do {
-                let value = try await body(port)
+                let value = try await body(port, group)
                 await group.triggerGracefulShutdown()
                 try await tasks.waitForAll()
                 return value
