@@ -2,7 +2,6 @@
 import Foundation
 import HTTPTypes
 import KeelAsyncHTTPClient
-import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
@@ -22,12 +21,6 @@ struct FleetPromotionTests {
     /// The number of commits: a run for a change is brief, and the nightly run sets `KEEL_THOROUGH`.
     private static let commits =
         (ProcessInfo.processInfo.environment["KEEL_THOROUGH"] ?? "").isEmpty ? 400 : 8_000
-
-    private static let patience = RetryPolicy(
-        attempts: 1_000_000,
-        baseDelay: .milliseconds(5),
-        maximumDelay: .milliseconds(50)
-    )
 
     private struct Fleet {
         let primary: PostgreSQLServer
@@ -113,11 +106,8 @@ struct FleetPromotionTests {
         let (primary, standby) = (fleet.primary, fleet.standby)
         let client = ServerFleetTests.Client(port: fleet.proxy.port, transport: fleet.transport)
         let address = try #require(URL(string: "http://127.0.0.1:\(fleet.proxy.port)"))
-        var configuration = FirestoreStorageAdapter.Configuration.keel(address)
-        // Tests that wait for a process occupy the threads that this one needs.
-        configuration.timeout = .seconds(600)
-        let adapter = FirestoreStorageAdapter(configuration, transport: fleet.transport)
-            .retrying(Self.patience)
+        let adapter = FirestoreStorageAdapter(.patient(address), transport: fleet.transport)
+            .retrying(.patient)
         let storage = StorageClient(adapter)
         let start = try await adapter.changes(ChangeRequest()).next
         let (writers, each) = (4, Self.commits / 4)
@@ -126,14 +116,7 @@ struct FleetPromotionTests {
         async let transactions = increment("counters/all", with: client, until: promotion)
         let seen = try await withThrowingTaskGroup(of: [String].self) { group in
             group.addTask {
-                var seen: [String] = []
-                var request = ChangeRequest(after: start, waitTimeout: .seconds(10))
-                while seen.count < writers * each {
-                    let page = try await adapter.changes(request)
-                    seen += page.changes.map(\.path).filter { $0.collection == "load" }.map(\.id)
-                    request.after = page.next
-                }
-                return seen
+                try await ServerFleetTests.loaded(writers * each, in: adapter, after: start)
             }
             for writer in 0..<writers {
                 group.addTask {

@@ -1,7 +1,6 @@
 #if PostgreSQL && (os(Linux) || os(macOS))
 import Foundation
 import KeelAsyncHTTPClient
-import KeelCore
 import KeelStorage
 import KeelStorageAdapting
 import KeelStorageFirestore
@@ -19,17 +18,8 @@ struct PostgreSQLServeTests {
         _ server: ServedProcess,
         over transport: AsyncHTTPClientTransport
     ) -> FirestoreStorageAdapter {
-        var configuration = FirestoreStorageAdapter.Configuration.keel(server.address)
-        // Tests that wait for a process occupy the threads that this one needs.
-        configuration.timeout = .seconds(600)
-        return FirestoreStorageAdapter(configuration, transport: transport)
+        FirestoreStorageAdapter(.patient(server.address), transport: transport)
     }
-
-    private static let patience = RetryPolicy(
-        attempts: 1_000_000,
-        baseDelay: .milliseconds(5),
-        maximumDelay: .milliseconds(50)
-    )
 
     @Test("Documents, queries and listeners survive a restart of the server")
     func restart() async throws {
@@ -44,7 +34,7 @@ struct PostgreSQLServeTests {
         )
         let transport = AsyncHTTPClientTransport()
         let storage = StorageClient(
-            adapter(server, over: transport).retrying(Self.patience)
+            adapter(server, over: transport).retrying(.patient)
         )
         for number in 0..<20 {
             try await storage.createDocument(
@@ -86,12 +76,12 @@ struct PostgreSQLServeTests {
         defer { server.kill() }
         let transport = AsyncHTTPClientTransport()
         func storage(_ database: String) -> StorageClient {
-            var configuration = FirestoreStorageAdapter.Configuration.keel(
-                server.address,
-                database: database
+            StorageClient(
+                FirestoreStorageAdapter(
+                    .patient(server.address, database: database),
+                    transport: transport
+                )
             )
-            configuration.timeout = .seconds(600)
-            return StorageClient(FirestoreStorageAdapter(configuration, transport: transport))
         }
         let (first, second, third) = (storage("(default)"), storage("b"), storage("c"))
         var snapshots = second.listenToDocument("notes/1").makeAsyncIterator()
@@ -215,8 +205,8 @@ struct PostgreSQLServeTests {
         let database = try PostgreSQLServer.shared.get().database()
         let transport = AsyncHTTPClientTransport()
         var servers = try (0..<2).map { _ in try ServedProcess(storage: database, port: 0) }
-        let listening = adapter(servers[0], over: transport).retrying(Self.patience)
-        let writing = StorageClient(adapter(servers[1], over: transport).retrying(Self.patience))
+        let listening = adapter(servers[0], over: transport).retrying(.patient)
+        let writing = StorageClient(adapter(servers[1], over: transport).retrying(.patient))
         let count = 600
         let seen = Seen()
         let start = try await listening.changes(ChangeRequest()).next

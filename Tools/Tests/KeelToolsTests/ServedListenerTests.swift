@@ -19,9 +19,7 @@ struct ServedListenerTests {
         defer { process.kill() }
         let transport = AsyncHTTPClientTransport()
         let wire = CountingTransport(transport)
-        var configuration = FirestoreStorageAdapter.Configuration.keel(process.address)
-        // Tests that wait for a process occupy the threads that this one needs.
-        configuration.timeout = .seconds(600)
+        let configuration = FirestoreStorageAdapter.Configuration.patient(process.address)
         let phone = StorageClient(FirestoreStorageAdapter(configuration, transport: wire))
         let others = StorageClient(FirestoreStorageAdapter(configuration, transport: transport))
 

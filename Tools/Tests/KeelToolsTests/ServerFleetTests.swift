@@ -2,7 +2,6 @@
 import Foundation
 import HTTPTypes
 import KeelAsyncHTTPClient
-import KeelCore
 import KeelHTTP
 import KeelStorage
 import KeelStorageAdapting
@@ -27,12 +26,6 @@ struct ServerFleetTests {
         if let given = variables["KEEL_FLEET_COMMITS"].flatMap({ Int($0) }) { return given }
         return (variables["KEEL_THOROUGH"] ?? "").isEmpty ? 1_600 : 20_000
     }()
-
-    private static let patience = RetryPolicy(
-        attempts: 1_000_000,
-        baseDelay: .milliseconds(5),
-        maximumDelay: .milliseconds(50)
-    )
 
     private final class End: Sendable {
         let hasCome = Atomic(false)
@@ -67,31 +60,37 @@ struct ServerFleetTests {
         return (try result.get(), kills)
     }
 
+    /// Follows the changes until a number of documents of the collection `load` have been reported.
+    ///
+    /// - Returns: Their ids.
+    static func loaded(
+        _ count: Int,
+        in adapter: some StorageAdapter,
+        after start: ChangeCursor
+    ) async throws -> [String] {
+        var seen: [String] = []
+        var request = ChangeRequest(after: start, waitTimeout: .seconds(10))
+        while seen.count < count {
+            let page = try await adapter.changes(request)
+            seen += page.changes.map(\.path).filter { $0.collection == "load" }.map(\.id)
+            request.after = page.next
+        }
+        return seen
+    }
+
     @Test("A listener misses and doubles nothing")
     func listener() async throws {
         let writers = 4
         let each = Self.commits / writers
         let (seen, kills) = try await withFleet { port, transport in
             let address = try #require(URL(string: "http://127.0.0.1:\(port)"))
-            var configuration = FirestoreStorageAdapter.Configuration.keel(address)
-            // Tests that wait for a process occupy the threads that this one needs.
-            configuration.timeout = .seconds(600)
-            let adapter = FirestoreStorageAdapter(configuration, transport: transport)
-                .retrying(Self.patience)
+            let adapter = FirestoreStorageAdapter(.patient(address), transport: transport)
+                .retrying(.patient)
             let storage = StorageClient(adapter)
             let start = try await adapter.changes(ChangeRequest()).next
             return try await withThrowingTaskGroup(of: [String].self) { group in
                 group.addTask {
-                    var seen: [String] = []
-                    var request = ChangeRequest(after: start, waitTimeout: .seconds(10))
-                    while seen.count < writers * each {
-                        let page = try await adapter.changes(request)
-                        seen += page.changes.map(\.path).filter { $0.collection == "load" }.map(
-                            \.id
-                        )
-                        request.after = page.next
-                    }
-                    return seen
+                    try await Self.loaded(writers * each, in: adapter, after: start)
                 }
                 for writer in 0..<writers {
                     group.addTask {

@@ -1,6 +1,5 @@
 import Foundation
 import KeelAsyncHTTPClient
-import KeelCore
 import KeelStorage
 import KeelStorageFirestore
 import KeelStorageSQLite
@@ -42,22 +41,11 @@ struct ServerKillTests {
         let promises = Promises()
         var server = try ServedProcess(file, port: 0, ["--history", "1h"])
         let transport = AsyncHTTPClientTransport()
-        var configuration = FirestoreStorageAdapter.Configuration.keel(server.address)
-        // Tests that wait for a process occupy the threads that this one needs.
-        configuration.timeout = .seconds(600)
-        let adapter = FirestoreStorageAdapter(configuration, transport: transport)
+        let adapter = FirestoreStorageAdapter(.patient(server.address), transport: transport)
 
         try await withThrowingTaskGroup(of: Void.self) { group in
             // One client continues through every kill, and each of its increments must count once.
-            let patient = StorageClient(
-                adapter.retrying(
-                    RetryPolicy(
-                        attempts: 1_000_000,
-                        baseDelay: .milliseconds(5),
-                        maximumDelay: .milliseconds(50)
-                    )
-                )
-            )
+            let patient = StorageClient(adapter.retrying(.patient))
             group.addTask {
                 try await patient.setDocument("counters/1", ["count": 0])
                 while !promises.isOver {
