@@ -159,51 +159,25 @@ struct FilesCommandTests: MotoTests {
     @Test("A killed put continues when it is run again")
     func killed() async throws {
         let file = scratch.file("big")
-        var bytes = Data(capacity: 16 << 20)
-        for number in 0..<UInt32(4 << 20) {
-            withUnsafeBytes(of: number &* 2_654_435_761) { bytes.append(contentsOf: $0) }
-        }
+        let bytes = largeContent(16 << 20)
         try bytes.write(to: file)
         let notes = scratch.file("cache").appending(path: "keel/uploads").path
         let arguments = [
             "files", "put", file.path, "\(root)/held", "--part-size", "5", "--parallel", "1",
         ]
+        let environment = server.environment(scratch.file("cache"))
         // The server does not answer the second part until the key "go" exists.
-        #expect(try await killed(arguments, notes) == SIGKILL)
+        let process = try KeelProcess(arguments, environment: environment)
+        #expect(await killed(process, notes: notes) == SIGKILL)
         #expect(try keel("uploads", "s3://first").output.contains("/held\n"))
         #expect(try keel("put", scratch.file("go", holding: "1").path, "\(root)/go").code == 0)
-        let again = try KeelProcess(
-            arguments,
-            environment: server.environment(scratch.file("cache"))
-        ).wait()
+        let again = try KeelProcess(arguments, environment: environment).wait()
         #expect(again.code == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: notes).isEmpty)
         let target = scratch.file("back")
         #expect(try keel("get", "\(root)/held", target.path).code == 0)
         #expect(try Data(contentsOf: target) == bytes)
         #expect(try !keel("uploads", "s3://first").output.contains("/held\n"))
-    }
-
-    /// Starts the command, and kills it once it has recorded a part, or after a minute, so that
-    /// there is something to resume.
-    ///
-    /// - Returns: The exit code or the number of the signal.
-    private func killed(_ arguments: [String], _ notes: String) async throws -> Int32 {
-        let process = try KeelProcess(
-            arguments,
-            environment: server.environment(scratch.file("cache"))
-        )
-        let end = ContinuousClock.now + .seconds(60)
-        while process.isRunning, ContinuousClock.now < end {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: notes)) ?? []
-            let text = names.first.flatMap {
-                try? String(contentsOfFile: notes + "/" + $0, encoding: .utf8)
-            }
-            if text?.contains("\"number\":1") == true { break }
-            await Task.yield()
-        }
-        process.kill()
-        return process.wait().code
     }
 
     @Test("Places on the command line are parsed")

@@ -296,10 +296,7 @@ struct FilesSyncTests: MotoTests {
     @Test("A killed sync continues when it is run again")
     func killed() async throws {
         let folder = try tree("a", ["a.txt": "a", "b.txt": "b"])
-        var bytes = Data(capacity: 12 << 20)
-        for number in 0..<UInt32(3 << 20) {
-            withUnsafeBytes(of: number &* 2_654_435_761) { bytes.append(contentsOf: $0) }
-        }
+        let bytes = largeContent(12 << 20)
         try bytes.write(to: folder.appending(path: "held"))
         let arguments = [
             "files", "sync", folder.path, root, "--part-size", "5", "--parallel", "1",
@@ -311,17 +308,7 @@ struct FilesSyncTests: MotoTests {
         #expect(process.nextLine() == "\(root)/b.txt: 1 byte")
         // The server does not answer the second part until the key "go" exists.
         let notes = scratch.file("cache").appending(path: "keel/uploads").path
-        let end = ContinuousClock.now + .seconds(60)
-        while process.isRunning, ContinuousClock.now < end {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: notes)) ?? []
-            let text = names.first.flatMap {
-                try? String(contentsOfFile: notes + "/" + $0, encoding: .utf8)
-            }
-            if text?.contains("\"number\":1") == true { break }
-            await Task.yield()
-        }
-        process.kill()
-        #expect(process.wait().code == SIGKILL)
+        #expect(await killed(process, notes: notes) == SIGKILL)
         #expect(try keel("put", scratch.file("go", holding: "1").path, "\(root)/go").code == 0)
         let again = try KeelProcess(arguments, environment: environment).wait()
         #expect(again.code == 0, "\(again.errors)")

@@ -74,5 +74,32 @@ extension MotoTests {
             environment: server.environment(scratch.file("cache")).merging(environment) { $1 }
         ).wait()
     }
+
+    /// Kills a command once it has recorded a part among its notes, or after a minute, so that there is something to
+    /// resume.
+    ///
+    /// - Returns: The exit code or the number of the signal.
+    func killed(_ process: KeelProcess, notes: String) async -> Int32 {
+        let end = ContinuousClock.now + .seconds(60)
+        while process.isRunning, ContinuousClock.now < end {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: notes)) ?? []
+            let text = names.first.flatMap {
+                try? String(contentsOfFile: notes + "/" + $0, encoding: .utf8)
+            }
+            if text?.contains("\"number\":1") == true { break }
+            await Task.yield()
+        }
+        process.kill()
+        return process.wait().code
+    }
+
+    /// Returns bytes that differ in each part, a multiple of four.
+    func largeContent(_ count: Int) -> Data {
+        var bytes = Data(capacity: count)
+        for number in 0..<UInt32(count / 4) {
+            withUnsafeBytes(of: number &* 2_654_435_761) { bytes.append(contentsOf: $0) }
+        }
+        return bytes
+    }
 }
 #endif
