@@ -21,11 +21,6 @@ struct RequestBodyChunks: AsyncSequence, Sendable {
         var chunks: HTTPByteStream.Iterator?
         var rest: ArraySlice<UInt8> = []
 
-        init(body: HTTPBody, window: SendWindow) {
-            self.body = body
-            self.window = window
-        }
-
         mutating func next() async throws -> ByteBuffer? {
             do throws(TransportError) {
                 await window.waitForRoom()

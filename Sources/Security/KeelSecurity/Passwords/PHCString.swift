@@ -11,21 +11,9 @@ struct PHCString {
     var parameters: [(name: String, value: Int)]
     var salt: [UInt8]
     var hash: [UInt8]
+}
 
-    init(
-        function: String,
-        version: Int?,
-        parameters: [(name: String, value: Int)],
-        salt: [UInt8],
-        hash: [UInt8]
-    ) {
-        self.function = function
-        self.version = version
-        self.parameters = parameters
-        self.salt = salt
-        self.hash = hash
-    }
-
+extension PHCString {
     init?(_ text: String) {
         guard text.utf8.count <= 1024 else { return nil }
         var parts = text.split(separator: "$", omittingEmptySubsequences: false)[...]

@@ -21,21 +21,13 @@ struct DatabaseExamination {
     let connection: DatabaseConnection
     let configuration: PostgreSQLStorageAdapter.Configuration
 
-    init(
-        _ connection: DatabaseConnection,
-        _ configuration: PostgreSQLStorageAdapter.Configuration
-    ) {
-        self.connection = connection
-        self.configuration = configuration
-    }
-
     /// A failed part is a finding, and does not end the others; a right that the role lacks is a finding once.
     func findings() -> [Finding] {
         let parts: [(String, () throws -> [Finding])] = [
             ("role", role), ("settings", settings), ("replication", replication),
             ("connections", connections), ("transactions", transactions), ("standbys", standbys),
         ]
-        let store = StoreExamination(connection, configuration)
+        let store = StoreExamination(connection: connection, configuration: configuration)
         var findings: [Finding] = []
         for (subject, part) in parts + store.parts {
             do {
@@ -256,7 +248,7 @@ struct DatabaseExamination {
         let used = rows.first?.integer(0) ?? 0
         let most = values["max_connections"].flatMap { Int64($0) } ?? 0
         let reserved = values["superuser_reserved_connections"].flatMap { Int64($0) } ?? 0
-        let store = StoreExamination(connection, configuration)
+        let store = StoreExamination(connection: connection, configuration: configuration)
         // Another finding reports missing rights of the role.
         let keepsHistory = (try? store.keepsHistory()) ?? false
         let held = keepsHistory ? 0 : HeldStates<ConnectionThread>.most

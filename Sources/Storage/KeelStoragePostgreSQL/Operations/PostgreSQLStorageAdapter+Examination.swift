@@ -36,7 +36,8 @@ extension PostgreSQLStorageAdapter {
                 primary.settings,
                 answerLimit: configuration.answerTimeout
             ) { connection in
-                DatabaseExamination(connection, configuration).findings()
+                DatabaseExamination(connection: connection, configuration: configuration)
+                    .findings()
             }
         } catch {
             findings.append(.problem("database", error.message, advice: error.code.advice))

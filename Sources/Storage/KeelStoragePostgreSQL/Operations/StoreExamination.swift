@@ -11,16 +11,8 @@ struct StoreExamination {
     /// The size of the table of tails from which on it is a warning.
     static let largeTails: Int64 = 16 << 20
 
-    private let connection: DatabaseConnection
-    private let configuration: PostgreSQLStorageAdapter.Configuration
-
-    init(
-        _ connection: DatabaseConnection,
-        _ configuration: PostgreSQLStorageAdapter.Configuration
-    ) {
-        self.connection = connection
-        self.configuration = configuration
-    }
+    let connection: DatabaseConnection
+    let configuration: PostgreSQLStorageAdapter.Configuration
 
     /// The parts of the examination, by their subjects.
     var parts: [(String, () throws -> [Finding])] {

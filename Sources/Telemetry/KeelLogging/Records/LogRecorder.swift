@@ -120,7 +120,7 @@ public final class LogRecorder: Sendable {
         if findings.hasSecrets {
             message = redactor.redact(message)
             for index in fields.indices where fields[index].rule == .forms {
-                fields[index].value.redactTexts(with: redactor)
+                fields[index].value.changeTexts { redactor.redact($0) }
             }
         }
         if findings.hasSecrets || findings.hasLongTexts { cut(&fields, &message) }
@@ -254,7 +254,9 @@ public final class LogRecorder: Sendable {
     private func cut(_ fields: inout [LogField], _ message: inout String) {
         if message.utf8.count > textByteLimit { message = message.cut(to: textByteLimit) }
         for index in fields.indices where fields[index].value.byteCount > textByteLimit {
-            fields[index].value.cutTexts(to: textByteLimit)
+            fields[index].value.changeTexts { text in
+                text.utf8.count > textByteLimit ? text.cut(to: textByteLimit) : text
+            }
         }
     }
 }
@@ -265,30 +267,14 @@ extension LogValue {
         .text(marker.replacement(for: description.utf8))
     }
 
-    fileprivate mutating func redactTexts(with redactor: Redactor) {
+    fileprivate mutating func changeTexts(_ change: (String) -> String) {
         switch self {
-        case .text(let text):
-            self = .text(redactor.redact(text))
+        case .text(let text): self = .text(change(text))
         case .list(var values):
-            for index in values.indices { values[index].redactTexts(with: redactor) }
+            for index in values.indices { values[index].changeTexts(change) }
             self = .list(values)
         case .map(var fields):
-            for index in fields.indices {
-                fields[index].value.redactTexts(with: redactor)
-            }
-            self = .map(fields)
-        }
-    }
-
-    fileprivate mutating func cutTexts(to limit: Int) {
-        switch self {
-        case .text(let text):
-            if text.utf8.count > limit { self = .text(text.cut(to: limit)) }
-        case .list(var values):
-            for index in values.indices { values[index].cutTexts(to: limit) }
-            self = .list(values)
-        case .map(var fields):
-            for index in fields.indices { fields[index].value.cutTexts(to: limit) }
+            for index in fields.indices { fields[index].value.changeTexts(change) }
             self = .map(fields)
         }
     }

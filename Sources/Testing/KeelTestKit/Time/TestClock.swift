@@ -55,7 +55,9 @@ public final class TestClock: Clock, Sendable {
                 let turn = state.withLock { state -> TestClockState.Turn in
                     if Task.isCancelled { return .cancelled }
                     if deadline <= state.now { return .due }
-                    state.sleepers.append(.init(ticket, deadline, continuation))
+                    state.sleepers.append(
+                        .init(ticket: ticket, deadline: deadline, continuation: continuation)
+                    )
                     return .sleeps(state.takeSatisfiedWatchers())
                 }
                 switch turn {

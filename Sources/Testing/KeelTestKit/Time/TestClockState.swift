@@ -4,16 +4,6 @@ struct TestClockState {
         let ticket: UInt64
         let deadline: TestClock.Instant
         let continuation: CheckedContinuation<Void, any Error>
-
-        init(
-            _ ticket: UInt64,
-            _ deadline: TestClock.Instant,
-            _ continuation: CheckedContinuation<Void, any Error>
-        ) {
-            self.ticket = ticket
-            self.deadline = deadline
-            self.continuation = continuation
-        }
     }
 
     /// The first step of a sleeping task.

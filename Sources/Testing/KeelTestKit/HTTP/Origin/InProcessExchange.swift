@@ -58,7 +58,7 @@ final class InProcessExchange: Sendable {
                 }
             }
         } catch {
-            if error.code == .cancelled { hangUp() } else { close() }
+            if error.code == .cancelled { hangUp() } else { _ = end() }
             throw error
         }
     }
@@ -164,7 +164,7 @@ final class InProcessExchange: Sendable {
                 next
             )
         } catch {
-            if error.code == .cancelled { hangUp() } else { close() }
+            if error.code == .cancelled { hangUp() } else { _ = end() }
             throw error.located(at: call.redactedURL)
         }
     }
@@ -280,28 +280,23 @@ final class InProcessExchange: Sendable {
 
     // MARK: The end
 
-    private func finish() {
-        let request = state.change { state -> Int? in
+    /// Ends the exchange; returns its request, or nil if it was over.
+    private func end() -> Int? {
+        state.change { state -> Int? in
             guard !state.isOver else { return nil }
             state.isOver = true
             return state.request
         }
-        guard let request else { return }
+    }
+
+    private func finish() {
+        guard let request = end() else { return }
         host.journal.change { $0.requests[request].isAnswered = true }
         if !state.value.isLast { release() }
     }
 
-    private func close() {
-        state.change { $0.isOver = true }
-    }
-
     private func hangUp() {
-        let request = state.change { state -> Int? in
-            guard !state.isOver else { return nil }
-            state.isOver = true
-            return state.request
-        }
-        guard let request else { return }
+        guard let request = end() else { return }
         let hangUp = HTTPTestDisconnect(request: request, connection: connection)
         host.journal.change { $0.disconnects.append(hangUp) }
     }
