@@ -12,13 +12,9 @@ internal import Foundation
 
 /// The number of records refused in a collector's response with status 200.
 enum OTLPPartialSuccess {
-    /// Reads a response; one that fails or exceeds the deadline counts as refusing nothing.
+    /// Reads the number of refused records in a response; one that fails or exceeds the deadline refuses nothing.
     ///
-    /// - Parameters:
-    ///   - reply: The response.
-    ///   - isJSON: Whether it is JSON if it has no content type.
-    ///   - deadline: The time limit for reading.
-    /// - Returns: The number of refused records.
+    /// `isJSON` is whether a response without a content type is JSON.
     static func rejected(
         _ reply: HTTPReply,
         isJSON: Bool,

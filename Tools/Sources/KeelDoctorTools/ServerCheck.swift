@@ -12,10 +12,6 @@ package struct ServerCheck: DoctorCheck {
     private let transport: any HTTPTransport
     private let now: @Sendable () -> Date
 
-    /// - Parameters:
-    ///   - address: The server.
-    ///   - transport: The transport for the request.
-    ///   - now: Returns the time of this machine.
     package init(
         _ address: URL,
         over transport: any HTTPTransport,

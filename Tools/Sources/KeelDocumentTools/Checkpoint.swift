@@ -15,7 +15,6 @@ extension Checkpoint {
 
     /// Writes the checkpoint atomically: a reader finds the old or the new one.
     ///
-    /// - Parameter file: The file.
     /// - Throws: `ToolError` if the file cannot be written.
     package func write(to file: URL) throws {
         let encoder = JSONEncoder()

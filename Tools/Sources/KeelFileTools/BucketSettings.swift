@@ -28,13 +28,9 @@ package struct BucketSettings: Sendable {
     /// The maximum size of a piece of a body that an adapter passes to its transport.
     private static let pieceByteCount = 64 << 10
 
-    /// Creates settings from the command line, with the environment as a fallback.
+    /// Creates settings from the command line, with variables named as for AWS's tools as a fallback.
     ///
-    /// - Parameters:
-    ///   - endpoint: The server.
-    ///   - region: The region.
-    ///   - provider: The service, whose settings are used where none are given.
-    ///   - environment: The environment variables, named as for AWS's tools.
+    /// The settings of the provider are used where none are given.
     package init(
         endpoint: String? = nil,
         region: String? = nil,
@@ -62,10 +58,7 @@ package struct BucketSettings: Sendable {
     /// The maximum number of requests at a time.
     package var connectionCount: Int { (maximumConcurrentParts + 1) * parallelFileCount }
 
-    /// Returns the credentials of the environment, of AWS's files or of the machine.
-    ///
-    /// - Parameter transport: The transport for requests.
-    /// - Returns: The credentials, to be shared by all adapters.
+    /// Returns the credentials of the environment, of AWS's files or of the machine, to be shared by all adapters.
     func credentials(over transport: any HTTPTransport) -> AWSCredentialsChain {
         AWSCredentialsChain(
             AWSCredentialsChain.Configuration(environment: environment, profile: profile),

@@ -29,13 +29,8 @@ package struct FileEncryption: Sendable {
         self.associatedData = associatedData
     }
 
-    /// Encrypts or decrypts a file.
+    /// Encrypts or decrypts a file, and returns the number of bytes written; `progress` receives that of bytes read.
     ///
-    /// - Parameters:
-    ///   - direction: The operation.
-    ///   - pipe: The source and the target.
-    ///   - progress: Called with the number of bytes read.
-    /// - Returns: The number of bytes written.
     /// - Throws: An error; a target file then does not exist.
     @discardableResult
     package func run(

@@ -103,10 +103,6 @@ package enum FileSealing {
 
     /// Opens a short file that was sealed under a passphrase, armored or not.
     ///
-    /// - Parameters:
-    ///   - sealed: All bytes of the file.
-    ///   - source: The source of the passphrase.
-    /// - Returns: The bytes in it.
     /// - Throws: `SecurityError`, or `ToolError` if it was sealed for recipients or there is no passphrase.
     package static func opened(_ sealed: Data, by source: PassphraseSource) async throws -> Data {
         let pieces: [Data?] = [sealed, nil]

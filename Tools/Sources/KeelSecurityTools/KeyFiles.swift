@@ -63,12 +63,8 @@ package enum KeyFiles {
         try text(of: try data(of: file), in: file)
     }
 
-    /// Returns the text of a file of keys, which may be sealed under a passphrase.
+    /// Returns the text of a file of keys, which may be sealed under a passphrase; otherwise the source is not used.
     ///
-    /// - Parameters:
-    ///   - file: The file.
-    ///   - passphrase: The source of the passphrase, which is used only for a sealed file.
-    /// - Returns: The text.
     /// - Throws: `ToolError` for something else, or `SecurityError` for another passphrase.
     package static func text(
         of file: String,

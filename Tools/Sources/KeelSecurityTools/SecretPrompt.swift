@@ -3,12 +3,8 @@ internal import KeelToolSupport
 
 /// Reads secrets: from a terminal without echo, or from standard input.
 package enum SecretPrompt {
-    /// Asks at the terminal.
+    /// Asks at the terminal, and returns the typed line without its end; `advice` is the remedy without a terminal.
     ///
-    /// - Parameters:
-    ///   - question: The prompt.
-    ///   - advice: The remedy without a terminal.
-    /// - Returns: The typed line, without its end.
     /// - Throws: An error without a terminal or if the user types nothing; `CancellationError` if the task is canceled.
     package static func ask(
         _ question: String,

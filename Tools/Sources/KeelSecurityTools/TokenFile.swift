@@ -26,7 +26,6 @@ package struct TokenFile: Sendable {
 
     /// Reads a file, which may be a link to one.
     ///
-    /// - Parameter path: The path of the file.
     /// - Throws: An error for a file that others can write, that lists no token or an empty one, or that has a line of
     ///   another form. No error contains the text of a line.
     package init(_ path: String) throws(ToolError) {
@@ -69,9 +68,6 @@ package struct TokenFile: Sendable {
     /// Returns the name of the caller with a token; nil if the file does not list the token.
     ///
     /// The comparisons take the same time for every token, so that none can be guessed digit by digit.
-    ///
-    /// - Parameter token: The text of the token.
-    /// - Returns: The name of the caller.
     package func name(of token: String) -> String? {
         let hash = Self.hash(token)
         var name: String?

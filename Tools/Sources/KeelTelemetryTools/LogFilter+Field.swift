@@ -12,13 +12,9 @@ extension LogFilter {
         private let comparison: DocumentFilter.Comparison
         private let values: [DocumentValue]
 
-        /// Creates a condition.
+        /// Creates a condition; nil for a value that no field of a log has.
         ///
-        /// - Parameters:
-        ///   - name: The name of the field.
-        ///   - comparison: The comparison.
-        ///   - value: A text, a number or a boolean; for the comparisons with several values an array of them. Nil
-        ///     for any other value, which no field of a log has.
+        /// The value is a text, a number or a boolean; for the comparisons with several values an array of them.
         package init?(
             _ name: String,
             _ comparison: DocumentFilter.Comparison,

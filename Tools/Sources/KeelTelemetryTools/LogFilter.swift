@@ -10,7 +10,6 @@ package struct LogFilter: Sendable {
 
         /// Parses a regular expression in Swift's syntax, which is that of PCRE and Perl for most.
         ///
-        /// - Parameter text: The expression.
         /// - Throws: An error that describes where the text is wrong.
         package init(_ text: String) throws { expression = try Regex(text) }
 

@@ -19,10 +19,8 @@ package enum LogMoment {
         return time.contains("T") ? Timestamp(text: time)?.microseconds : nil
     }
 
-    /// Parses a duration: a number with `s`, `m`, `h` or `d`, such as `15m`.
-    ///
-    /// - Parameter text: The text.
-    /// - Returns: Seconds; nil if the text is invalid or the duration too long.
+    /// Parses a duration: a number with `s`, `m`, `h` or `d`, such as `15m`; returns seconds, or nil if the text is
+    /// invalid or the duration too long.
     package static func seconds(_ text: String) -> Int64? {
         guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
             count >= 0

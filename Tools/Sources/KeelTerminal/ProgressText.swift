@@ -31,10 +31,7 @@ package struct ProgressText: Sendable {
         self.note = note
     }
 
-    /// Returns the text, with a bar if it fits.
-    ///
-    /// - Parameter width: The maximum number of columns.
-    /// - Returns: The text.
+    /// Returns the text in at most `width` columns, with a bar if it fits.
     package func line(width: Int) -> String {
         let text = parts.joined(separator: ", ")
         guard let total, total > 0, width >= TextWidth.of(text) + 13 else {

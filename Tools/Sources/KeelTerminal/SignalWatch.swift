@@ -27,11 +27,8 @@ package final class SignalWatch: @unchecked Sendable {
     /// Starts to watch a signal, in place of its default action.
     ///
     /// A signal that arrives after the return is not lost: the call waits until Dispatch, which registers a watch on
-    /// another thread, has done so. Before that, the signal is ignored.
-    ///
-    /// - Parameters:
-    ///   - number: The signal.
-    ///   - body: The closure, called on a separate thread, once for several arrivals in quick succession.
+    /// another thread, has done so. Before that, the signal is ignored. The closure is called on a separate thread,
+    /// once for several arrivals in quick succession.
     package init(_ number: Int32, _ body: @escaping @Sendable () -> Void) {
         // On Linux, Dispatch installs its handler only with the first watch of a signal.
         if Self.isDefault(number) { signal(number, SIG_IGN) }

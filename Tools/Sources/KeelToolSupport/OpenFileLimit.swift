@@ -18,12 +18,10 @@ package enum OpenFileLimit {
         return (bounded(limit.rlim_cur), bounded(limit.rlim_max))
     }
 
-    /// Raises the limit as far as the system lets a process do so itself.
+    /// Raises the limit as far as the system lets a process do so itself, and returns it.
     ///
-    /// Systems start programs with 1,024 or 256, far below what they allow to those who ask: a
-    /// server would refuse connections long before it has reached its own limit.
-    ///
-    /// - Returns: The limit that now holds.
+    /// Systems start programs with 1,024 or 256, far below what they allow to those who ask: a server would refuse
+    /// connections long before it has reached its own limit.
     package static func raise() -> Int {
         var limit = rlimit()
         guard getrlimit(files, &limit) == 0 else { return 0 }

@@ -20,11 +20,7 @@ package enum SeparateFiles {
 
     /// Refuses to write a file into a folder that belongs to an app.
     ///
-    /// - Parameters:
-    ///   - output: The file to write.
-    ///   - folder: The folder.
-    ///   - advice: What to do instead.
-    /// - Throws: ``ToolError`` with the exit code of a wrong command line.
+    /// - Throws: ``ToolError`` with the advice and the exit code of a wrong command line.
     package static func refuse(_ output: URL, in folder: URL, advice: String) throws {
         let place = folder.resolvingSymlinksInPath().path
         guard Self.place(output).hasPrefix(place.hasSuffix("/") ? place : place + "/") else {

@@ -4,10 +4,9 @@ package import Foundation
 package enum StandardOutput {
     /// Writes bytes.
     ///
-    /// A reader that has closed its end, such as `head`, ends the process silently by SIGPIPE,
-    /// which shells report as 141. That holds even where a library ignores the signal.
+    /// A reader that has closed its end, such as `head`, ends the process silently by SIGPIPE, which shells report as
+    /// 141. That holds even where a library ignores the signal.
     ///
-    /// - Parameter bytes: The bytes.
     /// - Throws: ``ToolError`` if the output is full, or cannot be written for another reason.
     package static func write(_ bytes: some DataProtocol) throws {
         try write(bytes, to: STDOUT_FILENO, named: "standard output")

@@ -11,14 +11,8 @@ package final class TmuxTerminal {
     private let folder: URL
     private let program: URL
 
-    /// Starts the command in a terminal.
+    /// Starts the command in a terminal; with `input`, a file is standard input instead of the terminal.
     ///
-    /// - Parameters:
-    ///   - arguments: The arguments of keel.
-    ///   - input: The file for standard input; nil for the terminal.
-    ///   - columns: The width.
-    ///   - rows: The height.
-    ///   - environment: Variables in addition to those of this process.
     /// - Throws: ``Problem`` if tmux is missing or cannot be started.
     package init(
         _ arguments: [String],
@@ -105,12 +99,8 @@ package final class TmuxTerminal {
         }
     }
 
-    /// Waits until the screen meets a condition.
+    /// Waits until the screen meets a condition, and returns its lines.
     ///
-    /// - Parameters:
-    ///   - what: The description of the condition, for the message.
-    ///   - condition: The condition for the lines.
-    /// - Returns: The lines.
     /// - Throws: ``Problem`` with the screen, if the condition is not met within a minute.
     @discardableResult
     package func wait(

@@ -27,14 +27,7 @@ final class DiskPair: Sendable {
     private let folder: URL
     private let byteCount: Int
 
-    /// Fills both sides.
-    ///
-    /// - Parameters:
-    ///   - count: The number of entries.
-    ///   - byteCount: The size of each value.
-    ///   - byteLimit: The maximum size of the tier.
-    ///   - folder: The folder for the pair's own folder, which is removed with it.
-    /// - Throws: The error of either side.
+    /// Fills both sides, in a folder of their own in `folder`, which is removed with the pair.
     @concurrent
     init(count: Int, of byteCount: Int, byteLimit: Int, in folder: URL) async throws {
         self.count = count

@@ -34,10 +34,7 @@ package struct FactExtractor {
     /// The declared types of parameters and local variables.
     var localTypes: [(name: SyntaxText, type: SyntaxText)] = []
 
-    /// Extracts the facts of a file.
-    ///
-    /// - Parameter bytes: UTF-8; invalid bytes count as invalid Swift.
-    /// - Returns: The facts.
+    /// Extracts the facts of a file; invalid UTF-8 counts as invalid Swift.
     package static func facts(of bytes: UnsafeBufferPointer<UInt8>) -> SourceFacts {
         let tree = Parser.parse(source: bytes)
         return withExtendedLifetime(tree) {

@@ -33,13 +33,7 @@ package struct RecentNames: Sendable {
 
     package init() {}
 
-    /// Returns the verdict on a name.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - rules: Returns whether a name that is not cached requires redaction, or nil if it does not; always the same
-    ///     rules.
-    /// - Returns: The verdict.
+    /// Returns the verdict on a name: that of `rules`, always the same ones, unless it is cached.
     package mutating func verdict(
         on name: UnsafeBufferPointer<UInt8>,
         _ rules: (UnsafeBufferPointer<UInt8>) -> Verdict?

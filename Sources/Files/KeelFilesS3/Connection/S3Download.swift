@@ -65,13 +65,8 @@ struct S3Download: Sendable {
         }
     }
 
-    /// Returns a reader with one request at a time.
-    ///
-    /// - Parameters:
-    ///   - reply: The reply that has begun.
-    ///   - isCut: Whether the reply has more bytes than the range, which are not read.
-    ///   - hash: The hash of the bytes, if they have to be checked.
-    /// - Returns: The reader.
+    /// Returns a reader with one request at a time; `isCut` if the reply has more bytes than the range, which are not
+    /// read.
     private func reader(_ reply: HTTPReply?, isCut: Bool, hash: FileHash?) -> FileReader {
         let reading = S3BodyReading(reply, expected: range.count, isCut: isCut, hash: hash)
         return FileReader { () async throws(FileStoreError) in try await next(of: reading) }

@@ -72,15 +72,10 @@ private enum StallOutcome<Value: Sendable>: Sendable {
     case clockStopped
 }
 
-/// Runs an operation and cancels it after a stall of one to two times the limit.
+/// Runs an operation and cancels it after a stall of one to two times the limit; returns once it has ended.
 ///
-/// - Parameters:
-///   - limit: The longest expected time between two moments of progress.
-///   - clock: The clock.
-///   - moments: Returns the number of moments of progress so far, or nil while time does not count.
-///   - onStall: Called before a stalled operation is canceled.
-///   - operation: The operation.
-/// - Returns: The result of the operation, once it has ended.
+/// `moments` returns the number of moments of progress so far, or nil while time does not count. `onStall` is called
+/// before a stalled operation is canceled.
 package func withStallTimeout<Value: Sendable>(
     _ limit: Duration,
     on clock: any Clock<Duration>,

@@ -129,9 +129,8 @@ package struct StreamPartDecryptor: Sendable {
         return try plain(isEnd: false)
     }
 
-    /// Ends the part.
+    /// Ends the part, and returns its last plaintext bytes.
     ///
-    /// - Returns: The last plaintext bytes.
     /// - Throws: `decryptionFailed` if bytes of ``sealedRange`` are missing.
     package mutating func finish() throws(SecurityError) -> Data {
         let output = try plain(isEnd: true)

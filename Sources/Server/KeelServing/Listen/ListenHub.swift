@@ -400,9 +400,7 @@ extension ListenHub: ChangeReading {
 
     /// Makes all streams read for themselves: each finds out whether its position is still valid.
     ///
-    /// - Parameters:
-    ///   - reader: The reader to stop.
-    ///   - error: The error with which live streams end instead; nil if they continue.
+    /// With an error, live streams end instead.
     private func giveUp(_ reader: UInt64, because error: StorageError? = nil) {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard state.generation == reader else { return nil }

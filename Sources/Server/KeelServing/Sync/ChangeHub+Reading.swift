@@ -90,9 +90,7 @@ extension ChangeHub: ChangeReading {
     /// Makes all listeners read for themselves: each finds out whether its own position is still valid, and the first
     /// that catches up starts a new reader.
     ///
-    /// - Parameters:
-    ///   - reader: The reader to stop.
-    ///   - endsListeners: Whether live listeners end instead, whose clients reconnect.
+    /// With `endsListeners`, live listeners end instead, and their clients reconnect.
     private func giveUp(_ reader: UInt64, endsListeners: Bool = false) {
         let (tasks, woken) = state.withLock { state in
             guard state.generation == reader else {

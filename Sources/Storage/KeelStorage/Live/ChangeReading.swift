@@ -40,13 +40,9 @@ extension ChangeReading {
 
     /// Starts a reader, which ends when its task is canceled or ``nextRequest(of:)`` returns nil.
     ///
-    /// The task references the hub weakly while it waits, so that the hub can be released.
-    ///
-    /// - Parameters:
-    ///   - reader: The number of the reader.
-    ///   - failures: The number of requests of the readers before it that have failed in succession. With more than
-    ///     one, the reader begins with a pause: replacing readers must not make a store that refuses all of them busy.
-    /// - Returns: The task of the reader.
+    /// The task references the hub weakly while it waits, so that the hub can be released. If more than one request of
+    /// the readers before it has failed in succession, the reader begins with a pause: replacing readers must not make
+    /// a store that refuses all of them busy.
     package func startReader(_ reader: UInt64, after failures: Int = 0) -> Task<Void, Never> {
         let hub: @Sendable () -> Self? = { [weak self] in self }
         let context = StorageContext().of(principal)

@@ -94,11 +94,7 @@ package final class HeldStates<State: Sendable>: Sendable {
         }
     }
 
-    /// Ends all holds of a state that can no longer be read.
-    ///
-    /// - Parameters:
-    ///   - time: The time of the state.
-    ///   - isLost: Returns whether the state that is held is the one that was lost, and not a later one of this time.
+    /// Ends all holds of a state that can no longer be read, if the held one is lost and not a later one of this time.
     package func drop(at time: Timestamp, where isLost: (State) -> Bool) {
         // A state may be a connection that closes when released, so it is released outside the lock.
         let last = content.withLock { content -> State? in

@@ -73,15 +73,10 @@ package final class ReaderPace: Sendable {
 
     package init(_ clock: any Clock<Duration>) { timeline = Timeline(clock) }
 
-    /// Records the position of the reader that is named in a request, if that is due.
+    /// Records the position of the reader that is named in a request, the end of the answering page, if that is due.
     ///
     /// A failure to record it does not fail the request: the next request tries again.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - next: The end of the page that answers it.
-    ///   - record: Records the position of a reader.
-    ///   - release: Forgets a reader.
     /// - Throws: `StorageError/Code/cancelled`.
     package func follow(
         _ request: ChangeRequest,

@@ -4,13 +4,8 @@ package import KeelStorageAdapting
 private let domain: FirestoreJSON = "keel"
 
 extension FirestoreEncoding {
-    /// Encodes the body of an error: Google's form, with Keel's error code in the details.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - status: The status in the protocol.
-    ///   - httpStatus: The HTTP status of the reply, if it differs from that of `status`.
-    /// - Returns: The message.
+    /// Encodes the body of an error: Google's form, with Keel's error code in the details, and with the HTTP status of
+    /// the reply if it differs from that of `status`.
     package static func error(
         _ error: StorageError,
         status: FirestoreStatus,

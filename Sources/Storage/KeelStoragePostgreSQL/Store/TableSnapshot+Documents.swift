@@ -155,13 +155,8 @@ extension TableSnapshot: StoreSnapshot {
         }
     }
 
-    /// Returns the statement that reads the documents of a range of an index.
-    ///
-    /// - Parameters:
-    ///   - isBounded: Whether the range has an end.
-    ///   - isBackward: Whether the last documents come first.
-    ///   - isContinued: Whether the statement continues after an entry.
-    /// - Returns: The statement.
+    /// Returns the statement that reads the documents of a range of an index, which has an end if `isBounded`: the last
+    /// ones first if `isBackward`, and those after an entry if `isContinued`.
     static func range(isBounded: Bool, isBackward: Bool, isContinued: Bool) -> String {
         let (sign, direction) = isBackward ? ("<", "DESC") : (">", "ASC")
         let next = isBounded ? 7 : 6

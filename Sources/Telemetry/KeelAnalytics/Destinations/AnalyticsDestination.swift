@@ -21,10 +21,7 @@ public protocol AnalyticsDestination: Sendable {
     /// - Returns: The size of its encoding in the request body, separators included.
     func size(of record: AnalyticsRecord) throws(AnalyticsRejection) -> Int
 
-    /// Delivers a batch, within ``limits`` and of records that ``size(of:)`` accepted.
-    ///
-    /// - Parameter batch: One or more records.
-    /// - Returns: The outcome.
+    /// Delivers a batch of one or more records that ``size(of:)`` accepted, within ``limits``.
     func deliver(_ batch: [AnalyticsRecord]) async -> DeliveryOutcome
 }
 

@@ -5,10 +5,7 @@ extension AnalyticsRecord {
     /// The user if known, otherwise the anonymous id, for vendors with a single identifier.
     var distinctID: String { userID ?? anonymousID }
 
-    /// Returns the user of an identification.
-    ///
-    /// - Returns: The user's id.
-    /// - Throws: `AnalyticsRejection` if there is none.
+    /// Returns the id of the user of an identification, or throws if there is none.
     func identifiedUser() throws(AnalyticsRejection) -> String {
         guard let userID, !userID.isEmpty else {
             throw AnalyticsRejection("missingUser", "The identified user has no identifier.")

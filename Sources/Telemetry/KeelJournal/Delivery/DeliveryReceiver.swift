@@ -19,12 +19,9 @@ package protocol DeliveryReceiver: Sendable {
     /// Decides again on an item that waits, before each batch; nil still sends it.
     func review(_ item: Item) -> DeliveryDecision<Item>?
 
-    /// Sends a batch.
+    /// Sends one or more items, which are in no other batch at the same time.
     ///
-    /// - Parameters:
-    ///   - batch: One or more items. They are in no other batch at the same time.
-    ///   - lost: How many records the journal's bounds have removed so far.
-    /// - Returns: The outcome.
+    /// The journal's bounds have removed `lost` records so far.
     func send(_ batch: [Item], lost: Int) async -> DeliveryReply
 
     /// How many of the lost records it has reported, which is stored with the counters.

@@ -21,12 +21,7 @@ package struct LineBuffer: ~Copyable, @unchecked Sendable {
     /// The capacity kept for the next line; a larger buffer is freed.
     private static let keptCapacity = 256 << 10
 
-    /// Creates an empty buffer.
-    ///
-    /// - Parameters:
-    ///   - capacity: The initial capacity in bytes.
-    ///   - keepsCallSites: Whether the repeated parts of lines are cached: worthwhile for a buffer
-    ///     that many lines are built in.
+    /// Creates an empty buffer; `keepsCallSites` caches the repeated parts of lines, which pays for many lines.
     package init(capacity: Int = 1024, keepsCallSites: Bool = false) {
         sites = CallSites(isKept: keepsCallSites)
         self.capacity = capacity

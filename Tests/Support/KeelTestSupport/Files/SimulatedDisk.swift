@@ -19,11 +19,7 @@ package struct SimulatedDisk: Sendable {
         }
     }
 
-    /// Repeats a recorded step.
-    ///
-    /// - Parameters:
-    ///   - step: The step.
-    ///   - torn: The number of bytes of a write that are written; nil writes all.
+    /// Repeats a recorded step; with `torn`, only that many bytes of a write.
     package mutating func `repeat`(_ step: FileStep, upTo torn: Int? = nil) {
         guard let torn, case .write(let file, let offset, let bytes) = step else {
             return apply(step)

@@ -29,14 +29,9 @@ package struct DocumentCopy: Sendable {
     let collections: [CollectionPath]
     let pageSize: Int
 
-    /// Creates a copy.
+    /// Creates a copy of collections, without those below their documents, or of everything for an empty list.
     ///
-    /// - Parameters:
-    ///   - source: The store to copy from.
-    ///   - target: The store to copy to.
-    ///   - collections: The collections to copy, without the collections below their documents; an empty list copies
-    ///     everything.
-    ///   - pageSize: The number of documents to copy at a time, 1 to 500.
+    /// A page has `pageSize` documents, 1 to 500.
     package init(
         from source: any StorageAdapter,
         to target: any StorageAdapter,

@@ -41,12 +41,8 @@ package struct DocumentExport: Sendable {
         return try client.asOf(min(time, present ?? time))
     }
 
-    /// Exports to a file, which appears once it is complete.
+    /// Exports to a file, which appears once it is complete; `onProgress` receives the number of exported documents.
     ///
-    /// - Parameters:
-    ///   - file: The file.
-    ///   - onProgress: Called after each page with the number of exported documents.
-    /// - Returns: The report.
     /// - Throws: `ToolError` or `StorageError`. The file is then unchanged.
     package func run(
         to file: URL,

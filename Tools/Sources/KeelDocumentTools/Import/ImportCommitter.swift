@@ -7,10 +7,8 @@ struct ImportCommitter: Sendable {
     /// The id of the import, which is part of the ids of its batches.
     let run: String
 
-    /// Commits batches with one call, without the documents that the store rejects.
+    /// Commits batches with one call, without the documents that the store rejects, and returns the result of each.
     ///
-    /// - Parameter batches: The batches.
-    /// - Returns: The result of each batch.
     /// - Throws: `StorageError` if a later attempt may succeed. The next attempt commits all batches again.
     func commit(_ batches: [ImportBatch]) async throws(StorageError) -> [ImportBatch.Outcome] {
         var outcomes = [ImportBatch.Outcome](repeating: .init(), count: batches.count)

@@ -34,9 +34,8 @@ package struct DocumentDeletion: Sendable {
         }
     }
 
-    /// Deletes the collections below a document, recursively.
+    /// Deletes the collections below a document, recursively, and returns the number of deleted documents.
     ///
-    /// - Returns: The number of deleted documents.
     /// - Throws: `StorageError`; the code is `unsupported` if the store cannot list collections.
     @discardableResult
     package func deleteBelow(_ path: DocumentPath) async throws(StorageError) -> Int {

@@ -16,13 +16,9 @@ package actor StoreNames {
 
     package init(_ adapter: any StorageAdapter) { client = StorageClient(adapter) }
 
-    /// Returns the names in a place: of collections, or the ids of documents.
+    /// Returns the names in a place that begin with a prefix: of collections, or the ids of documents.
     ///
-    /// - Parameters:
-    ///   - path: The place.
-    ///   - prefix: The beginning of the names.
-    /// - Returns: At most ``most`` names, plus one if there are more.
-    /// - Throws: `StorageError`.
+    /// There are at most ``most`` names, plus one if there are more.
     package func names(
         in path: ShellPath,
         beginningWith prefix: String
