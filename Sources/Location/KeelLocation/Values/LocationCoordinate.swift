@@ -31,11 +31,9 @@ public struct LocationCoordinate: Hashable, Sendable {
         self.longitude = longitude
     }
 
-    /// Returns the distance to another place along the surface, in meters.
+    /// Returns the shortest distance to another place along the surface, in meters.
     ///
     /// Assumes a sphere of the Earth's mean radius, with an error below 0.6 % to the ellipsoid.
-    ///
-    /// - Returns: The shortest distance in meters.
     public func distance(to other: LocationCoordinate) -> Double {
         GreatCircle.distance(from: self, to: other)
     }

@@ -177,20 +177,16 @@ public struct AnalyticsService: Sendable {
         return tracker.board.value
     }
 
-    /// Returns an endless stream of the current status and each change of it.
+    /// Returns an endless stream, for one reader, of the current status and each change of it.
     ///
     /// A slow reader receives only the latest status.
-    ///
-    /// - Returns: A stream for one reader.
     public func statusUpdates() -> AsyncStream<AnalyticsStatus> { tracker.board.watch() }
 
-    /// Returns the counts of delivered, pending and dropped events for each destination.
+    /// Returns the counts of delivered, pending and dropped events by destination name.
     ///
     /// The call scans all pending records. ``AnalyticsLedger/isBalanced`` says whether the records on disk agree with
     /// the counters. The result is empty while another service delivers. In a folder that several services track into,
     /// the count of accepted events is the sum of the others.
-    ///
-    /// - Returns: The ledgers by destination name.
     public func ledgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {
         try AnalyticsError.mapped("Counting the events") { () throws(JournalError) in
             try countPending()

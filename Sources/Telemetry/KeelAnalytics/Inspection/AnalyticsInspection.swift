@@ -55,12 +55,10 @@ public struct AnalyticsInspection: Sendable {
         }
     }
 
-    /// Returns the fate of every event, for each current or former destination of the app.
+    /// Returns the fate of every event by the name of the destination, for current and former ones of the app.
     ///
-    /// ``AnalyticsLedger/accepted`` is the sum of the other counts, since only the app itself
-    /// counts accepted events. Interrupted deliveries count as pending.
-    ///
-    /// - Returns: The ledgers by destination name.
+    /// ``AnalyticsLedger/accepted`` is the sum of the other counts, since only the app itself counts accepted events.
+    /// Interrupted deliveries count as pending.
     public func ledgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {
         try AnalyticsError.mapped("Counting the events") { () throws(JournalError) in
             var ledgers: [String: AnalyticsLedger] = [:]

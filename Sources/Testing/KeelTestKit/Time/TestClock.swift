@@ -100,9 +100,6 @@ public final class TestClock: Clock, Sendable {
     ///
     /// Unlike ``run()``, it does not depend on scheduling: however long the operation takes between two pauses, the
     /// clock waits for the next one.
-    ///
-    /// - Returns: The result of the operation.
-    /// - Throws: The error of the operation.
     public func run<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

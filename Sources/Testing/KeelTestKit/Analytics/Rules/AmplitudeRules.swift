@@ -5,13 +5,10 @@ import Foundation
 #endif
 
 extension AnalyticsServerDouble {
-    /// Amplitude's HTTP V2 API: `POST /2/httpapi`.
+    /// Amplitude's HTTP V2 API: `POST /2/httpapi`, with one accepted key.
     ///
     /// Like Amplitude, it refuses a whole request if one event breaks a rule, lists all such events, and deduplicates
     /// by device or user and `insert_id`.
-    ///
-    /// - Parameter apiKey: The accepted key.
-    /// - Returns: The double.
     public static func amplitude(apiKey: String) -> AnalyticsServerDouble {
         AnalyticsServerDouble(AmplitudeRules(apiKey: apiKey))
     }

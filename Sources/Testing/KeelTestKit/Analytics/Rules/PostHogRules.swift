@@ -7,12 +7,9 @@ import Foundation
 #endif
 
 extension AnalyticsServerDouble {
-    /// PostHog's capture API: `POST /batch`.
+    /// PostHog's capture API: `POST /batch`, with one accepted key.
     ///
     /// Like PostHog, it answers 200 even if it drops events; see ``refusals``. Events are deduplicated by `uuid`.
-    ///
-    /// - Parameter projectKey: The accepted key.
-    /// - Returns: The double.
     public static func postHog(projectKey: String) -> AnalyticsServerDouble {
         AnalyticsServerDouble(PostHogRules(projectKey: projectKey))
     }

@@ -1,13 +1,9 @@
 import KeelHTTP
 
 extension AnalyticsServerDouble {
-    /// Segment's HTTP Tracking API: `POST /v1/batch`.
+    /// Segment's HTTP Tracking API: `POST /v1/batch`, with one accepted key.
     ///
-    /// Like Segment, it answers 200 even if it drops events; see ``refusals``. Events are deduplicated by
-    /// `messageId`.
-    ///
-    /// - Parameter writeKey: The accepted key.
-    /// - Returns: The double.
+    /// Like Segment, it answers 200 even if it drops events; see ``refusals``. Events are deduplicated by `messageId`.
     public static func segment(writeKey: String) -> AnalyticsServerDouble {
         AnalyticsServerDouble(SegmentRules(writeKey: writeKey))
     }
