@@ -94,9 +94,7 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
         return isUnfinished
     }
 
-    /// Ends the response with an error, unless its head has arrived.
-    ///
-    /// - Returns: Whether this ended it.
+    /// Ends the response with an error, unless its head has arrived; returns whether this ended it.
     func failHead(_ error: any Error) -> Bool {
         var isFailed = false
         change { state in

@@ -74,9 +74,7 @@ extension PostgreSQLStorageAdapter {
     /// The number of steps that a call of ``prepare(_:)`` runs itself: after 10,000 documents, one finds the end.
     private static var stepsAtOnce: Int { 21 }
 
-    /// Indexes the next documents.
-    ///
-    /// - Returns: Whether there is more to do.
+    /// Indexes the next documents; returns whether there is more to do.
     func advance(_ build: inout IndexBuild) async throws(StorageError) -> Bool {
         let start = build
         let (next, isMore) = try await maintaining { snapshot, _ in

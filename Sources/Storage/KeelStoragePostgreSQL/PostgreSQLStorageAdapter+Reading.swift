@@ -235,9 +235,7 @@ extension DatabaseConnection {
         }
     }
 
-    /// Reads documents with one statement.
-    ///
-    /// - Returns: An answer for each path, in the order of the paths.
+    /// Reads documents with one statement; returns an answer for each path, in the order of the paths.
     fileprivate func documents(
         at paths: [DocumentPath],
         in store: OpenStore

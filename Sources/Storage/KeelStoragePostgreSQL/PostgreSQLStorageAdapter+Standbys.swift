@@ -29,9 +29,7 @@ extension PostgreSQLStorageAdapter {
         return result
     }
 
-    /// Answers from the present state of a standby.
-    ///
-    /// - Returns: The answer; nil if the standby is behind.
+    /// Answers from the present state of a standby; returns the answer, or nil if the standby is behind.
     private func answer(
         _ request: ReadRequest,
         since sighting: TailSightings.Sighting,

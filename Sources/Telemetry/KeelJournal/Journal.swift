@@ -124,9 +124,7 @@ public final class Journal: Sendable {
 
     private var isPowerSafe: Bool { configuration.durability == .power }
 
-    /// Writes a record.
-    ///
-    /// - Returns: Its position, and the segment if it has to be synchronized.
+    /// Writes a record; returns its position, and the segment if it has to be synchronized.
     private func write(
         _ record: [UInt8],
         at now: Int64,

@@ -109,9 +109,7 @@ struct CommandOutput {
         message("\(text)\n\(described.advice)", as: record)
     }
 
-    /// Names documents that cannot be read, with the reasons.
-    ///
-    /// - Returns: The exit code.
+    /// Names documents that cannot be read, with the reasons; returns the exit code.
     func unreadable(_ documents: some Collection<UnreadableDocument>) -> ToolExit {
         for document in documents.sorted(by: { $0.path < $1.path }) {
             failure(document.error, about: document.path.string)

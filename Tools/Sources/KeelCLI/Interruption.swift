@@ -34,9 +34,7 @@ enum Interruption {
         _ = try await signal(during: body)
     }
 
-    /// Waits as ``wait(_:)`` does.
-    ///
-    /// - Returns: The signal; nil if there was none.
+    /// Waits as ``wait(_:)`` does; returns the signal, or nil if there was none.
     private static func signal(
         during body: @escaping @Sendable () async throws -> Void
     ) async throws -> Int32? {

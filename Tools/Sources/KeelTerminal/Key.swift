@@ -30,9 +30,7 @@ package struct KeyParser: Sendable {
     /// Whether the bytes so far are either the Escape key or the beginning of a sequence.
     package var isUndecided: Bool { state == .escape }
 
-    /// Parses the next byte.
-    ///
-    /// - Returns: The key that the byte completes; nil if more bytes are needed.
+    /// Parses the next byte; returns the key that the byte completes, or nil if more bytes are needed.
     package mutating func key(_ byte: UInt8) -> Key? {
         switch state {
         case .ground: return begin(byte)
@@ -68,9 +66,7 @@ package struct KeyParser: Sendable {
         }
     }
 
-    /// Ends the wait for further bytes.
-    ///
-    /// - Returns: The Escape key, if it was pressed alone.
+    /// Ends the wait for further bytes; returns the Escape key, if it was pressed alone.
     package mutating func end() -> Key? {
         guard isUndecided else { return nil }
         state = .ground

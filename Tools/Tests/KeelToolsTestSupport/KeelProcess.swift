@@ -94,9 +94,7 @@ package final class KeelProcess {
         }
     }
 
-    /// Waits for the end of the process.
-    ///
-    /// - Returns: The exit code or the number of the signal, and the output.
+    /// Waits for the end of the process; returns the exit code or the number of the signal, and the output.
     package func wait() -> (code: Int32, output: String, errors: String) {
         let output = buffer + output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()

@@ -131,9 +131,7 @@ package final class TmuxTerminal {
         try await wait(for: "“\(line)” at the end") { $0.last { !$0.isEmpty } == line }
     }
 
-    /// Waits for the end of the command.
-    ///
-    /// - Returns: The exit code, or 128 and the number of the signal that ended it.
+    /// Waits for the end of the command; returns the exit code, or 128 and the number of the signal that ended it.
     package func exitCode() async throws -> Int {
         try await wait(for: "the end of the command") { _ in
             // The command's output is on the screen once its terminal is closed.

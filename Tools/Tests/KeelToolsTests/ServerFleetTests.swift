@@ -60,9 +60,7 @@ struct ServerFleetTests {
         return (try result.get(), kills)
     }
 
-    /// Follows the changes until a number of documents of the collection `load` have been reported.
-    ///
-    /// - Returns: Their ids.
+    /// Follows the changes until a number of documents of the collection `load` have been reported; returns their ids.
     static func loaded(
         _ count: Int,
         in adapter: some StorageAdapter,

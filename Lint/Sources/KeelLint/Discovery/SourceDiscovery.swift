@@ -71,9 +71,7 @@ package struct SourceDiscovery: Sendable {
         return result
     }
 
-    /// Finds the files of a package or project.
-    ///
-    /// - Returns: The packages within it.
+    /// Finds the files of a package or project; returns the packages within it.
     private static func scan(
         _ start: String,
         _ root: String,

@@ -296,9 +296,7 @@ final class BackgroundLoads: Sendable {
 
     var count: Int { state.withLock { $0.count } }
 
-    /// Runs work in the background, unless work of the same name is running.
-    ///
-    /// - Returns: Whether the work has been started.
+    /// Runs work in the background, unless work of the same name is running; returns whether the work has been started.
     @discardableResult
     func start(_ name: UInt64, _ work: @escaping @Sendable () async -> Void) -> Bool {
         guard state.withLock({ $0.insert(name).inserted }) else { return false }

@@ -92,9 +92,7 @@ final class MemoryDetail: @unchecked Sendable {
         idleUntil = idle > 0 ? created &+ idle : .max
     }
 
-    /// Counts a use, under the shard's lock.
-    ///
-    /// - Returns: Whether the entry had been idle for too long.
+    /// Counts a use, under the shard's lock; returns whether the entry had been idle for too long.
     @usableFromInline
     func wasIdle(at now: Int64) -> Bool {
         guard idle > 0 else { return false }

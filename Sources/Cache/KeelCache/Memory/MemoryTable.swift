@@ -69,9 +69,7 @@ final class MemoryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Counts a use of an entry with an idle time.
-    ///
-    /// - Returns: Whether the entry had been idle for too long.
+    /// Counts a use of an entry with an idle time; returns whether the entry had been idle for too long.
     func wasIdle(_ detail: MemoryDetail, hash: UInt64, at now: Int64) -> Bool {
         shard(hash).pointee.state.withLock { _ in detail.wasIdle(at: now) }
     }

@@ -19,9 +19,7 @@ struct WindowVotes: Sendable {
     /// Creates votes that lose a twentieth per epoch, or less by the factor `span`.
     init(span: Int = 1) { kept = 1 - 0.05 / Double(span) }
 
-    /// Adds an epoch.
-    ///
-    /// - Returns: Whether ``best`` changed.
+    /// Adds an epoch; returns whether ``best`` changed.
     mutating func add(_ ballot: Ballot) -> Bool {
         for (shadow, misses) in ballot.misses.enumerated() {
             hits[shadow] = hits[shadow] * kept + Double(ballot.length - misses)

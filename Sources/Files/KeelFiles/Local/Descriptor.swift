@@ -24,9 +24,7 @@ final class Descriptor: Sendable {
 
     deinit { close(number) }
 
-    /// Opens a name in a folder without following links.
-    ///
-    /// - Returns: The opened file, or the error number.
+    /// Opens a name in a folder without following links; returns the opened file, or the error number.
     func open(_ name: String, _ flags: Int32, mode: mode_t = 0o600) -> Result<Descriptor, Failure> {
         // O_NOFOLLOW applies only to the last component, so there must be exactly one.
         guard !name.utf8.contains(UInt8(ascii: "/")) else {

@@ -76,9 +76,7 @@ struct FileLabel: Hashable, Sendable {
         self = label
     }
 
-    /// Sets the label of an open file.
-    ///
-    /// - Returns: Zero or the error number.
+    /// Sets the label of an open file; returns zero or the error number.
     func set(on file: Descriptor) -> Int32 {
         let bytes = encoded
         let number = file.setAttribute(Self.name, bytes)

@@ -12,9 +12,7 @@ struct UTF8Validator: Equatable, Sendable {
     /// Whether the text so far ends with a whole character.
     var isComplete: Bool { missing == 0 }
 
-    /// Validates the next bytes of the text.
-    ///
-    /// - Returns: Whether the text can still become valid.
+    /// Validates the next bytes of the text; returns whether the text can still become valid.
     mutating func accept(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while position < bytes.count {

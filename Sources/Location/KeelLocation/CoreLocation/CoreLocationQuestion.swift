@@ -23,9 +23,7 @@ final class CoreLocationQuestion: NSObject, CLLocationManagerDelegate, @unchecke
         super.init()
     }
 
-    /// Asks the user, unless already decided.
-    ///
-    /// - Returns: The decision; nil if the task was canceled.
+    /// Asks the user, unless already decided; returns the decision, or nil if the task was canceled.
     func answer() async -> LocationPermission? {
         let permission = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -48,9 +48,7 @@ struct RegionWatch: Sendable {
 
     init(_ regions: [LocationRegion]) { self.regions = regions }
 
-    /// Handles a fix.
-    ///
-    /// - Returns: Exits, then entries, each in the order of the regions.
+    /// Handles a fix; returns exits, then entries, each in the order of the regions.
     mutating func take(_ fix: LocationFix) -> [RegionEvent] {
         var exits: [RegionEvent] = []
         var entries: [RegionEvent] = []

@@ -140,9 +140,7 @@ final class ListenMailbox: Sendable {
         return hasJoined
     }
 
-    /// Adds a page, unless the stream reads for itself.
-    ///
-    /// - Returns: Whether the stream has fallen behind with this page.
+    /// Adds a page, unless the stream reads for itself; returns whether the stream has fallen behind with this page.
     @discardableResult
     func push(_ page: ChangePage, _ bodies: [BufferedBytes]) -> Bool {
         var fallsBehind = false

@@ -180,9 +180,7 @@ struct TargetView {
         return (loading?.former ?? []).sorted().map { .drops($0, isDeleted: false) }
     }
 
-    /// Applies the changes of a page.
-    ///
-    /// - Returns: The steps; nil if the query must be read again.
+    /// Applies the changes of a page; returns the steps, or nil if the query must be read again.
     mutating func apply(_ changes: [ChangePage.Change]) -> [Step]? {
         guard let query else {
             return changes.filter { documents.contains($0.path) }.map(Self.step)

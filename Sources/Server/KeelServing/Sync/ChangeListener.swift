@@ -166,9 +166,7 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Adds a page of the shared reader.
-    ///
-    /// - Returns: The task to resume.
+    /// Adds a page of the shared reader; returns the task to resume.
     func push(_ events: BufferedBytes, at position: ChangeCursor) -> Wake? {
         state.withLock { state in
             switch state.phase {
@@ -187,9 +185,7 @@ final class ChangeListener: Sendable {
     /// The size of the backlog, in bytes.
     var waitingBytes: Int { state.withLock { $0.size } }
 
-    /// Discards the backlog of a listener that is too slow.
-    ///
-    /// - Returns: The task to resume.
+    /// Discards the backlog of a listener that is too slow; returns the task to resume.
     func cutOff() -> Wake? { state.withLock { Self.cutOff(&$0) } }
 
     /// Ends a live listener, whose client reconnects; a listener that reads for itself continues.
@@ -200,9 +196,7 @@ final class ChangeListener: Sendable {
         return state.wake()
     }
 
-    /// Ends the listener.
-    ///
-    /// - Returns: The task to resume.
+    /// Ends the listener; returns the task to resume.
     func abandon() -> Wake? {
         state.withLock { state in
             state.phase = .ended

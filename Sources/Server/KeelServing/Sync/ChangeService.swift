@@ -34,9 +34,7 @@ package final class ChangeService: Sendable {
 
     // MARK: Stream
 
-    /// Answers `GET /sync/{scope}/events`.
-    ///
-    /// - Returns: The events, or an error as JSON.
+    /// Answers `GET /sync/{scope}/events`; returns the events, or an error as JSON.
     package func events(_ call: HTTPCall, scope: String) async -> HTTPReply {
         do throws(ChangeFailure) {
             var query = try Self.query(of: call, scope: scope)
@@ -92,9 +90,7 @@ package final class ChangeService: Sendable {
 
     // MARK: Pages
 
-    /// Answers `GET /sync/{scope}/changes`.
-    ///
-    /// - Returns: The page, or an error, as JSON.
+    /// Answers `GET /sync/{scope}/changes`; returns the page, or an error, as JSON.
     package func changes(_ call: HTTPCall, scope: String) async -> HTTPReply {
         do throws(ChangeFailure) {
             let query = try Self.query(of: call, scope: scope)

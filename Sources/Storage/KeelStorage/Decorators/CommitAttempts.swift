@@ -35,9 +35,7 @@ struct CommitAttempts {
         error.isTransient && (isIdempotent || error.effect == .none)
     }
 
-    /// Records the error of a call that failed as a whole.
-    ///
-    /// - Returns: The error, whose effect includes earlier attempts.
+    /// Records the error of a call that failed as a whole; returns the error, whose effect includes earlier attempts.
     mutating func fail(with error: StorageError) -> StorageError {
         if error.effect == .unknown { uncertain.formUnion(open) }
         for index in open { answers[index] = .failure(marked(error, at: index)) }

@@ -120,9 +120,7 @@ extension MirroredStorageAdapter {
         return try await store(states.map { ($0, $1) })
     }
 
-    /// Copies the first store's log after the cursor.
-    ///
-    /// - Returns: The documents of `paths` to retry.
+    /// Copies the first store's log after the cursor; returns the documents of `paths` to retry.
     private func copyLog(_ paths: [DocumentPath]) async throws(StorageError) -> Set<DocumentPath> {
         guard let record else { return [] }
         // The keeper may have been unavailable at the first commit.

@@ -104,9 +104,7 @@ package struct ListenerTable: Sendable {
         staged.remove(id)
     }
 
-    /// Closes a mailbox.
-    ///
-    /// - Returns: Whether it was the last one: the caller must then cancel the reader.
+    /// Closes a mailbox; returns whether it was the last one: the caller must then cancel the reader.
     package mutating func unsubscribe(_ id: ID) -> Bool {
         guard let subscription = subscriptions.removeValue(forKey: id) else { return false }
         interested.remove(id, for: subscription.scope)
@@ -206,9 +204,7 @@ package struct ListenerTable: Sendable {
         return true
     }
 
-    /// Puts the page of a turn into the mailboxes.
-    ///
-    /// - Returns: The same as ``miss(of:isLost:)``.
+    /// Puts the page of a turn into the mailboxes; returns the same as ``miss(of:isLost:)``.
     package mutating func deliver(_ page: ChangePage, of reader: UInt64) -> Bool {
         guard reader == generation else { return false }
         for change in page.changes {

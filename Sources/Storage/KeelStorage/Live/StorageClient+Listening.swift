@@ -106,9 +106,7 @@ extension StorageClient {
         }
     }
 
-    /// Waits until it is time to poll an adapter without a change log.
-    ///
-    /// - Returns: False if the task was canceled.
+    /// Waits until it is time to poll an adapter without a change log; returns false if the task was canceled.
     func waitForPoll() async -> Bool {
         repeat {
             let pause: Void? = try? await configuration.clock.sleep(for: configuration.pollInterval)

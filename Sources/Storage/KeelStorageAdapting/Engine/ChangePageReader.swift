@@ -74,9 +74,7 @@ package struct ChangePageReader {
         var size: AnswerSize
     }
 
-    /// Adds the document of a row to a page.
-    ///
-    /// - Returns: Whether the page had room for it.
+    /// Adds the document of a row to a page; returns whether the page had room for it.
     private func add(_ row: borrowing StoredRow, to copy: inout Copy) throws -> Bool {
         guard copy.changes.count < limit, !copy.size.isFull else { return false }
         let path = row.path(in: try store.path(of: row.collection))

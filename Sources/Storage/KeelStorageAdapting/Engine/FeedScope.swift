@@ -19,9 +19,7 @@ final class FeedScope {
         /// The paths of the documents, sorted; nil for all.
         let paths: [DocumentPath]?
 
-        /// Calls `take` with the row of each document after an id until it returns false.
-        ///
-        /// - Returns: Whether it never did.
+        /// Calls `take` with the row of each document after an id until it returns false; returns whether it never did.
         func each(
             after id: String,
             expecting count: Int,

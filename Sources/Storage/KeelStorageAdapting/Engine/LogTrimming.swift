@@ -112,9 +112,7 @@ package struct LogTrimming {
         oldest = (sequences[0] ?? 0, sequences[1] ?? 0)
     }
 
-    /// Runs one step, keeping the log after the sequence that readers need.
-    ///
-    /// - Returns: Whether nothing is left to do.
+    /// Runs one step, keeping the log after the sequence that readers need; returns whether nothing is left to do.
     package mutating func step(keepingAfter held: Int64) throws -> Bool {
         let before = parts
         let isCompacted = try compact()

@@ -264,9 +264,7 @@ package struct QueryExecution {
         if wantsMore, !tied.isEmpty { _ = try take(&tied, isExact: isExact) }
     }
 
-    /// Takes the documents of a tie in their order.
-    ///
-    /// - Returns: Whether more are wanted.
+    /// Takes the documents of a tie in their order; returns whether more are wanted.
     private mutating func take(
         _ tied: inout TiedDocuments,
         isExact: Bool
@@ -341,9 +339,7 @@ package struct QueryExecution {
         }
     }
 
-    /// Takes a document that comes in the order of the result.
-    ///
-    /// - Returns: Whether more are wanted.
+    /// Takes a document that comes in the order of the result; returns whether more are wanted.
     private mutating func take(_ document: Document) -> Bool {
         guard let key = place(of: document) else { return true }
         return take(document, at: key)
@@ -368,17 +364,13 @@ package struct QueryExecution {
         return !size.isFull
     }
 
-    /// Takes a document from a range that contains exactly the query's documents.
-    ///
-    /// - Returns: Whether more are wanted.
+    /// Takes a document from a range that contains exactly the query's documents; returns whether more are wanted.
     private mutating func takeExact(_ document: Document, at key: [UInt8] = []) -> Bool {
         if isStreamed { stream(document) } else { exact.append(keeping(document)) }
         return wantsMore(after: document, at: key)
     }
 
-    /// Takes the document of a row that comes in any order.
-    ///
-    /// - Returns: Whether more are wanted.
+    /// Takes the document of a row that comes in any order; returns whether more are wanted.
     mutating func takeUnordered(_ row: borrowing StoredRow) throws -> Bool {
         if let document = try document(row) { try takeUnordered(document) }
         return !isCountDone

@@ -18,17 +18,13 @@ package enum EntryKey {
     /// The maximum length of a whole key, in bytes.
     package static let longest = 2_000
 
-    /// Cuts the part of a key from `start` to the end.
-    ///
-    /// - Returns: Whether the part was too long and was cut.
+    /// Cuts the part of a key from `start` to the end; returns whether the part was too long and was cut.
     @discardableResult
     package static func cutComponent(_ key: inout [UInt8], from start: Int) -> Bool {
         cut(&key, at: start + longestComponent)
     }
 
-    /// Cuts a whole key, or the leading components of a key.
-    ///
-    /// - Returns: Whether the key was too long and was cut.
+    /// Cuts a whole key, or the leading components of a key; returns whether the key was too long and was cut.
     @discardableResult
     package static func cutWhole(_ key: inout [UInt8]) -> Bool { cut(&key, at: longest) }
 

@@ -94,9 +94,7 @@ final class FeedStreams: Sendable {
         }
     }
 
-    /// Opens a stream at a consistent point, if possible.
-    ///
-    /// - Returns: Whether there is a stream for the reader.
+    /// Opens a stream at a consistent point, if possible; returns whether there is a stream for the reader.
     func open(_ request: ChangeRequest, after cursor: ChangeCursor) -> Bool {
         let outcome = state.withLock { state -> Opening in
             // Several readers at one position may arrive here at the same time.

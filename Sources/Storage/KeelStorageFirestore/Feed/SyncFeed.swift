@@ -135,9 +135,7 @@ package final class SyncFeed: Sendable {
         return result.page
     }
 
-    /// Sleeps if a delay is required.
-    ///
-    /// - Returns: The number of seconds that the next page request may wait at the server.
+    /// Sleeps if a delay is required; returns the number of seconds that the next page request may wait at the server.
     private func nextWait(
         until end: Duration,
         isHasty: Bool

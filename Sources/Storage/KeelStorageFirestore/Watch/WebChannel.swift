@@ -68,9 +68,7 @@ package final class WebChannel: Sendable {
         )
     }
 
-    /// Opens the channel, and keeps it open until it ends or the task is canceled.
-    ///
-    /// - Returns: Why the channel ended.
+    /// Opens the channel, and keeps it open until it ends or the task is canceled; returns why the channel ended.
     func run(
         headers: [(name: String, value: String)],
         messages: [String]

@@ -105,9 +105,7 @@ final class ChangeWatch: Sendable {
         thread.start()
     }
 
-    /// Raises the signal if there is a new sequence.
-    ///
-    /// - Returns: How long to wait until the next turn; nil at the end.
+    /// Raises the signal if there is a new sequence; returns how long to wait until the next turn, or nil at the end.
     private func turn(_ follower: inout Follower) -> Duration? {
         let (isClosed, isWaiting, known) = state.withLock {
             ($0.isClosed, $0.waiterCount > 0, $0.sequence)

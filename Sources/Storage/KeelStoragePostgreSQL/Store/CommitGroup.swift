@@ -307,9 +307,7 @@ struct CommitGroup {
         if !statements.isEmpty { try connection.run(statements) }
     }
 
-    /// Removes some rows that are older than the retention.
-    ///
-    /// - Returns: Whether nothing is left to remove.
+    /// Removes some rows that are older than the retention; returns whether nothing is left to remove.
     mutating func trim(to retention: LogRetention) throws -> Bool {
         guard hasWrites else { return true }
         try flush()

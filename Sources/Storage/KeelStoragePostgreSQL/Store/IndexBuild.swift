@@ -42,9 +42,7 @@ extension IndexBuild {
         _ = try snapshot.run("UPDATE keel.stores SET generation = generation + 1 WHERE store = $1")
     }
 
-    /// Removes some entries of a dropped index, and finally its definition.
-    ///
-    /// - Returns: Whether there is more to do.
+    /// Removes some entries of a dropped index, and finally its definition; returns whether there is more to do.
     static func removeDropped(in snapshot: TableSnapshot) throws -> Bool {
         let open = try snapshot.run(
             "SELECT ix FROM keel.indexes WHERE store = $1 AND built = \(dropped) ORDER BY ix LIMIT 1"

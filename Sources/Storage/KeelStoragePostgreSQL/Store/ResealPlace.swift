@@ -21,9 +21,7 @@ enum ResealPlace: Sendable {
         try snapshot.connection.run(OpenStore.proving(store, with: renewed))
     }
 
-    /// Reseals the next rows.
-    ///
-    /// - Returns: The place of the next step; nil after the last one.
+    /// Reseals the next rows; returns the place of the next step, or nil after the last one.
     func step(in snapshot: TableSnapshot, _ report: inout ResealReport) throws -> ResealPlace? {
         let rows = try rows(in: snapshot)
         var updates: [DatabaseStatement] = []

@@ -25,9 +25,7 @@ struct StoreTrimming {
         age = try StoreAge(snapshot, tail, keeping: retention)
     }
 
-    /// Runs one step.
-    ///
-    /// - Returns: Whether nothing is left to remove.
+    /// Runs one step; returns whether nothing is left to remove.
     func step() throws -> Bool {
         let need = try ReaderNeed(of: snapshot.readers(), at: age, horizon: retention.horizon)
         if !need.gone.isEmpty { try snapshot.removeReaders(need.gone) }

@@ -153,9 +153,7 @@ final class CommitWatch: Sendable {
         if isNew { commits.raise() }
     }
 
-    /// Subscribes to the file's events.
-    ///
-    /// - Returns: Whether there is a subscription.
+    /// Subscribes to the file's events; returns whether there is a subscription.
     @discardableResult
     private func open(_ state: inout State) -> Bool {
         if state.events != nil { return true }

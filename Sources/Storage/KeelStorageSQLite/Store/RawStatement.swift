@@ -227,9 +227,7 @@ extension RawStatement {
         )
     }
 
-    /// Calls `take` with each row of a statement with ``columns`` until it returns false.
-    ///
-    /// - Returns: Whether it never did.
+    /// Calls `take` with each row of a statement with ``columns`` until it returns false; returns whether it never did.
     @discardableResult
     func eachRow(_ take: (borrowing StoredRow) throws -> Bool) throws -> Bool {
         try each { try take($0.row()) }

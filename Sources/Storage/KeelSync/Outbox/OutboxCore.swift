@@ -162,9 +162,7 @@ final class OutboxCore: Sendable {
         return try await commitIfUnchanged([write])?.revision
     }
 
-    /// Removes an entry and records the outcome of its write in the same batch.
-    ///
-    /// - Returns: Whether the condition held.
+    /// Removes an entry and records the outcome of its write in the same batch; returns whether the condition held.
     func remove(
         _ id: String,
         as outcome: OutboxOutcome,

@@ -52,9 +52,7 @@ extension OutboxRunner {
         }
     }
 
-    /// Makes one attempt and records its outcome.
-    ///
-    /// - Returns: Whether the next entry of the key may follow.
+    /// Makes one attempt and records its outcome; returns whether the next entry of the key may follow.
     private func deliver(_ entry: OutboxEntry) async -> Bool {
         let delivery = OutboxDelivery(
             entry.write,

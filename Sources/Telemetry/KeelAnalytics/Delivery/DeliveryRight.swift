@@ -57,9 +57,7 @@ final class DeliveryRight: Sendable {
 
     var isHeld: Bool { state.withLock { $0.lock != nil } }
 
-    /// Takes the right if no service has it.
-    ///
-    /// - Returns: Whether this service has it now.
+    /// Takes the right if no service has it; returns whether this service has it now.
     func take() throws(AnalyticsError) -> Bool {
         try turn.withLock { _ throws(AnalyticsError) in
             guard !isHeld else { return true }

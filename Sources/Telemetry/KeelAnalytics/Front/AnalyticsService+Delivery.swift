@@ -55,9 +55,7 @@ extension AnalyticsService {
         return isTaken
     }
 
-    /// Takes the right to deliver if no other service has it.
-    ///
-    /// - Returns: Whether this service has it.
+    /// Takes the right to deliver if no other service has it; returns whether this service has it.
     private func takeRight() throws(AnalyticsError) -> Bool {
         guard !right.isHeld else { return true }
         guard try right.take() else { return false }

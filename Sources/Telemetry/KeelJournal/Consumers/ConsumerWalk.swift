@@ -34,9 +34,7 @@ struct ConsumerWalk {
         oldest = journal.oldest ?? .min
     }
 
-    /// Visits the unread records of one segment.
-    ///
-    /// - Returns: Whether the walk continues with the next segment.
+    /// Visits the unread records of one segment; returns whether the walk continues with the next segment.
     mutating func meet(
         _ number: UInt64,
         _ progress: inout SegmentProgress?,

@@ -180,9 +180,7 @@ package final class DeliveryLane<Receiver: DeliveryReceiver>: Sendable {
         }
     }
 
-    /// Handles the outcome of a batch.
-    ///
-    /// - Returns: How long to wait; nil to continue immediately.
+    /// Handles the outcome of a batch; returns how long to wait, or nil to continue immediately.
     private func finish(_ reply: DeliveryReply, isCancelled: Bool) -> Duration? {
         state.withLock { state in
             let count = state.underWay

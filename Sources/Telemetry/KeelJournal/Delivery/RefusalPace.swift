@@ -12,9 +12,7 @@ struct RefusalPace: Sendable {
     /// The refusals of the last minute, oldest first.
     private var times: [Duration] = []
 
-    /// Notes a refusal at a time on a timeline.
-    ///
-    /// - Returns: How long to pause; nil to continue immediately.
+    /// Notes a refusal at a time on a timeline; returns how long to pause, or nil to continue immediately.
     mutating func pause(afterRefusalAt now: Duration) -> Duration? {
         times.removeAll { now - $0 >= Self.window }
         times.append(now)

@@ -68,9 +68,7 @@ struct LogFileWriter: ~Copyable {
         return finish(record.level, at: record.time)
     }
 
-    /// Writes an event whose line the caller appends.
-    ///
-    /// - Returns: The outcome; nil if the caller appended no line.
+    /// Writes an event whose line the caller appends; returns the outcome, or nil if the caller appended no line.
     @inline(__always)
     mutating func write(
         _ level: Logger.Level,
@@ -133,9 +131,7 @@ struct LogFileWriter: ~Copyable {
 
     // MARK: Checking and rotating
 
-    /// Ensures that there is a file with room for the line.
-    ///
-    /// - Returns: Whether this process has rotated.
+    /// Ensures that there is a file with room for the line; returns whether this process has rotated.
     private mutating func makeRoom(at time: Int64) -> Bool {
         let limit = configuration.byteLimit ?? .max
         // Threads read the time before taking the lock: slightly earlier is not a clock set back.

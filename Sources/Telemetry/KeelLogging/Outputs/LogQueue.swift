@@ -49,9 +49,7 @@ struct LogQueue {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Adds a record, dropping others or itself if it does not fit.
-    ///
-    /// - Returns: The levels of the dropped records.
+    /// Adds a record, dropping others or itself if it does not fit; returns the levels of the dropped records.
     mutating func append(_ record: LogRecord) -> [Logger.Level] {
         let entry = Entry(number: next, record: record, size: record.byteCount)
         let lane = record.level.lane

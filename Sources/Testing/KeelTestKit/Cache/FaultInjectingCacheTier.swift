@@ -56,9 +56,7 @@ public struct FaultInjectingCacheTier<Upstream: CacheTier>: CacheTier {
         return usage
     }
 
-    /// Applies the part of a fault that precedes the call.
-    ///
-    /// - Returns: The error to throw in place of the reply.
+    /// Applies the part of a fault that precedes the call; returns the error to throw in place of the reply.
     private func beginning(_ call: CacheTierCall) async throws(CacheError) -> CacheError? {
         let fault = try await schedule.begin(call) {
             CacheError(.cancelled, "the call was canceled", cause: $0)

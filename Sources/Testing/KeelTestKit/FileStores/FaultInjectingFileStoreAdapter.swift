@@ -100,9 +100,7 @@ public struct FaultInjectingFileStoreAdapter<Upstream: FileStoreAdapter>: FileSt
         return value
     }
 
-    /// Applies the part of a fault that precedes the call.
-    ///
-    /// - Returns: The rest of the fault.
+    /// Applies the part of a fault that precedes the call; returns the rest of the fault.
     private func beginning(
         _ call: FileStoreCall
     ) async throws(FileStoreError) -> FileStoreFault? {

@@ -44,9 +44,7 @@ public struct FaultInjectingSecretStoreAdapter<Upstream: SecretStoreAdapter>: Se
         return accounts
     }
 
-    /// Applies the part of a fault that precedes the call.
-    ///
-    /// - Returns: The error to throw in place of the reply.
+    /// Applies the part of a fault that precedes the call; returns the error to throw in place of the reply.
     private func beginning(_ call: SecretStoreCall) async throws(SecretError) -> SecretError? {
         let fault = try await schedule.begin(call) {
             SecretError(.cancelled, "The call was canceled.", cause: $0)

@@ -57,9 +57,7 @@ public struct FaultInjectingStorageAdapter<Upstream: StorageAdapter>: StorageAda
         return page
     }
 
-    /// Applies the part of a fault that precedes the call.
-    ///
-    /// - Returns: The rest of the fault.
+    /// Applies the part of a fault that precedes the call; returns the rest of the fault.
     private func beginning(_ call: StorageCall) async throws(StorageError) -> StorageFault? {
         let fault = try await schedule.begin(call) {
             StorageError(.cancelled, "the call was canceled", cause: $0)

@@ -48,9 +48,7 @@ final class Wire: Sendable {
         _ = try await isClosed.wait { _ in Bool?.none }
     }
 
-    /// Runs `work` until it or the connection ends.
-    ///
-    /// - Returns: Whether `work` was completed.
+    /// Runs `work` until it or the connection ends; returns whether `work` was completed.
     func untilClosed(_ work: @escaping @Sendable () async throws -> Void) async throws -> Bool {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {

@@ -35,9 +35,7 @@ struct HTTP1Session: Sendable {
         }
     }
 
-    /// Serves one request.
-    ///
-    /// - Returns: Whether the connection can continue.
+    /// Serves one request; returns whether the connection can continue.
     private func exchange(
         _ head: HTTPTestRequest,
         _ parser: Watched<HTTP1RequestParser>
@@ -70,9 +68,7 @@ struct HTTP1Session: Sendable {
         }
     }
 
-    /// Reads the body of a request.
-    ///
-    /// - Returns: Whether the body was read completely.
+    /// Reads the body of a request; returns whether the body was read completely.
     private func readBody(
         of request: Int,
         _ parser: Watched<HTTP1RequestParser>,
@@ -101,9 +97,7 @@ struct HTTP1Session: Sendable {
         }
     }
 
-    /// Sends the answer.
-    ///
-    /// - Returns: Whether the connection can continue.
+    /// Sends the answer; returns whether the connection can continue.
     private func answer(_ request: Int, _ queued: HTTPTestAnswer?) async throws -> Bool {
         let goesOn = Watched(true)
         let isDone = try await context.wire.untilClosed {

@@ -32,9 +32,7 @@ struct HTTP2Heads {
     private var bytes: [UInt8] = []
     private var ends = false
 
-    /// Adds a frame.
-    ///
-    /// - Returns: The block that the frame completes, if any.
+    /// Adds a frame; returns the block that the frame completes, if any.
     mutating func add(_ frame: HTTP2Frame) throws -> Block? {
         if frame.kind == .headers {
             bytes = []

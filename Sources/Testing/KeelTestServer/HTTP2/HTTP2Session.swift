@@ -48,9 +48,7 @@ struct HTTP2Session: Sendable {
         }
     }
 
-    /// Handles one frame.
-    ///
-    /// - Returns: The stream that can now be answered, if any.
+    /// Handles one frame; returns the stream that can now be answered, if any.
     private func receive(_ frame: HTTP2Frame, _ heads: inout HTTP2Heads) async throws -> UInt32? {
         switch frame.kind {
         case .headers?, .continuation?:
@@ -118,9 +116,7 @@ struct HTTP2Session: Sendable {
         return stream.received < stream.readLimit ? id : nil
     }
 
-    /// Records the end of a request.
-    ///
-    /// - Returns: The stream, if its answer was waiting for the end.
+    /// Records the end of a request; returns the stream, if its answer was waiting for the end.
     private func finish(
         _ stream: HTTP2Streams.Stream,
         _ id: UInt32,

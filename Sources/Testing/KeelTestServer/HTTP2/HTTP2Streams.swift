@@ -42,9 +42,7 @@ struct HTTP2Streams: Sendable {
         unanswered += 1
     }
 
-    /// Records the end of an answer.
-    ///
-    /// - Returns: Whether to close the connection.
+    /// Records the end of an answer; returns whether to close the connection.
     mutating func finish() -> Bool {
         unanswered -= 1
         return isGoingAway && unanswered == 0

@@ -15,9 +15,7 @@ extension BucketOptions {
         }
     }
 
-    /// Names the keys that the command has left out.
-    ///
-    /// - Returns: Whether there are any.
+    /// Names the keys that the command has left out; returns whether there are any.
     static func remark(
         onUnlisted transfers: FileTransfers,
         _ output: CommandOutput

@@ -51,9 +51,7 @@ final class RawClient: @unchecked Sendable {
     /// Discards the received bytes.
     func forget() { received = "" }
 
-    /// Reads until a text has arrived.
-    ///
-    /// - Returns: Whether it arrived before the connection ended.
+    /// Reads until a text has arrived; returns whether it arrived before the connection ended.
     func read(until text: String) async throws -> Bool {
         while !received.contains(text) {
             guard let buffer = try await inbound.next() else { return false }

@@ -56,9 +56,7 @@ struct DiskIndex: Sendable {
         _ = table.setFlags(slot.flags.union(.used), at: slot)
     }
 
-    /// Marks a slot whose record is of no more use.
-    ///
-    /// - Returns: Its large value, which is dropped with it.
+    /// Marks a slot whose record is of no more use; returns its large value, which is dropped with it.
     mutating func markDead(_ slot: IndexSlot) -> Dropped {
         guard let now = self.slot(of: slot.hash), now.isSamePlace(as: slot),
             table.setFlags(now.flags.union(.dead), at: slot)

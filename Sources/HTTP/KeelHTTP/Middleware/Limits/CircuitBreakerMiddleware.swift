@@ -139,9 +139,7 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Records the outcome of a call.
-    ///
-    /// - Returns: The name of the new state, if it has changed.
+    /// Records the outcome of a call; returns the name of the new state, if it has changed.
     mutating func report(
         _ outcome: Outcome,
         _ isProbe: Bool,

@@ -166,9 +166,7 @@ final class EncodingFrame {
 
     // MARK: Finishing
 
-    /// Completes the value's encoding.
-    ///
-    /// - Returns: Whether the value is present, not omitted.
+    /// Completes the value's encoding; returns whether the value is present, not omitted.
     func finish() throws -> Bool {
         if let refusal { throw refusal }
         switch shape {

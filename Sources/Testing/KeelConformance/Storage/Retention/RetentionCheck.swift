@@ -92,9 +92,7 @@ struct RetentionRun: Sendable {
         return found[0]?["n"]
     }
 
-    /// Reads all changes after a cursor, in pages.
-    ///
-    /// - Returns: The changes; nil if the cursor has expired.
+    /// Reads all changes after a cursor, in pages; returns the changes, or nil if the cursor has expired.
     func changes(after cursor: ChangeCursor?) async throws -> [ChangePage.Change]? {
         var changes: [ChangePage.Change] = []
         var request = ChangeRequest(after: cursor, limit: 25)
