@@ -92,9 +92,7 @@ struct LimitTests {
     @Test("Other calls are rejected during a probe; a canceled probe admits the next")
     func probesAlone() async throws {
         let layer = CircuitBreakerMiddleware(clock: clock)
-        let failing = HTTPNext { _ async throws(TransportError) in
-            HTTPReply(head: HTTPResponse(status: .badGateway))
-        }
+        let failing = HTTPNext.answering(.badGateway)
         for _ in 1...10 { _ = try await layer.intercept(call(), next: failing) }
         await clock.advance(by: .seconds(5))
         let turnstile = Turnstile()
@@ -112,27 +110,21 @@ struct LimitTests {
             throw TransportError(.cancelled)
         }
         _ = try? await layer.intercept(call(), next: cancelled)
-        let good = HTTPNext { _ async throws(TransportError) in
-            HTTPReply(head: HTTPResponse(status: .ok))
-        }
+        let good = HTTPNext.answering(.ok)
         _ = try await layer.intercept(call(), next: good)
     }
 
     @Test("A probe without an outcome, such as a long upload, does not keep the circuit open")
     func probesAgain() async throws {
         let layer = CircuitBreakerMiddleware(clock: clock)
-        let failing = HTTPNext { _ async throws(TransportError) in
-            HTTPReply(head: HTTPResponse(status: .badGateway))
-        }
+        let failing = HTTPNext.answering(.badGateway)
         for _ in 1...10 { _ = try await layer.intercept(call(), next: failing) }
         await clock.advance(by: .seconds(5))
         let turnstile = Turnstile()
         let upload = Task { try await layer.intercept(call(), next: turnstile.next).head.status }
         try await waitUntil { turnstile.waitingCount == 1 }
         await clock.advance(by: .seconds(5))
-        let good = HTTPNext { _ async throws(TransportError) in
-            HTTPReply(head: HTTPResponse(status: .ok))
-        }
+        let good = HTTPNext.answering(.ok)
         for _ in 1...2 { _ = try await layer.intercept(call(), next: good) }
         turnstile.letOneGo()
         #expect(try await upload.value == .ok)
@@ -142,9 +134,7 @@ struct LimitTests {
     func countsLateFailures() async throws {
         let clock = SettableClock()
         let layer = CircuitBreakerMiddleware(clock: clock)
-        let failing = HTTPNext { _ async throws(TransportError) in
-            HTTPReply(head: HTTPResponse(status: .badGateway))
-        }
+        let failing = HTTPNext.answering(.badGateway)
         clock.set(.milliseconds(10_001))
         for _ in 1...5 { _ = try await layer.intercept(call(), next: failing) }
         clock.set(.milliseconds(9_999))
@@ -326,9 +316,7 @@ struct LimitTests {
             maximumWait: .seconds(3),
             clock: clock
         )
-        let next = HTTPNext { _ async throws(TransportError) in
-            HTTPReply(head: HTTPResponse(status: .ok))
-        }
+        let next = HTTPNext.answering(.ok)
         _ = try await layer.intercept(call(), next: next)
         var tasks: [Task<HTTPResponse, any Error>] = []
         for _ in 1...3 {

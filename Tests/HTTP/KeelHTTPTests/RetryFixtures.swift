@@ -55,6 +55,15 @@ extension RetrySuite {
     }
 }
 
+extension HTTPNext {
+    /// The end of a chain that answers each call with a status and an empty body.
+    static func answering(_ status: HTTPResponse.Status) -> HTTPNext {
+        HTTPNext { _ async throws(TransportError) in
+            HTTPReply(head: HTTPResponse(status: status))
+        }
+    }
+}
+
 struct Post: ServiceEndpoint {
     var key: String?
     var isIdempotent: Bool?

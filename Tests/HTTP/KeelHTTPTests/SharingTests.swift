@@ -339,9 +339,7 @@ struct SharingTests {
             }
             return HTTPReply(head: HTTPResponse(status: .ok))
         }
-        let quick = HTTPNext { _ async throws(TransportError) in
-            HTTPReply(head: HTTPResponse(status: .ok))
-        }
+        let quick = HTTPNext.answering(.ok)
         @Sendable func call(_ method: HTTPRequest.Method) -> HTTPCall {
             HTTPCall(HTTPRequest(method: method, scheme: "https", authority: "h", path: "/"))
         }
@@ -373,9 +371,7 @@ struct SharingTests {
         var head = HTTPRequest(method: .post, scheme: "https", authority: "h", path: "/")
         head.headerFields[.idempotencyKey] = "k"
         let call = HTTPCall(head)
-        let quick = HTTPNext { _ async throws(TransportError) in
-            HTTPReply(head: HTTPResponse(status: .ok))
-        }
+        let quick = HTTPNext.answering(.ok)
         for _ in 1...20 { _ = try await layer.intercept(call, next: quick) }
         let first = Gate()
         let sent = Mutex(0)

@@ -53,20 +53,11 @@ struct GroupReading {
     }
 
     private var documentStatement: DatabaseStatement {
-        // A document's number tells whether it exists; its last removal counts only if it does not. The limit makes the
-        // server look each document up: where it knows nothing of the table, it would rather read the whole collection
-        // for each path.
+        // A document's number tells whether it exists; its last removal counts only if it does not.
         DatabaseStatement(
             """
             SELECT p.n, c.cid, d.did, d.rev, d.created, d.updated, d.body, r.time
-            FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) WITH ORDINALITY AS p(cid, path, id, n)
-            LEFT JOIN LATERAL (
-                SELECT p.cid WHERE p.cid IS NOT NULL
-                UNION ALL
-                SELECT cid FROM keel.collections
-                WHERE p.cid IS NULL AND store = $1
-                AND substring(path FROM 1 FOR 2000) = substring(p.path FROM 1 FOR 2000) AND path = p.path
-            ) c ON true
+            \(TableSnapshot.paths)
             LEFT JOIN LATERAL (
                 SELECT did, rev, created, updated, body FROM keel.documents
                 WHERE store = $1 AND cid = c.cid AND id = p.id LIMIT 1

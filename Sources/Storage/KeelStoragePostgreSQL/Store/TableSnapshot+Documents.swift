@@ -38,6 +38,21 @@ extension TableSnapshot: StoreSnapshot {
         return true
     }
 
+    /// The paths `p` of a statement that looks documents up, and their collections `c`.
+    ///
+    /// The look-up of a document needs a limit: where the server knows nothing of the table, it would rather read the
+    /// whole collection for each path.
+    static let paths = """
+        FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) WITH ORDINALITY AS p(cid, path, id, n)
+        LEFT JOIN LATERAL (
+            SELECT p.cid WHERE p.cid IS NOT NULL
+            UNION ALL
+            SELECT cid FROM keel.collections
+            WHERE p.cid IS NULL AND store = $1
+            AND substring(path FROM 1 FOR 2000) = substring(p.path FROM 1 FOR 2000) AND path = p.path
+        ) c ON true
+        """
+
     /// Returns the statement that looks documents up by their paths, with a row for each path.
     static func selection(isPast: Bool) -> String {
         let present = """
@@ -55,18 +70,9 @@ extension TableSnapshot: StoreSnapshot {
             SELECT * FROM (SELECT 1 AS rank, i.* FROM (\(image)) i UNION ALL SELECT 2, e.* FROM (\(present)) e) s
             ORDER BY rank LIMIT 1
             """ : present
-        // The limit makes the server look each document up: where it knows nothing of the table, it would rather read
-        // the whole collection for each path.
         return """
             SELECT \(columns), p.n, 'keel.stores'::regclass::bigint
-            FROM unnest($2::bigint[], $3::bytea[], $4::bytea[]) WITH ORDINALITY AS p(cid, path, id, n)
-            LEFT JOIN LATERAL (
-                SELECT p.cid WHERE p.cid IS NOT NULL
-                UNION ALL
-                SELECT cid FROM keel.collections
-                WHERE p.cid IS NULL AND store = $1
-                AND substring(path FROM 1 FOR 2000) = substring(p.path FROM 1 FOR 2000) AND path = p.path
-            ) c ON true
+            \(paths)
             LEFT JOIN LATERAL (\(isPast ? document : document + " LIMIT 1")) d ON true
             """
     }

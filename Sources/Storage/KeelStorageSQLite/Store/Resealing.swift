@@ -3,18 +3,10 @@ internal import GRDB
 internal import KeelStorageAdapting
 
 /// The tables with sealed contents, which a pass visits in the order of their rows' numbers.
-enum Resealing: CaseIterable {
+enum Resealing: String, CaseIterable {
     case documents
     case history
     case receipts
-
-    private var name: String {
-        switch self {
-        case .documents: "documents"
-        case .history: "history"
-        case .receipts: "receipts"
-        }
-    }
 
     private var number: String { self == .documents ? "rid" : "number" }
 
@@ -35,7 +27,7 @@ enum Resealing: CaseIterable {
         let rows = try RawStatement(
             database,
             """
-            SELECT \(number), \(self == .receipts ? "0" : "cid"), id, \(content) FROM \(name)
+            SELECT \(number), \(self == .receipts ? "0" : "cid"), id, \(content) FROM \(rawValue)
             WHERE \(number) > ? AND \(content) IS NOT NULL
             ORDER BY \(number) LIMIT \(BodySealing.itemsPerReseal)
             """
@@ -58,7 +50,7 @@ enum Resealing: CaseIterable {
         }
         let update = try RawStatement(
             database,
-            "UPDATE \(name) SET \(content) = ? WHERE \(number) = ?"
+            "UPDATE \(rawValue) SET \(content) = ? WHERE \(number) = ?"
         )
         for (row, bytes) in resealed {
             try update.bind(1, bytes)

@@ -26,7 +26,6 @@ struct SegmentScanner {
     /// The length of a corrupt frame may be wrong: the scan resumes at the next intact frame.
     ///
     /// - Returns: The finding; never ``RecordFrame/Finding/needs(_:)``.
-    /// - Throws: `FileSystemError`.
     mutating func next(upTo limit: Int? = nil) throws(FileSystemError) -> RecordFrame.Finding {
         if let limit, offset >= limit { return .nothing }
         let finding = try look()

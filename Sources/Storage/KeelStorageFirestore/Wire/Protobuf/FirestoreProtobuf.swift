@@ -35,9 +35,6 @@ package enum FirestoreProtobuf {
     /// Converts JSON to a message; `name` is that of its type, without the package `google.firestore.v1`.
     ///
     /// Members that the message does not have are omitted, and so are members that are null.
-    ///
-    /// - Returns: The message.
-    /// - Throws: `FirestoreProtobufError`.
     package static func bytes(
         _ json: FirestoreJSON,
         of name: String
