@@ -19,12 +19,7 @@ struct CommandOutput {
 
     /// A progress line, which is drawn only on a terminal.
     ///
-    /// - Parameters:
-    ///   - total: The amount of work; nil if it is unknown.
-    ///   - unit: The unit of the amounts.
-    ///   - writesData: Whether the command writes data to standard output, which must not be a terminal then.
-    ///   - underWay: Returns how much of the completed amount does not count yet.
-    /// - Returns: The line.
+    /// With `writesData`, the command writes data to standard output, which must not be a terminal then.
     func progressLine(
         total: Int? = nil,
         unit: ProgressText.Unit,

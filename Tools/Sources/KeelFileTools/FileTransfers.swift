@@ -158,13 +158,10 @@ package struct FileTransfers: Sendable {
         }
     }
 
-    /// Deletes all files in a folder of a bucket and its subfolders, page by page.
+    /// Deletes all files in a folder of a bucket and its subfolders, page by page, or in the bucket for an empty key.
     ///
-    /// - Parameters:
-    ///   - bucket: The bucket.
-    ///   - key: The key of the folder; empty for the whole bucket.
-    ///   - progress: Called after each page with the number of files deleted.
-    /// - Returns: The number of files deleted.
+    /// Returns the number of files deleted, which `progress` receives after each page.
+    ///
     /// - Throws: The first `FileStoreError`, after the other files of its page have been tried.
     package func deleteAll(
         of bucket: String,

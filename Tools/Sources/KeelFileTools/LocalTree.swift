@@ -14,10 +14,7 @@ struct LocalTree {
 
     /// Reads a folder.
     ///
-    /// - Parameters:
-    ///   - folder: The folder.
-    ///   - advice: The remedy if the path names something else.
-    /// - Throws: `ToolError` if the path does not name a folder.
+    /// - Throws: `ToolError` with the advice if the path does not name a folder.
     init(
         _ folder: String,
         advice: String = "Omit --recursive to copy a file, or check the path."

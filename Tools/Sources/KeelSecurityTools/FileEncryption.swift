@@ -54,11 +54,8 @@ package struct FileEncryption: Sendable {
         }
     }
 
-    /// Re-encrypts a file in place with the primary key.
+    /// Re-encrypts a file in place with the primary key; `progress` receives the number of bytes read.
     ///
-    /// - Parameters:
-    ///   - file: An encrypted file.
-    ///   - progress: Called with the number of bytes read.
     /// - Throws: An error; the file is then unchanged.
     package func reencrypt(_ file: URL, progress: (Int) -> Void = { _ in }) async throws {
         var decryptor = streams.decryptor(associatedData: associatedData)

@@ -21,12 +21,7 @@ package struct FilePipe: Sendable {
     package let target: End
     private let replaces: Bool
 
-    /// Creates a pipe.
-    ///
-    /// - Parameters:
-    ///   - source: The bytes to read, which are not changed.
-    ///   - target: The place of the result.
-    ///   - replaces: Whether a file is replaced; otherwise it must not exist.
+    /// Creates a pipe; unless it `replaces` a target file, that must not exist.
     package init(from source: End, to target: End, replaces: Bool = false) {
         self.source = source
         self.target = target
@@ -46,12 +41,8 @@ package struct FilePipe: Sendable {
         if case .file(let file) = target, !replaces { try refuseExisting(file) }
     }
 
-    /// Passes the bytes through a transformation, which receives nil at the end.
+    /// Passes the bytes through a transformation, which receives nil at the end; returns the number of bytes written.
     ///
-    /// - Parameters:
-    ///   - progress: Called with the number of bytes read.
-    ///   - transform: Returns the next bytes of the result.
-    /// - Returns: The number of bytes written.
     /// - Throws: An error, also if a file to be replaced has changed meanwhile; the target file is then as it was
     ///   before.
     package func run(

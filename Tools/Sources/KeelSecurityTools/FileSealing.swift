@@ -11,15 +11,8 @@ package enum FileSealing {
         case passphrase(String, memory: Int)
     }
 
-    /// Seals a file.
+    /// Seals a file, bound to the bytes of a context, as text if `isArmored`; returns the number of bytes written.
     ///
-    /// - Parameters:
-    ///   - pipe: The source and the target.
-    ///   - lock: What opens the file.
-    ///   - context: Bytes that the file is bound to.
-    ///   - isArmored: Whether the result is text.
-    ///   - progress: Called with the number of bytes read.
-    /// - Returns: The number of bytes written.
     /// - Throws: An error; a target file then does not exist.
     package static func seal(
         through pipe: FilePipe,
@@ -53,15 +46,10 @@ package enum FileSealing {
         }
     }
 
-    /// Opens a sealed file, armored or not.
+    /// Opens a sealed file, armored or not, and returns the number of bytes written.
     ///
-    /// - Parameters:
-    ///   - pipe: The source and the target, which receives authenticated bytes only.
-    ///   - context: Bytes that the file is bound to.
-    ///   - identities: Private keys.
-    ///   - passphrase: Returns the passphrase; called only for a file that was sealed under one.
-    ///   - progress: Called with the number of bytes read.
-    /// - Returns: The number of bytes written.
+    /// The target receives authenticated bytes only. The passphrase is asked for only if the file was sealed under one.
+    ///
     /// - Throws: An error; a target file then does not exist.
     package static func open(
         through pipe: FilePipe,

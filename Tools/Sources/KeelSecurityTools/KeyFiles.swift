@@ -36,12 +36,8 @@ package enum KeyFiles {
         return recipients
     }
 
-    /// Returns the private keys of files.
+    /// Returns the private keys of files with a key per line, or with one PEM or JSON Web Key; sealed ones are opened.
     ///
-    /// - Parameters:
-    ///   - files: Files with a key per line, or with one PEM or JSON Web Key; sealed ones are opened.
-    ///   - passphrase: The source of the passphrase of sealed files.
-    /// - Returns: The private keys.
     /// - Throws: `ToolError` for something else, with its place but without its text, or `SecurityError` for another
     ///   passphrase.
     package static func identities(
@@ -75,10 +71,6 @@ package enum KeyFiles {
 
     /// Returns the text of a file of keys, and whether it was sealed under a passphrase.
     ///
-    /// - Parameters:
-    ///   - file: The file.
-    ///   - passphrase: The source of the passphrase, which is used only for a sealed file.
-    /// - Returns: The text, and whether the file was sealed.
     /// - Throws: The errors of ``text(of:passphrase:)``.
     package static func opened(
         _ file: String,

@@ -21,12 +21,7 @@ package struct PassphraseSource: Sendable {
         let text = Mutex<String?>(nil)
     }
 
-    /// Creates a source.
-    ///
-    /// - Parameters:
-    ///   - descriptor: An open file descriptor, which is preferred.
-    ///   - variable: The name of an environment variable with the passphrase.
-    ///   - environment: The environment variables.
+    /// Creates a source: an open file descriptor, or else an environment variable with the passphrase.
     package init(
         descriptor: Int32? = nil,
         variable: String? = nil,

@@ -27,15 +27,9 @@ package enum SecretPlace: Sendable, Hashable {
         }
     }
 
-    /// Opens the store for a service.
+    /// Opens the store for a service; with `isWritten`, creates a missing one, with its key.
     ///
-    /// - Parameters:
-    ///   - service: The service.
-    ///   - choice: The source of the encrypted file's key.
-    ///   - isWritten: Whether to create a missing store, with its key.
-    ///   - options: The names of the options for the key.
-    /// - Returns: The secrets.
-    /// - Throws: `SecretError`, or `ToolError` if the key is missing.
+    /// - Throws: `SecretError`, or `ToolError` with the names of the options if the key is missing.
     package func open(
         service: String,
         _ choice: SecretKeyChoice,

@@ -14,12 +14,7 @@ package struct LogContext: Sendable {
     /// Whether the records behind the last selected one have all been returned.
     package var isComplete: Bool { after == 0 }
 
-    /// Adds the next record.
-    ///
-    /// - Parameters:
-    ///   - record: The record.
-    ///   - isSelected: Whether it is one of those that are looked for.
-    /// - Returns: The records to show now, in order.
+    /// Adds the next record, and returns those to show now, in order; `isSelected` if it is one that is looked for.
     package mutating func add(_ record: LogRecord, isSelected: Bool) -> [LogRecord] {
         if isSelected {
             defer { before = [] }

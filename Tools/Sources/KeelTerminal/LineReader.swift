@@ -30,12 +30,7 @@ package final class LineReader {
     /// Restores the terminal before a signal ends the process.
     package var restoration: @Sendable () -> Void { { [input] in input.end() } }
 
-    /// Reads a line.
-    ///
-    /// - Parameters:
-    ///   - prompt: The text before the line.
-    ///   - completer: The function that completes a word for the Tab key.
-    /// - Returns: The line, or the reason why it was not entered.
+    /// Reads a line after a prompt; `completer` completes a word for the Tab key.
     package func line(prompt: String, completer: Completer) async -> Outcome {
         input.begin()
         // The terminal marks pasted text, so that tabs in it do not complete words.

@@ -42,13 +42,9 @@ package final class ProgressLine: Sendable {
 
     package let isDrawn: Bool
 
-    /// Creates a line, which appears with the first update.
+    /// Creates a line, which appears with the first update, on a terminal and unless `isQuiet`.
     ///
-    /// - Parameters:
-    ///   - total: The amount of work; nil if it is unknown.
-    ///   - unit: The unit of the amounts.
-    ///   - isQuiet: Whether the line is not drawn even on a terminal.
-    ///   - underWay: Returns how much of the completed amount does not count yet.
+    /// `total` is nil if it is unknown; `underWay` returns how much of the completed amount does not count yet.
     package init(
         total: Int? = nil,
         unit: ProgressText.Unit,
@@ -69,14 +65,6 @@ package final class ProgressLine: Sendable {
     }
 
     /// Creates a line with another terminal and clock, which is redrawn only by ``redraw()``.
-    ///
-    /// - Parameters:
-    ///   - total: The amount of work; nil if it is unknown.
-    ///   - unit: The unit of the amounts.
-    ///   - underWay: Returns how much of the completed amount does not count yet.
-    ///   - elapsed: Returns the time since the start.
-    ///   - columns: Returns the width of the terminal.
-    ///   - write: Writes to the terminal.
     package init(
         total: Int? = nil,
         unit: ProgressText.Unit,

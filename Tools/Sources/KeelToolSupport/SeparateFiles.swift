@@ -2,13 +2,9 @@ package import Foundation
 
 /// The files of a command that must not be one file.
 package enum SeparateFiles {
-    /// Refuses to write a file over one that the command needs.
+    /// Refuses to write a file over one that the command needs, which need not exist yet.
     ///
-    /// - Parameters:
-    ///   - output: The file to write.
-    ///   - files: The files that must stay as they are; they need not exist yet.
-    ///   - advice: What to do instead.
-    /// - Throws: ``ToolError`` with the exit code of a wrong command line.
+    /// - Throws: ``ToolError`` with the advice and the exit code of a wrong command line.
     package static func refuse(_ output: URL, over files: [URL], advice: String) throws {
         guard files.contains(where: { areOne(output, $0) }) else { return }
         throw ToolError(

@@ -21,10 +21,7 @@ package enum SpecialFile {
 
     /// Refuses a path whose name a finished file would take from something else, such as `/dev/null`.
     ///
-    /// - Parameters:
-    ///   - path: The path.
-    ///   - advice: The remedy if the output cannot be standard output.
-    /// - Throws: ``ToolError`` that says how to write to it by standard output.
+    /// - Throws: ``ToolError`` that says how to write to it by standard output, or has the advice if the output cannot.
     package static func refuseWriting(_ path: String, advice: String? = nil) throws {
         // Links of the system, which can lead to a file.
         let isStream = path.hasPrefix("/dev/std") || path.hasPrefix("/dev/fd/")

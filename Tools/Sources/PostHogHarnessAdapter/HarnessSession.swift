@@ -67,13 +67,9 @@ final class HarnessSession: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Tracks an event of a user.
+    /// Tracks an event of a user, and returns its id; throws if the service refuses it.
     ///
     /// Calls must not overlap: the user is set first.
-    ///
-    /// - Parameter event: The event.
-    /// - Returns: The event's id.
-    /// - Throws: A failure if the service refuses the event.
     func capture(_ event: HarnessCapture) throws(HarnessFailure) -> String {
         service.setUserID(event.distinctId)
         do throws(AnalyticsError) {

@@ -9,15 +9,9 @@ package final class KeelProcess {
     private let errors = URL.temporaryDirectory.appending(path: "keel-errors-\(UUID().uuidString)")
     private var buffer = Data()
 
-    /// Starts the process.
+    /// Starts the process of the command, or of another program.
     ///
-    /// - Parameters:
-    ///   - arguments: The arguments.
-    ///   - input: The content of standard input.
-    ///   - environment: Variables in addition to those of this process.
-    ///   - folder: The working directory; nil for that of this process.
-    ///   - program: Another program; nil for the command.
-    /// - Throws: An error if the process cannot be started.
+    /// `input` is the content of standard input, and `environment` has variables in addition to those of this process.
     package init(
         _ arguments: [String],
         input: String? = nil,

@@ -37,12 +37,7 @@ final class UploadServer: Sendable {
     /// The bodies of all complete uploads.
     var uploads: [[UInt8]] { kept.bodies }
 
-    /// Starts a server.
-    ///
-    /// - Parameters:
-    ///   - port: The port; 0 for a free one.
-    ///   - kept: The uploads of earlier servers.
-    /// - Throws: An error of the system if the port is in use.
+    /// Starts a server on a port, 0 for a free one, with the uploads of earlier servers.
     init(port: Int = 0, kept: Kept = Kept()) async throws {
         self.kept = kept
         // Locations are relative, because the port is unknown before the server listens.

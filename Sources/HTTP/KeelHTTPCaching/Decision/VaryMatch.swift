@@ -8,15 +8,11 @@ enum VaryMatch {
         return members.contains { $0 == "*" || HTTPField.Name($0) == nil }
     }
 
-    /// Returns the request's values of the fields that the response varies by.
+    /// Returns the request's values of the fields that the response varies by; nil if lower layers decided them, so
+    /// that no later request can match the response.
     ///
-    /// - Parameters:
-    ///   - response: The fields of the response.
-    ///   - request: The fields of the request at the cache.
-    ///   - sent: The fields of the request as sent, or nil if unknown.
-    ///   - coversAuthorization: Whether the response is stored only for the call's user.
-    /// - Returns: The selecting fields, or nil if lower layers decided them, so that no later
-    ///   request can match the response.
+    /// `request` has the fields at the cache, and `sent` those as sent, nil if unknown. With `coversAuthorization`, the
+    /// response is stored only for the call's user.
     static func selectors(
         of response: HTTPFields,
         from request: HTTPFields,

@@ -4,14 +4,9 @@ enum FrameWriter {
     /// The maximum length of a header, including the masking key.
     static let maximumHeaderLength = 14
 
-    /// Writes one frame.
+    /// Writes one frame, with an unpredictable masking key, and returns the number of bytes written.
     ///
-    /// - Parameters:
-    ///   - header: The header; its payload length is that of `payload`.
-    ///   - payload: The bytes to mask and send.
-    ///   - key: The masking key; must be unpredictable.
-    ///   - target: The destination, `maximumHeaderLength` bytes larger than the payload.
-    /// - Returns: The number of bytes written.
+    /// The header has the length of the payload, and `target` has room for it and `maximumHeaderLength` bytes.
     static func write(
         _ header: FrameHeader,
         _ payload: UnsafeRawBufferPointer,

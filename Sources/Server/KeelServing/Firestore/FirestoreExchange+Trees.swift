@@ -88,13 +88,8 @@ struct NameWalk {
         self.time = time
     }
 
-    /// Returns the next names, including those of unreadable documents; nil at the end.
-    ///
-    /// - Parameters:
-    ///   - most: The maximum number of names; unreadable documents may exceed it.
-    ///   - exchange: The request.
-    /// - Returns: The names, in the query's order.
-    /// - Throws: Errors of the store.
+    /// Returns the next names in the query's order, including those of unreadable documents, which may exceed `most`;
+    /// nil at the end.
     mutating func next(
         _ most: Int,
         in exchange: FirestoreExchange

@@ -159,14 +159,11 @@ final class ChangeHub: Sendable {
         state.withLock { listener.attend(from: $0.reached) }
     }
 
-    /// Connects a listener to the shared reader, after its own read has reached the end of the log.
+    /// Connects a listener to the shared reader, after its own read has reached a consistent point at the end of the
+    /// log.
     ///
-    /// - Parameters:
-    ///   - listener: The listener.
-    ///   - position: The consistent point that its read has reached.
-    ///   - time: The store's time there.
-    ///   - isStream: Whether the listener stays, so that the results of its queries are worth reading.
-    /// - Returns: Whether the listener is live; otherwise it has to read again.
+    /// With `isStream`, the listener stays, so that the results of its queries are worth reading. Returns whether it is
+    /// live; otherwise it has to read again.
     func join(
         _ listener: ChangeListener,
         at position: ChangeCursor,

@@ -103,12 +103,9 @@ struct WebChannelState {
         }
     }
 
-    /// Starts a response to a waiting request, which replaces the one before.
+    /// Starts a response to a waiting request, which replaces the one before, and returns its number.
     ///
-    /// - Parameters:
-    ///   - number: The number of the last message that the client has.
-    ///   - isBuffered: Whether the client sees the response only once it has ended.
-    /// - Returns: The number of the response.
+    /// The client has the messages up to `number`; if `isBuffered`, it sees the response only once it has ended.
     mutating func respond(after number: Int, isBuffered: Bool) -> Int {
         acknowledge(number)
         responses += 1

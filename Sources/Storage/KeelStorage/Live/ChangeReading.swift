@@ -25,13 +25,10 @@ package protocol ChangeReading: AnyObject, Sendable {
     /// Continues at a position because the log no longer reaches the reader's cursor.
     func restart(at position: ChangeCursor, of reader: UInt64)
 
-    /// Handles the failure of a request.
+    /// Handles a failed request, the last of several in succession; returns whether the reader pauses before the next
+    /// one.
     ///
-    /// - Parameters:
-    ///   - error: The error. If it is `StorageError/Code/cursorExpired`, ``restart(at:of:)`` follows.
-    ///   - failures: The number of requests that have failed in succession.
-    ///   - reader: The reader.
-    /// - Returns: Whether the reader pauses before its next request; otherwise it continues at once.
+    /// After `StorageError/Code/cursorExpired`, ``restart(at:of:)`` follows.
     func fail(_ error: StorageError, failures: Int, of reader: UInt64) -> Bool
 }
 

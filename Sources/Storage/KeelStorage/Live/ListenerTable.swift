@@ -174,13 +174,11 @@ package struct ListenerTable: Sendable {
         return scope
     }
 
-    /// Ends a failed turn, which will be repeated.
+    /// Ends a failed turn, which will be repeated; returns whether callers that wait for ``activate(_:at:)`` must ask
+    /// again.
     ///
-    /// - Parameters:
-    ///   - reader: The reader of the turn.
-    ///   - isLost: Whether the store could not be reached. The next turn does not wait for changes then, because its
-    ///     answer shows that the listeners are current again.
-    /// - Returns: Whether callers that wait for ``activate(_:at:)`` must ask again.
+    /// With `isLost`, the store could not be reached. The next turn does not wait for changes then, because its answer
+    /// shows that the listeners are current again.
     package mutating func miss(of reader: UInt64, isLost: Bool) -> Bool {
         guard reader == generation else { return false }
         if isLost {

@@ -69,12 +69,8 @@ package struct QueryView: Sendable {
 
     /// Makes ``readQuery`` read further if documents that cannot be read have taken the places of others.
     ///
-    /// A store may count them toward the limit, and leave them out of the documents that it finds.
-    ///
-    /// - Parameters:
-    ///   - count: The number of documents found.
-    ///   - failures: The number of documents that cannot be read.
-    /// - Returns: Whether the query must be read again before its result is loaded.
+    /// A store may count them toward the limit, and leave them out of the documents that it finds. Returns whether the
+    /// query must be read again before its result is loaded.
     package mutating func readsFurther(than count: Int, unreadable failures: Int) -> Bool {
         guard let window = prepared.window, let most = capacity, count < window,
             count + failures >= most, failures <= UnreadableDocument.mostPassedOver
@@ -83,14 +79,10 @@ package struct QueryView: Sendable {
         return true
     }
 
-    /// Loads the result of reading ``readQuery``, and returns the steps from the previous result.
+    /// Loads the result of reading ``readQuery``, in any order, and returns the steps from the previous result.
     ///
-    /// - Parameters:
-    ///   - found: The documents, in any order.
-    ///   - failures: The documents that cannot be read.
-    ///   - isWindow: Whether `found` is the result itself, without the documents before the offset and a reserve;
-    ///     changes can then only be loaded, not applied, unless the query has neither limit nor offset.
-    /// - Returns: The steps.
+    /// With `isWindow`, `found` is the result itself, without the documents before the offset and a reserve; changes
+    /// can then only be loaded, not applied, unless the query has neither limit nor offset.
     package mutating func load(
         _ found: [Document],
         unreadable failures: [UnreadableDocument] = [],

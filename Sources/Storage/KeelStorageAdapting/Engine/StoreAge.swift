@@ -53,15 +53,8 @@ package struct StoreAge {
     /// Reads the present of a store, and records it if enough time has passed.
     ///
     /// The interval between recorded moments is the smaller of ten minutes and a sixty-fourth of the shortest
-    /// retention.
-    ///
-    /// - Parameters:
-    ///   - table: The store's moments.
-    ///   - wall: The time that the wall clock shows.
-    ///   - sequence: The store's last change.
-    ///   - retention: The retention of the log and of receipts.
-    ///   - history: The age of the store's history; nil without one.
-    /// - Throws: An error of the table.
+    /// retention. `wall` is the time that the wall clock shows, `sequence` the last change, and `history` the age of
+    /// the history; nil without one.
     package init(
         _ table: any MomentTable,
         wall: Timestamp,

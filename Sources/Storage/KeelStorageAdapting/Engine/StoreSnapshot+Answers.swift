@@ -66,13 +66,8 @@ extension StoreSnapshot {
         )
     }
 
-    /// Checks that the results of a transaction's reads are unchanged.
+    /// Checks that the results of a transaction's reads are unchanged; those at the snapshot's position need no check.
     ///
-    /// - Parameters:
-    ///   - reads: The reads of the transaction.
-    ///   - position: The position of the snapshot; reads at the same position need no check.
-    ///   - past: The state to check; nil for the present.
-    ///   - indexes: The indexes of the snapshot.
     /// - Throws: `StorageError/Code/conflict` if a result has changed.
     package func check(
         _ reads: TransactionReads,

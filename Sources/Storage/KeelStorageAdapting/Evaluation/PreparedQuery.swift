@@ -75,11 +75,7 @@ package struct PreparedQuery: Sendable {
 
     /// Returns the result: sorts the documents that were found and applies offset, limit and projection.
     ///
-    /// - Parameters:
-    ///   - places: The documents that were found, with their sort keys.
-    ///   - isCancellable: Whether the work ends when its task is canceled.
-    /// - Returns: The result.
-    /// - Throws: Only `StorageError/Code/cancelled`.
+    /// With `isCancellable`, it throws `StorageError/Code/cancelled` if its task is canceled, and otherwise nothing.
     package func result(
         of places: [(key: [UInt8], document: Document)],
         isCancellable: Bool = true

@@ -30,13 +30,9 @@ extension FeedStream {
         }
     }
 
-    /// Opens the stream and reads it to its end.
+    /// Opens the stream at a position, and reads it to its end; returns the reason why it ended.
     ///
-    /// - Parameters:
-    ///   - connection: The connection to the server.
-    ///   - cursor: The position at which the stream starts.
-    ///   - onCheckpoint: Called at each consistent point, which proves that the connection works.
-    /// - Returns: The reason why the stream ended.
+    /// `onCheckpoint` is called at each consistent point, which proves that the connection works.
     func read(
         from connection: FeedConnection,
         after cursor: ChangeCursor,

@@ -88,12 +88,9 @@ package struct WebChannelMachine: Sendable {
     private var vainStreams = 0
     private var isOver = false
 
-    /// Creates a channel.
+    /// Creates a channel, whose server sends chunks up to a limit.
     ///
-    /// - Parameters:
-    ///   - database: The name of the database.
-    ///   - firstRequest: The number of the first request; random, so that it is not taken for an earlier one.
-    ///   - limit: The maximum length of the server's chunks.
+    /// The number of the first request is random, so that it is not taken for an earlier one.
     package init(database: String, firstRequest: Int, limit: Int) {
         self.database = database
         self.limit = limit

@@ -39,13 +39,9 @@ final class HostLookups: Sendable {
 
     private let underWay = Mutex<[Parameters: Lookup]>([:])
 
-    /// Begins the lookup of a host, or joins the one that is under way.
+    /// Begins the lookup of a host, or joins the one that is under way; it is over at once if the host has no name.
     ///
-    /// - Parameters:
-    ///   - host: The host.
-    ///   - pipe: The pipe of the thread that is woken at the end.
-    ///   - resolve: Returns the addresses of a host; it may block.
-    /// - Returns: The lookup, which is over at once if the host has no name.
+    /// The thread of the pipe is woken at the end. `resolve` returns the addresses of a host, and may block.
     func begin(
         _ host: Parameters,
         waking pipe: WakePipe,

@@ -36,12 +36,8 @@ final class CommitWatch: Sendable {
 
     /// Creates a watch, which is idle until a request waits.
     ///
-    /// - Parameters:
-    ///   - file: The file that every commit writes to; nil to poll.
-    ///   - interval: The polling interval if the system reports no writes.
-    ///   - clock: The clock for pauses.
-    ///   - commits: Raised after a commit.
-    ///   - readSequence: Reads the sequence of the store's last change.
+    /// Every commit writes to `file`, nil to poll; the interval is for systems that report no writes. `commits` is
+    /// raised after a commit.
     init(
         file: String?,
         interval: Duration,

@@ -20,12 +20,9 @@ struct ConsumerWalk {
     /// The number of torn or corrupt records, and of those whose key was destroyed.
     private(set) var damaged = 0
 
-    /// Creates a walk.
+    /// Creates a walk, which decrypts sealed records if it `opens` them, and otherwise visits them as they are.
     ///
-    /// - Parameters:
-    ///   - journal: The journal.
-    ///   - opens: Whether sealed records are decrypted; otherwise they are visited as they are.
-    ///   - skipsLost: Whether a record whose key was destroyed is skipped as a corrupt one; otherwise it ends the walk.
+    /// A record whose key was destroyed is skipped as a corrupt one, or else ends the walk.
     init(_ journal: Journal, opens: Bool, skipsLost: Bool = true) {
         self.journal = journal
         self.opens = opens

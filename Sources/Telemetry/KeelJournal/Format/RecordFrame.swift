@@ -105,14 +105,9 @@ enum RecordFrame {
         return .record(time: time, content: Array(content), end: offset + whole)
     }
 
-    /// Whether a frame could begin at an index, judging by its length and time.
+    /// Whether a frame could begin at an index, judging by its length and time, so that it is worth inspecting.
     ///
-    /// - Parameters:
-    ///   - bytes: A range of the segment, including the 16 bytes of the frame's header.
-    ///   - place: The index in the range.
-    ///   - rest: The number of bytes in the segment from there on.
-    ///   - segmentTime: When the segment was created.
-    /// - Returns: Whether the frame is worth inspecting.
+    /// `bytes` include the 16 bytes of its header; the segment has `rest` bytes from there on.
     static func mayBegin(
         _ bytes: UnsafeRawBufferPointer,
         at place: Int,

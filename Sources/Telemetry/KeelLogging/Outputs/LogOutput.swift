@@ -24,13 +24,10 @@ public protocol LogOutput: Sendable {
 
 /// An output that can write most events without making a record.
 protocol DirectLogOutput: AnyObject, Sendable {
-    /// Writes an event, with the same bytes as its record, unless it needs a record.
+    /// Writes an event of a time in microseconds since 1970, with the same bytes as its record; false if it needs a
+    /// record, and nothing was written.
     ///
-    /// - Parameters:
-    ///   - level: The level.
-    ///   - time: The time in microseconds since 1970.
-    ///   - append: Appends the event's line in the output's format, and returns whether it could.
-    /// - Returns: Whether the event was handled; if not, nothing was written.
+    /// `append` appends the event's line in the output's format, and returns whether it could.
     func write(
         _ level: Logger.Level,
         at time: Int64,

@@ -112,13 +112,9 @@ public enum LogValue: Sendable, Hashable {
 }
 
 extension LogRecord {
-    /// Returns the record that reports how many records are missing at this point.
+    /// Returns the warning that reports how many records are missing at this point, and the reason in a few words.
     ///
-    /// - Parameters:
-    ///   - dropped: The missing records.
-    ///   - reason: The reason, in a few words.
-    ///   - time: When the gap was noticed, in microseconds since 1970.
-    /// - Returns: A record of level `warning`.
+    /// The gap was noticed at `time`, in microseconds since 1970.
     package static func gap(
         _ dropped: DroppedLogRecords,
         because reason: String,

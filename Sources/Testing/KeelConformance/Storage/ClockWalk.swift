@@ -33,14 +33,10 @@ package struct ClockWalk: Sendable {
         self.steps = steps
     }
 
-    /// Runs the walk on a store.
+    /// Runs the walk on a store, which takes the time from ``wall``.
     ///
-    /// - Parameters:
-    ///   - adapter: The store, which takes the time from ``wall``.
-    ///   - history: The minimum age of the store's history; nil if it keeps none.
-    ///   - pass: Lets time pass on a monotonic clock.
-    ///   - reopen: Closes and reopens the store; called occasionally.
-    /// - Throws: An error of the adapter.
+    /// `history` is the minimum age of the store's history, nil if it keeps none; `pass` lets time pass on a monotonic
+    /// clock; `reopen` closes and reopens the store, and is called occasionally.
     package func run(
         on adapter: any StorageAdapter,
         history: Duration?,

@@ -9,13 +9,8 @@ struct ChangeLine {
     /// The form of documents in them.
     let document: ExportLine
 
-    /// Writes the changes from one result to the next, and the documents that cannot be read now.
-    ///
-    /// - Parameters:
-    ///   - snapshot: The next result.
-    ///   - known: The documents that were written as unreadable before.
-    ///   - fields: The fields that are wanted; nil is all of them.
-    /// - Throws: What writing throws.
+    /// Writes the changes from one result to the next, and the documents that cannot be read now; `known` have been
+    /// written before.
     func write(
         _ snapshot: QuerySnapshot,
         known: [UnreadableDocument],

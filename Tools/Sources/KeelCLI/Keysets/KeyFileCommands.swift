@@ -295,12 +295,8 @@ private enum KeyOutput {
         try StandardOutput.write(Array(text.utf8))
     }
 
-    /// Writes a private key to a new file, or with `-` to standard output.
+    /// Writes a private key to a new file, or with `-` to standard output, sealed if there is a source of a passphrase.
     ///
-    /// - Parameters:
-    ///   - cleartext: The text of the key.
-    ///   - passphrase: The source of the passphrase that seals it; nil for none.
-    ///   - file: The path of the file, or `-`.
     /// - Throws: `ToolError`, also for a file that exists, before it asks for a passphrase.
     static func write(
         _ cleartext: String,

@@ -23,12 +23,10 @@ package struct DocumentComparison: Sendable {
         self.pageSize = pageSize
     }
 
-    /// Runs the comparison.
+    /// Runs the comparison: differences come ordered by the names of the collections and then by path.
     ///
-    /// - Parameters:
-    ///   - onDifference: Receives each difference, ordered by the names of the collections and then by path.
-    ///   - onProgress: Receives the number of compared documents from time to time.
-    /// - Returns: The counts.
+    /// `onProgress` receives the number of compared documents from time to time.
+    ///
     /// - Throws: `StorageError`, and errors of `onDifference`.
     package func run(
         onDifference: (DocumentDifference) throws -> Void,

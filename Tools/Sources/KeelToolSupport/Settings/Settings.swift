@@ -35,12 +35,8 @@ package struct Settings: Sendable {
     private let profile: String?
     private let environment: [String: String]
 
-    /// Finds the settings.
+    /// Finds the settings in `keel.toml` of a folder or above, and the profile, or else that of `KEEL_PROFILE`.
     ///
-    /// - Parameters:
-    ///   - profile: The profile that the command line names; nil takes `KEEL_PROFILE`.
-    ///   - folder: The folder to look for `keel.toml` in, and above.
-    ///   - environment: The variables.
     /// - Throws: ``ToolError`` for an invalid file, and for an unknown profile.
     package init(
         profile: String?,

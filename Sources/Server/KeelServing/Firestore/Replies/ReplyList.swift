@@ -48,12 +48,7 @@ struct ReplyList {
 
     /// Ends the list and returns its remaining bytes; an empty list gets a message with only the read time.
     ///
-    /// - Parameters:
-    ///   - time: The read time.
-    ///   - skipped: The number of results skipped by an offset.
-    ///   - metrics: The metrics of the query, for the last message.
-    ///   - addition: The extension member, for the last message.
-    /// - Returns: The remaining bytes.
+    /// `skipped` results were skipped by an offset. The metrics and the extension member are for the last message.
     mutating func finish(
         at time: FirestoreJSON,
         skipped: Int = 0,

@@ -23,11 +23,8 @@ package struct CompactedLogFuzz: Sendable {
 
     /// Runs the test on two adapters of one store, so that periods of marks alternate.
     ///
-    /// - Parameters:
-    ///   - turn: Chooses the length of the log.
-    ///   - open: Opens another adapter of the store, which takes the time from ``wall``.
-    ///   - close: Closes an adapter.
-    /// - Throws: An error of an adapter.
+    /// `turn` chooses the length of the log, and `open` opens another adapter of the store, which takes the time from
+    /// ``wall``.
     package func run(
         turn: Int,
         open: (LogRetention) async throws -> any StorageAdapter,

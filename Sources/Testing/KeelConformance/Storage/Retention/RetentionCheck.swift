@@ -40,11 +40,8 @@ package struct RetentionCheck: Sendable, CustomTestStringConvertible {
         self.body = body
     }
 
-    /// Runs the check on a new store, recording an issue with the current test for each violation.
+    /// Runs the check on a new store, which takes the time from `wall`, recording an issue for each violation.
     ///
-    /// - Parameters:
-    ///   - adapter: The store, which takes the time from `wall`.
-    ///   - wall: The wall clock.
     /// - Throws: An error of the adapter that the promise does not allow.
     package func run(on adapter: any RetainingAdapter, _ wall: ClockWalk.Wall) async throws {
         try await body(RetentionRun(adapter: adapter, wall: wall))

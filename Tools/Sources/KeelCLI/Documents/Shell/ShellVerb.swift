@@ -48,12 +48,8 @@ enum ShellVerb: String, CaseIterable {
         }
     }
 
-    /// Returns the equivalent arguments of `keel documents`.
+    /// Returns the equivalent arguments of `keel documents`; in the words, the path comes first.
     ///
-    /// - Parameters:
-    ///   - words: The words after the command, with the path first.
-    ///   - place: The shell's current place.
-    /// - Returns: The arguments.
     /// - Throws: `ToolError` if the path is of the wrong kind.
     func arguments(_ words: [String], at place: ShellPath) throws -> [String] {
         var rest = words
