@@ -1,5 +1,4 @@
 internal import KeelCore
-internal import Synchronization
 
 /// A cache that maps keys to values of one type, in memory and optionally in a tier below.
 ///

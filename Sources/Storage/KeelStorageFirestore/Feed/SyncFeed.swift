@@ -2,7 +2,6 @@ package import HTTPTypes
 package import KeelCore
 package import KeelHTTP
 package import KeelStorageAdapting
-internal import Synchronization
 
 /// Follows the changes of a store behind a Keel Sync server.
 ///
