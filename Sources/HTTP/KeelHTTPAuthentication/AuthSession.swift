@@ -191,14 +191,15 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         await turns.begin(place.turn)
         defer { turns.end() }
         guard ledger.withLock({ $0.endings == place.endings }) else { return false }
+        let reason = await reasonBeforeSignIn()
         do {
             try await store.save(credentials)
         } catch {
             throw AuthenticationError(.storeFailed, cause: error)
         }
-        try? await store.setUser(nil, ofCleanUp: AuthCleanUp.denial)
         let previous = ledger.withLock { $0.held?.name }
-        _ = await runCleanUps(.replaced, of: previous, next: .user(name))
+        _ = await runCleanUps(reason, of: previous, next: .user(name))
+        try? await store.setUser(nil, ofCleanUp: AuthCleanUp.denial)
         let (isDone, replaced) = change { ledger -> (Bool, RefreshFlight?) in
             guard ledger.endings == place.endings else { return (false, nil) }
             return (true, ledger.begin(credentials, named: name))

@@ -126,6 +126,38 @@ struct CleanUpTests {
         #expect(log.value == ["denied \(ann)", "requested \(ann)"])
     }
 
+    @Test("A clean-up that is still to be done at a sign-in is told why the earlier session ended")
+    func remembersReasons() async throws {
+        let killed = app(isKilled: true)
+        let ann = try await signIn("ann", in: killed)
+        await #expect(throws: AuthenticationError.self) { try await killed.signOut() }
+        // Without `restore()`, after a launch.
+        let session = app()
+        let ben = try await signIn("ben", in: session)
+        #expect(log.value == ["requested \(ann)"])
+        let denying = IdentityModel { _ in throw AuthenticationError(.denied) }
+        let other = AuthSession(server: denying, store: store)
+        await #expect(throws: AuthenticationError.self) { try await other.refresh() }
+        try await waitUntil { await store.load() == nil }
+        _ = try await signIn("cem", in: app())
+        #expect(log.value == ["requested \(ann)", "denied \(ben)"])
+    }
+
+    @Test("A clean-up that failed at a sign-out runs at the next sign-in as one of a sign-out")
+    func repeatsFailures() async throws {
+        let isFull = Watched(true)
+        let session = AuthSession(server: identity, store: store)
+        session.onSignOut("outbox") { [log] reason, user in
+            if isFull.value { throw Killed() }
+            log.change { $0.append("\(reason) \(user ?? "unknown")") }
+        }
+        let ann = try await signIn("ann", in: session)
+        await #expect(throws: AuthenticationError.self) { try await session.signOut() }
+        isFull.change { $0 = false }
+        _ = try await signIn("ben", in: session)
+        #expect(log.value == ["requested \(ann)"])
+    }
+
     @Test("A clean-up runs at the next launch after another user signed in in another process")
     func followsSignIns() async throws {
         let ann = try await signIn("ann", in: app())
