@@ -133,10 +133,12 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     ) async -> (Credentials?, name: String, isKept: Bool) {
         if let name = stored?.sessionID { return (stored, name, true) }
         let name = policy.makeSessionID()
-        guard var credentials = stored else { return (nil, name, true) }
+        guard let stored else { return (nil, name, true) }
+        var credentials = stored
         credentials.sessionID = name
         guard credentials.sessionID != nil else { return (credentials, name, false) }
-        try? await store.save(credentials)
+        // Another process may meanwhile have renewed them or signed out; the next renewal then follows it.
+        _ = try? await store.replace(stored, with: credentials)
         // Read again: a type may have the property and yet not encode it.
         let kept = try? await store.load()?.sessionID
         return (credentials, name, kept == name)

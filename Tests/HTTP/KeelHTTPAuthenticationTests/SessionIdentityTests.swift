@@ -80,6 +80,38 @@ struct SessionIdentityTests {
         func clear() async {}
     }
 
+    @Test("Naming stored credentials does not undo a sign-out or a renewal by another process")
+    func followsOthers() async throws {
+        let old = BearerCredentials(accessToken: "a", refreshToken: "r")
+        var renewed = BearerCredentials(accessToken: "b", refreshToken: "s")
+        renewed.sessionID = "other"
+        for next in [nil, renewed] {
+            let base = InMemoryCredentialStore(old)
+            let session = session(OvertakenStore(base: base, next: next))
+            try await session.restore()
+            #expect(await base.load() == next)
+            try? await session.refresh()
+            let user = next?.sessionID ?? "nobody"
+            #expect(await session.identity == user)
+        }
+    }
+
+    /// A store in which another process replaces or removes credentials without an identity once they are read.
+    private struct OvertakenStore: CredentialStore {
+        let base: InMemoryCredentialStore<BearerCredentials>
+        let next: BearerCredentials?
+
+        func load() async -> BearerCredentials? {
+            guard let found = await base.load() else { return nil }
+            guard found.sessionID == nil else { return found }
+            if let next { await base.save(next) } else { await base.clear() }
+            return found
+        }
+
+        func save(_ credentials: BearerCredentials) async { await base.save(credentials) }
+        func clear() async { await base.clear() }
+    }
+
     @Test("Credentials that store no identity keep one as long as the session object lives")
     func namesOtherTypes() async throws {
         struct Own: SessionCredentials {
