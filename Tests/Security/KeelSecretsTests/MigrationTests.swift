@@ -81,6 +81,39 @@ struct MigrationTests {
         #expect(try await source.loadString(forKey: "A") == "1234")
     }
 
+    /// A store in which another process changes or deletes a secret just before a migration deletes it.
+    private struct Shared: ForwardingSecretStoreAdapter {
+        let upstream = InMemorySecretStoreAdapter()
+        let next: String?
+
+        func replace(
+            _ name: SecretName,
+            with bytes: [UInt8]?,
+            expecting expectation: SecretExpectation
+        ) async throws(SecretError) -> Bool {
+            if case .bytes = expectation {
+                let later = next.map { Array($0.utf8) }
+                _ = try await upstream.replace(name, with: later, expecting: .anything)
+            }
+            return try await upstream.replace(name, with: bytes, expecting: expectation)
+        }
+    }
+
+    @Test(
+        "A secret that is changed or deleted while it is copied leaves no old copy",
+        arguments: ["2", nil]
+    )
+    func changedMeanwhile(next: String?) async throws {
+        let shared = try SecretStore(Shared(next: next), service: "old")
+        try await shared.save("1", forKey: "A")
+        #expect(try await shared.migrate(to: destination).conflicting == ["A"])
+        #expect(try await destination.list().isEmpty)
+        let report = try await shared.migrate(to: destination)
+        #expect(report.conflicting.isEmpty)
+        let moved = next.map { Data($0.utf8) }
+        #expect(try await destination.loadIfPresent(forKey: "A") == moved)
+    }
+
     @Test("Secrets cannot be moved to the same service, but to another one in the same store")
     func itself() async throws {
         let adapter = InMemorySecretStoreAdapter()

@@ -10,8 +10,8 @@ public struct SecretMigration: Hashable, Sendable {
     public var moved: [String] = []
     /// The keys that already had the same bytes in the destination, and were deleted from the source.
     public var alreadyPresent: [String] = []
-    /// The keys with different bytes in the destination, or changed meanwhile in the source; neither secret was
-    /// replaced or deleted.
+    /// The keys with different bytes in the destination, or whose secret changed meanwhile in the source: repeat the
+    /// migration for the latter. No secret was replaced or deleted.
     public var conflicting: [String] = []
 
     /// Creates an empty report.
@@ -60,6 +60,10 @@ extension SecretStore {
                 throw SecretError(.saveFailed, "The copy of \(key) differs from the original.")
             }
             guard try await compareAndSet(forKey: key, expected: data, new: nil) else {
+                // A copy that stays would be out of date, or bring back a secret that was deleted.
+                if isNew {
+                    _ = try await destination.compareAndSet(forKey: key, expected: data, new: nil)
+                }
                 report.conflicting.append(key)
                 continue
             }

@@ -72,7 +72,9 @@ struct SecretsMigrateCommand: AsyncParsableCommand {
                     "\(report.moved.count) moved, \(report.alreadyPresent.count) there already"
                 )
                 for key in report.conflicting {
-                    secrets.output.message("\(key): another secret is there; both were left alone")
+                    secrets.output.message(
+                        "\(key): another secret is there, or it was changed meanwhile; it was not moved"
+                    )
                 }
             }
             return report.conflicting.isEmpty ? .done : .findings
