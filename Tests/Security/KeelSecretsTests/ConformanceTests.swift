@@ -54,6 +54,23 @@ struct ConformanceTests {
         #expect(SecretStoreCheck.applicable(to: .complete).count >= 60)
     }
 
+    @Test("The environment compares names by their bytes")
+    func bytes() async throws {
+        let accent = "\u{301}"
+        let variables = ["T_K": "1", "T_" + accent: "2", "T_": "3", "U_K": "4"]
+        let adapter = try EnvironmentSecretStoreAdapter(
+            service: "K",
+            prefix: "T_",
+            variables: variables
+        )
+        let kelvin = "\u{212A}"
+        #expect(try await adapter.read(SecretName(service: "K", account: "K")) == Array("1".utf8))
+        #expect(try await adapter.read(SecretName(service: "K", account: kelvin)) == nil)
+        #expect(try await adapter.read(SecretName(service: kelvin, account: "K")) == nil)
+        #expect(try await adapter.accounts(of: "K").sorted() == ["K", accent])
+        #expect(try await adapter.accounts(of: kelvin).isEmpty)
+    }
+
     @Test("The environment requires a prefix")
     func prefix() {
         #expect(throws: SecretError.self) {

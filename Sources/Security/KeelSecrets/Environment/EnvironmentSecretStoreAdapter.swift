@@ -10,8 +10,7 @@ internal import Foundation
 /// fails with `readOnly`. Child processes inherit variables, and the user's other processes can read them.
 public struct EnvironmentSecretStoreAdapter: SecretStoreAdapter {
     private let service: String
-    private let prefix: String
-    private let variables: [String: String]
+    private let secrets: [SecretName: [UInt8]]
 
     /// Creates an adapter.
     ///
@@ -29,9 +28,16 @@ public struct EnvironmentSecretStoreAdapter: SecretStoreAdapter {
             throw SecretError(.invalidArgument, "The prefix of the variables is empty.")
         }
         self.service = service
-        self.prefix = prefix
-        let all = variables ?? ProcessInfo.processInfo.environment
-        self.variables = all.filter { $0.key.hasPrefix(prefix) && $0.key != prefix }
+        let count = prefix.utf8.count
+        var secrets: [SecretName: [UInt8]] = [:]
+        for (variable, value) in variables ?? ProcessInfo.processInfo.environment {
+            guard variable.utf8.starts(with: prefix.utf8), variable.utf8.count > count else {
+                continue
+            }
+            let account = String(decoding: variable.utf8.dropFirst(count), as: UTF8.self)
+            secrets[SecretName(service: service, account: account)] = Array(value.utf8)
+        }
+        self.secrets = secrets
     }
 
     public func capabilities() async -> SecretStoreCapabilities {
@@ -39,8 +45,7 @@ public struct EnvironmentSecretStoreAdapter: SecretStoreAdapter {
     }
 
     public func read(_ name: SecretName) async throws(SecretError) -> [UInt8]? {
-        guard name.service == service else { return nil }
-        return variables[prefix + name.account].map { Array($0.utf8) }
+        secrets[name]
     }
 
     public func replace(
@@ -52,8 +57,7 @@ public struct EnvironmentSecretStoreAdapter: SecretStoreAdapter {
     }
 
     public func accounts(of service: String) async throws(SecretError) -> [String] {
-        guard service == self.service else { return [] }
-        return variables.keys.map { String($0.dropFirst(prefix.count)) }
+        secrets.keys.filter { $0.service.utf8.elementsEqual(service.utf8) }.map(\.account)
     }
 }
 
