@@ -19,6 +19,8 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
     private nonisolated let folder: String
     private var key: SecretFileKey
     private var changes = 0
+    /// Whether a power failure cannot undo the last change of this adapter.
+    private var isDurable = true
     private nonisolated let files: any FileSystem
     private let lockMilliseconds: Int
     /// The key last derived from a passphrase: deriving it takes a tenth of a second.
@@ -99,7 +101,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         var contents = try contents(with: key)
         let stored = contents.secrets[name]
         guard expectation.holds(for: stored) else { return false }
-        if stored == bytes { return true }
+        if stored == bytes, isDurable { return true }
         contents.secrets[name] = bytes
         try write(contents, with: key)
         return true
@@ -258,6 +260,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         as kind: SecretFileHeader.KeyKind
     ) throws(SecretError) {
         let sealed = try SecretFileCipher.seal(contents, with: try key(source, for: kind), of: kind)
+        isDurable = false
         do throws(FileSystemError) {
             // An administrator may change the secrets of a service, which then has to read them.
             try files.replaceFile(
@@ -267,6 +270,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
                 keepsAccess: true
             )
             try files.syncFolder(folder)
+            isDurable = true
         } catch {
             throw SecretError(error, otherwise: .saveFailed)
         }

@@ -128,6 +128,25 @@ struct SecretFileCrashTests {
         #expect(try await store.loadString(forKey: "A") == "3")
     }
 
+    @Test("A change repeated after a failed synchronization survives a power failure")
+    func repeatedChange() async throws {
+        let files = SimulatedFileSystem()
+        let store = try store(files)
+        try await store.save("1", forKey: "A")
+        files.fail { failing in
+            "\(failing)".hasPrefix("syncFolder(") ? FileSystemError.inputOutput : nil
+        }
+        await #expect(throws: SecretError.self) { try await store.save("2", forKey: "A") }
+        files.fail(nil)
+        try await store.save("2", forKey: "A")
+        var random = SeededRandom(seed: 7)
+        for _ in 0..<12 {
+            let disk = files.disk(afterPowerFailureAt: files.steps.count, using: &random)
+            let left = try self.store(SimulatedFileSystem(disk))
+            #expect(try await left.loadString(forKey: "A") == "2")
+        }
+    }
+
     @Test("A lock held by another process causes a timeout and changes nothing")
     func lock() async throws {
         let files = SimulatedFileSystem()
