@@ -138,7 +138,8 @@ public struct KeysetFile: Sendable {
     ///
     /// The old key still decrypts copies of the old file: after a leak, rotate the keys as well.
     ///
-    /// - Throws: The errors of ``load()``; the file is then unchanged.
+    /// - Throws: The errors of ``load()``. The file is then unchanged, or under the new key if only synchronizing its
+    ///   folder failed: keep both keys.
     public func rewrap(under next: any KeyEncryptionKeySource) async throws(SecurityError) {
         try requireFile()
         let ciphers = try await ciphers()
