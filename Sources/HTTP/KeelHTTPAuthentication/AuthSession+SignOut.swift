@@ -158,7 +158,10 @@ extension AuthSession {
         do {
             switch clearing {
             case .everything: try await store.clear()
-            case .only(let old): if try await !store.replace(old, with: nil) { next = .unknown }
+            case .only(let old):
+                // Also if it fails: another process may have replaced them before.
+                next = .unknown
+                if try await store.replace(old, with: nil) { next = .nobody }
             case .nothing: next = .unknown
             }
         } catch {

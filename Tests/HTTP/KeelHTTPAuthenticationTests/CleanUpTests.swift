@@ -235,6 +235,51 @@ struct CleanUpTests {
         #expect(log.value == [ann])
     }
 
+    @Test("A denial that cannot be stored runs no clean-up of the user of another process")
+    func keepsOthersData() async throws {
+        let other = app()
+        let failing = FailingStore(base: store) { [identity] in
+            try await other.signIn(as: "ben") { identity.grant() }
+        }
+        let denying = IdentityModel { _ in throw AuthenticationError(.denied) }
+        let session = AuthSession(server: denying, store: failing)
+        session.onSignOut("outbox") { [log] reason, user in
+            log.change { $0.append("\(reason) \(user ?? "unknown")") }
+        }
+        let ann = try await signIn("ann", in: session)
+        await #expect(throws: AuthenticationError.self) { try await session.refresh() }
+        // After the clean-ups.
+        try await session.restore()
+        #expect(log.value == ["replaced \(ann)", "denied \(ann)"])
+        let ben = await other.identity
+        #expect(await store.user(ofCleanUp: "outbox") == ben)
+    }
+
+    /// A store that fails to replace credentials, after another process has changed them.
+    private struct FailingStore: CredentialStore {
+        struct Locked: Error {}
+        let base: InMemoryCredentialStore<BearerCredentials>
+        let change: @Sendable () async throws -> Void
+
+        func load() async -> BearerCredentials? { await base.load() }
+        func save(_ credentials: BearerCredentials) async { await base.save(credentials) }
+        func clear() async { await base.clear() }
+
+        func replace(
+            _ old: BearerCredentials,
+            with new: BearerCredentials?
+        ) async throws -> Bool {
+            try await change()
+            throw Locked()
+        }
+
+        func user(ofCleanUp name: String) async -> String? { await base.user(ofCleanUp: name) }
+
+        func setUser(_ user: String?, ofCleanUp name: String) async {
+            await base.setUser(user, ofCleanUp: name)
+        }
+    }
+
     private struct LockedNotes: CredentialStore {
         struct Locked: Error {}
         let kept: InMemoryCredentialStore<BearerCredentials>
