@@ -140,6 +140,21 @@ struct DefaultStoreTests {
         #expect(try await desktop.store().loadString(forKey: "token") == "1")
     }
 
+    @Test("A store is not used while its choice cannot be recorded")
+    func fullDisk() async throws {
+        let desktop = Desktop(nil)
+        desktop.files.limit(to: 0)
+        await expectError(SecretError.self, .diskFull) { try await desktop.store() }
+        await expectError(SecretError.self, .diskFull) {
+            try await desktop.laterStore().save("1", forKey: "token")
+        }
+        // Otherwise the secret would be out of reach of this launch.
+        desktop.files.limit(to: nil)
+        desktop.keyring.set(.noBus)
+        #expect(try await desktop.store().list().isEmpty)
+        #expect(await desktop.keyring.names.isEmpty)
+    }
+
     @Test("Reading the capabilities makes no choice")
     func look() async throws {
         let desktop = Desktop(.noBus)

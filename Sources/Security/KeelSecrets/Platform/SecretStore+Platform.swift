@@ -16,7 +16,8 @@ extension SecretStore {
     ///   - choice: The store to use; nil chooses one.
     ///   - file: The encrypted file to use if there is no Secret Service.
     /// - Returns: The service's secrets in that store.
-    /// - Throws: ``SecretError`` with the code `noStore`, whose message explains why no store is usable.
+    /// - Throws: ``SecretError`` with the code `noStore`, whose message explains why no store is usable; `diskFull` or
+    ///   `timeout` if the choice cannot be recorded.
     public static func platformDefault(
         service: String,
         store choice: (any SecretStoreAdapter)? = nil,
@@ -110,7 +111,7 @@ extension SecretStore {
             best = store
             break
         }
-        let standing = noted.settle(on: best.kind)
+        let standing = try noted.settle(on: best.kind)
         return standing == best.kind ? best.adapter : try await chosen(standing, of: stores)
     }
 

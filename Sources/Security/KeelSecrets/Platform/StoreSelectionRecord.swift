@@ -28,10 +28,21 @@ struct StoreSelectionRecord: Sendable {
     }
 
     /// Records a choice and returns the one that applies: another process may have been faster.
-    func settle(on kind: SecretStoreCapabilities.Kind) -> SecretStoreCapabilities.Kind {
-        // If the folder is not writable, no secret can be split off into its file either.
-        let standing = try? noted(kind)
-        return standing ?? kind
+    ///
+    /// - Throws: ``SecretError`` with the code `diskFull` or `timeout` if the choice cannot be recorded at the moment.
+    func settle(
+        on kind: SecretStoreCapabilities.Kind
+    ) throws(SecretError) -> SecretStoreCapabilities.Kind {
+        do {
+            return try noted(kind)
+        } catch {
+            // The next launch could choose another store.
+            if let error = error as? FileSystemError, [.noSpace, .busy].contains(error.kind) {
+                throw SecretError(error, otherwise: .saveFailed)
+            }
+            // If the folder is not writable, no secret can be split off into its file either.
+            return kind
+        }
     }
 
     private var path: String { folder + "/" + Self.fileName }
