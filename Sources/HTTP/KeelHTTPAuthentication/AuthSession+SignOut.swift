@@ -13,30 +13,36 @@ struct AuthCleanUp: Sendable {
     static let denial = "keel.denial"
 }
 
-/// The time during which a session waits for its clean-ups, so that they must not wait for the session.
-final class CleanUpScope: Sendable {
-    /// The scopes in which the current task was begun, of all sessions.
-    @TaskLocal static var current: [CleanUpScope] = []
+/// The time during which a session waits for a refresh or for its clean-ups, which must not wait for the session.
+final class SessionScope: Sendable {
+    /// The refreshes in which the current task was begun, of all sessions.
+    @TaskLocal static var refreshes: [SessionScope] = []
+    /// The clean-ups in which the current task was begun, of all sessions.
+    @TaskLocal static var cleanUps: [SessionScope] = []
 
     private let session: ObjectIdentifier
     private let hasEnded = Mutex(false)
 
-    /// Begins the scope of a session.
+    /// Begins a scope of a session.
     init(of session: AnyObject) { self.session = ObjectIdentifier(session) }
 
-    /// Ends the scope: tasks that a clean-up has begun, and that outlive it, may wait for the session.
+    /// Ends the scope: tasks that were begun in it, and that outlive it, may wait for the session.
     func end() { hasEnded.withLock { $0 = true } }
 
     /// Whether a session waits for the current task.
-    static var isCurrent: Bool { current.contains { !$0.hasEnded.withLock { $0 } } }
+    static var isCurrent: Bool { (refreshes + cleanUps).contains { $0.isOpen } }
 
-    /// Whether the session waits for the current task.
-    static func contains(_ session: AnyObject) -> Bool {
-        let id = ObjectIdentifier(session)
-        return current.contains { scope in
-            scope.session == id && !scope.hasEnded.withLock { $0 }
-        }
+    /// Whether the session waits for the current task to renew its credentials.
+    static func isRefresh(of session: AnyObject) -> Bool {
+        refreshes.contains { $0.isOpen && $0.session == ObjectIdentifier(session) }
     }
+
+    /// Whether the session waits for the current task to clean up.
+    static func isCleanUp(of session: AnyObject) -> Bool {
+        cleanUps.contains { $0.isOpen && $0.session == ObjectIdentifier(session) }
+    }
+
+    private var isOpen: Bool { !hasEnded.withLock { $0 } }
 }
 
 extension AuthSession {
@@ -210,7 +216,7 @@ extension AuthSession {
         isRepeated: Bool = false,
         by identity: String? = nil
     ) async -> [CleanUpFailure] {
-        let scope = CleanUpScope(of: self)
+        let scope = SessionScope(of: self)
         defer { scope.end() }
         var failures: [CleanUpFailure] = []
         let denied: String? =
@@ -232,8 +238,8 @@ extension AuthSession {
                 // Where another process may have signed in a user, that user is noted.
                 if next != .unknown, noted != user { users.append(noted) }
                 let named = users.compactMap { $0 }.filter { next != .user($0) }
-                let scopes = CleanUpScope.current + [scope]
-                try await CleanUpScope.$current.withValue(scopes) {
+                let scopes = SessionScope.cleanUps + [scope]
+                try await SessionScope.$cleanUps.withValue(scopes) {
                     for user in named {
                         try await work.run(user == denied ? .denied : reason, user)
                     }

@@ -2,13 +2,6 @@ public import KeelCore
 public import KeelHTTP
 import Synchronization
 
-/// The sessions whose refresh the current task performs.
-///
-/// A request that the identity server makes for a refresh must not wait for that refresh.
-enum RefreshScope {
-    @TaskLocal static var sessions: Set<ObjectIdentifier> = []
-}
-
 extension AuthSession {
     /// Returns the token for the next request, renewing it first if it is about to expire.
     ///
@@ -35,10 +28,10 @@ extension AuthSession {
     private func token(
         for need: AuthLedger<Credentials>.Need
     ) async throws(AuthenticationError) -> AccessToken {
-        guard !RefreshScope.sessions.contains(ObjectIdentifier(self)) else {
+        guard !SessionScope.isRefresh(of: self) else {
             throw AuthenticationError(.insideRefresh)
         }
-        if CleanUpScope.contains(self) {
+        if SessionScope.isCleanUp(of: self) {
             guard case .signedOut = state else {
                 throw AuthenticationError(.superseded, "A clean-up gets no token of its session.")
             }
@@ -91,11 +84,8 @@ extension AuthSession {
         }
         guard let held = ledger.withLock({ $0.held(for: flight) }) else { return }
         if held.isSaved {
-            let scope = RefreshScope.sessions.union([ObjectIdentifier(self)])
             do {
-                let renewed = try await RefreshScope.$sessions.withValue(scope) {
-                    try await server.refresh(held.credentials)
-                }
+                let renewed = try await renewed(held.credentials)
                 let now = policy.now()
                 guard change({ $0.keepUnsaved(renewed, from: flight, at: now) }) else { return }
             } catch {
@@ -104,6 +94,15 @@ extension AuthSession {
             }
         }
         if await save(flight) == false { await followSignOut(flight) }
+    }
+
+    /// Asks the identity server for credentials; its own requests do not wait for the refresh.
+    private func renewed(_ credentials: Credentials) async throws -> Credentials {
+        let scope = SessionScope(of: self)
+        defer { scope.end() }
+        return try await SessionScope.$refreshes.withValue(SessionScope.refreshes + [scope]) {
+            try await server.refresh(credentials)
+        }
     }
 
     /// Saves the renewed credentials, then puts them into use.

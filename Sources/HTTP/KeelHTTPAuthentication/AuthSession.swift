@@ -91,7 +91,7 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     @discardableResult
     public func restore() async throws(AuthenticationError) -> AuthState {
         // A clean-up that asks for the state while `restore()` waits for it.
-        guard !CleanUpScope.contains(self) else { return state }
+        guard !SessionScope.isCleanUp(of: self) else { return state }
         let turn = turns.reserve()
         // In a canceled task, clean-ups might fail, and the next user would find the data of the last one.
         let reading = Task { () async -> Result<AuthState, AuthenticationError> in

@@ -32,7 +32,7 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
     public var identity: String? {
         get async {
             // A session may wait for this call, which must not wait for a call that waits for the session.
-            guard RefreshScope.sessions.isEmpty, !CleanUpScope.isCurrent else { return nil }
+            guard !SessionScope.isCurrent else { return nil }
             return await tokens.identity
         }
     }

@@ -29,6 +29,24 @@ private struct HeldServer: IdentityServer {
     }
 }
 
+/// An identity server that begins a task which outlives the renewal.
+private final class TaskStarter: IdentityServer {
+    let session = Watched<AuthSession<BearerCredentials>?>(nil)
+    let door = Door()
+    let late = Watched<Task<String, any Error>?>(nil)
+
+    func refresh(_ credentials: BearerCredentials) async throws -> BearerCredentials {
+        guard let waiting = session.value else { return credentials }
+        await expectError(AuthenticationError.self, .insideRefresh) { try await waiting.token() }
+        let task = Task { [door] in
+            await door.wait()
+            return try await waiting.token().value
+        }
+        late.change { $0 = task }
+        return BearerCredentials(accessToken: "new", refreshToken: "r2")
+    }
+}
+
 @Suite("Calls for which a session waits", .timeLimit(.minutes(1)))
 struct OwnCallTests {
     private let layer = CoalescingMiddleware()
@@ -62,6 +80,18 @@ struct OwnCallTests {
         #expect(
             transport.calls.map { $0.head.headerFields[.authorization] } == [nil, "Bearer new"]
         )
+    }
+
+    @Test("A task that a refresh has begun gets a token once the refresh has ended")
+    func outlivesRefreshes() async throws {
+        let server = TaskStarter()
+        let session = AuthSession(server: server)
+        server.session.change { $0 = session }
+        try await signIn(session)
+        try await session.refresh()
+        server.door.open()
+        let token = try await #require(server.late.value).value
+        #expect(token == "new")
     }
 
     @Test("A user's call does not get the response to the unsigned call of a refresh")
