@@ -11,6 +11,7 @@ struct CheckTests {
         case forgetsWrites, losesLastByte, ignoresConditions, ignoresChecksums, ignoresRanges
         case keepsDeleted, copiesInsteadOfMoving, listsInReverse, listsTwice, repeatsVersions
         case forgetsAttributes, tellsNothing, takesHalfAFile, ignoresLength
+        case listsEncodedNames, showsEmptiedFiles
     }
 
     @Test("A flaw is detected", arguments: Flaw.allCases)
@@ -49,6 +50,12 @@ private struct FlawedAdapter: FileStoreAdapter {
         let asked = flaw == .ignoresRanges ? .all : range
         let expected = flaw == .ignoresConditions ? nil : version
         let reading = try await upstream.read(path, range: asked, ifVersion: expected)
+        if flaw == .showsEmptiedFiles, (30_000..<30_008).contains(reading.metadata.size) {
+            // As if a writer had emptied the file to write into it; only concurrent writers write these sizes.
+            var metadata = reading.metadata
+            metadata.summary.size = 0
+            return FileReading(metadata: metadata, range: 0..<0, content: FileContent([UInt8]()))
+        }
         guard flaw == .losesLastByte else { return reading }
         let bytes = try await reading.content.collect(upTo: .max)
         return FileReading(
@@ -114,6 +121,12 @@ private struct FlawedAdapter: FileStoreAdapter {
         if flaw == .listsInReverse { page.files.reverse() }
         if flaw == .listsTwice, let first = page.files.first { page.files.append(first) }
         if flaw == .tellsNothing { page = FilePage(files: []) }
+        if flaw == .listsEncodedNames {
+            for index in page.files.indices {
+                let name = page.files[index].path.string.replacing("%", with: "%25")
+                page.files[index].path = try FileStorePath(name)
+            }
+        }
         return page
     }
 }

@@ -119,6 +119,7 @@ extension FileStoreCheck {
                     }
                     group.addTask {
                         let bytes = try await Array(test.files.read("a"))
+                        #expect(sizes.contains(bytes.count))
                         #expect(bytes == fileBytes(bytes.count, count: bytes.count))
                     }
                 }
