@@ -17,6 +17,7 @@ struct BrokenLocationAdapter: LocationAdapter {
         case inventsSpeed = "takes an unknown speed for 0"
         case invertsCourse = "says where one comes from"
         case takesOwnTime = "takes its own time for the receiver's"
+        case keepsAccuracy = "keeps the accuracy of the fix before"
         case dropsEveryThird = "drops every third fix"
         case repeatsFixes = "reports each fix twice"
         case dropsEqual = "drops a fix that equals the one before"
@@ -24,6 +25,7 @@ struct BrokenLocationAdapter: LocationAdapter {
         case hidesSearch = "does not say that there is no position"
         case tellsOnlyFirst = "tells only the first who monitors"
         case endsAll = "ends all monitorings with one"
+        case staysBehind = "reports the fix before once a monitoring has ended"
         case goesOn = "goes on after the end"
         case holds = "holds the source after the end"
         case holdsEarly = "holds the source from the beginning"
@@ -38,10 +40,11 @@ struct BrokenLocationAdapter: LocationAdapter {
             switch self {
             case .hasNoName, .claimsProblem, .claimsToAskNobody: .capabilities
             case .swapsAxes, .losesSign, .rounds: .coordinates
-            case .losesAltitude, .inventsSpeed, .invertsCourse, .takesOwnTime: .details
+            case .losesAltitude, .inventsSpeed, .invertsCourse, .takesOwnTime, .keepsAccuracy:
+                .details
             case .dropsEveryThird, .repeatsFixes, .dropsEqual, .reportsOld: .order
             case .hidesSearch: .searching
-            case .tellsOnlyFirst, .endsAll: .sharing
+            case .tellsOnlyFirst, .endsAll, .staysBehind: .sharing
             case .goesOn, .holds, .holdsEarly: .ending
             case .hidesBreak, .givesUp: .connection
             case .asksUnasked, .hidesRefusal, .throwsRefusal: .permission
@@ -56,6 +59,7 @@ struct BrokenLocationAdapter: LocationAdapter {
             var fixCount = 0
             var last: [Int: LocationFix] = [:]
             var ends: [@Sendable () -> Void] = []
+            var hasEnded = false
         }
 
         let state = Mutex(State())
@@ -109,6 +113,11 @@ struct BrokenLocationAdapter: LocationAdapter {
         case .holds, .goesOn: return {}
         case .endsAll:
             return { [memory] in for end in memory.state.withLock({ $0.ends }) { end() } }
+        case .staysBehind:
+            return { [memory] in
+                memory.state.withLock { $0.hasEnded = true }
+                end()
+            }
         default: return end
         }
     }
@@ -132,22 +141,23 @@ struct BrokenLocationAdapter: LocationAdapter {
     }
 
     private func changed(_ fix: LocationFix, _ age: Duration, _ number: Int) -> [LocationEvent] {
-        let (count, last) = memory.state.withLock { state in
+        let (count, last, hasEnded) = memory.state.withLock { state in
             state.fixCount += 1
             defer { state.last[number] = fix }
-            return (state.fixCount, state.last[number])
+            return (state.fixCount, state.last[number], state.hasEnded)
         }
         switch fault {
         case .dropsEveryThird where count.isMultiple(of: 3): return []
         case .dropsEqual where last == fix: return []
         case .tellsOnlyFirst where number > 1: return []
+        case .staysBehind where hasEnded: return [.fix(last ?? fix, age: age)]
         case .repeatsFixes: return [.fix(fix, age: age), .fix(fix, age: age)]
         case .reportsOld: return [.fix(fix, age: .seconds(3_600))]
-        default: return [.fix((try? altered(fix)) ?? fix, age: age)]
+        default: return [.fix((try? altered(fix, after: last)) ?? fix, age: age)]
         }
     }
 
-    private func altered(_ fix: LocationFix) throws -> LocationFix {
+    private func altered(_ fix: LocationFix, after last: LocationFix?) throws -> LocationFix {
         var (latitude, longitude) = (fix.coordinate.latitude, fix.coordinate.longitude)
         switch fault {
         case .swapsAxes: (latitude, longitude) = (longitude, latitude)
@@ -159,7 +169,8 @@ struct BrokenLocationAdapter: LocationAdapter {
         }
         return try LocationFix(
             LocationCoordinate(latitude: latitude, longitude: longitude),
-            horizontalAccuracy: fix.horizontalAccuracy,
+            horizontalAccuracy: fix.horizontalAccuracy
+                ?? (fault == .keepsAccuracy ? last?.horizontalAccuracy : nil),
             altitude: fault == .losesAltitude ? nil : fix.altitude,
             verticalAccuracy: fix.verticalAccuracy,
             speed: fault == .inventsSpeed ? fix.speed ?? 0 : fix.speed,

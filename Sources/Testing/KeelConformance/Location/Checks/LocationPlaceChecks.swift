@@ -63,7 +63,9 @@ extension LocationAdapterCheck {
                 let reports = try await test.monitor()
                 try await test.fix(full(), seenBy: reports)
                 let bare = try await test.fix(placeFix(1, 2, second: 1), seenBy: reports)
+                #expect(bare.horizontalAccuracy == nil)
                 #expect(bare.altitude == nil)
+                #expect(bare.verticalAccuracy == nil)
                 #expect(bare.speed == nil)
                 #expect(bare.course == nil)
             },

@@ -89,8 +89,10 @@ extension LocationAdapterCheck {
             let first = try await test.monitor()
             let second = try await test.monitor()
             try await test.fix(placeFix(1, 2), seenBy: first)
+            try await second.wait("the fix") { _ in second.fixes.count == 1 }
             first.end()
-            try await test.fix(placeFix(1, 3, second: 1), seenBy: second)
+            let fix = try await test.fix(placeFix(1, 3, second: 1), seenBy: second)
+            #expect(fix.coordinate.longitude == 3)
         },
         Self(.sharing, "monitors can run one after another") { test async throws in
             for number in 0..<3 {
