@@ -20,7 +20,7 @@ struct OwnRecordTests {
         let page = try await adapter.changes(ChangeRequest())
         #expect(page.changes.map(\.path) == [path])
         let query = ReadRequest(.query(DocumentQuery(path.collection)))
-        guard case .found(let found) = try await adapter.read(query).payload else { return }
+        let found = try await adapter.read(query).found
         #expect(found.map(\.path) == [path])
     }
 

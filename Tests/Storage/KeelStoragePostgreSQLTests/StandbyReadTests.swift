@@ -161,7 +161,7 @@ struct StandbyReadTests {
             request.needsPosition = true
             request.needsTime = true
             let result = try await adapter.read(request)
-            guard case .documents(let found) = result.payload else { return }
+            let found = try result.documents
             #expect(try found.first??.fields()["n"]?.integerValue == 1)
             let page = try await adapter.changes(ChangeRequest(after: result.position))
             #expect(page.changes.map(\.path) == ["notes/1"])

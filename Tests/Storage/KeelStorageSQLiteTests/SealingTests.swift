@@ -185,7 +185,7 @@ struct SealingTests {
         #expect(try await third.document("a/7")?["n"] == 8)
         var past = ReadRequest(.documents(["a/7"]))
         past.asOf = receipt.commitTime
-        guard case .documents(let former) = try await third.read(past).payload else { return }
+        let former = try await third.read(past).documents
         #expect(former[0]?["n"] == 7)
         let query = DocumentQuery("a").where(.equal("mail", "m"))
         #expect(try await third.values(query, [.count()]) == [1_200])

@@ -71,14 +71,14 @@ struct UnreadableDocumentTests {
             await #expect(throws: StorageError.self) { try await adapter.read(request) }
             request.reportsUnreadable = true
             let result = try await adapter.read(request)
-            guard case .found(let documents) = result.payload else { continue }
+            let documents = try result.found
             #expect(result.unreadable.map(\.path) == ["a/1"], "\(query)")
             #expect(documents.count >= 2 && !documents.map(\.path).contains("a/1"))
         }
         var request = ReadRequest(.documents(["a/0", "a/1", "a/9"]))
         request.reportsUnreadable = true
         let result = try await adapter.read(request)
-        guard case .documents(let documents) = result.payload else { return }
+        let documents = try result.documents
         #expect(documents.map { $0?.path } == ["a/0", nil, nil])
         #expect(result.unreadable.map(\.path) == ["a/1"])
     }

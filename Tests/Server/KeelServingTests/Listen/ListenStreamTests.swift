@@ -217,7 +217,7 @@ struct ListenStreamTests {
                             .and([.equal("color", .string(color)), .greaterOrEqual("size", 2)])
                         )
                         let result = try await adapter.read(ReadRequest(.query(query)))
-                        guard case .found(let documents) = result.payload else { continue }
+                        let documents = try result.found
                         #expect(client.shows(2) == Set(documents.map(\.path)))
                         #expect(client.failure == nil)
                     }

@@ -53,7 +53,7 @@ struct WriteStreamTests {
         let tokens = responses.compactMap { $0["streamToken"]?.text }
         #expect(Set(tokens).count == 4)
         let found = try await store.read(ReadRequest(.documents(["notes/1"])))
-        guard case .documents(let documents) = found.payload else { return }
+        let documents = try found.documents
         #expect(try documents[0]?.fields()["n"] == .integer(2))
     }
 
@@ -72,7 +72,7 @@ struct WriteStreamTests {
         #expect(failure?.status == .notFound)
         #expect(client.responses.count == 2)
         let found = try await store.read(ReadRequest(.documents(["notes/1", "notes/2"])))
-        guard case .documents(let documents) = found.payload else { return }
+        let documents = try found.documents
         #expect(documents.map { $0 != nil } == [true, false])
     }
 

@@ -73,7 +73,7 @@ struct StoreSnapshotTests {
             let query = try Self.query(&random)
             let expected = try StorageEvaluator.result(of: query, among: documents)
             let found = try store.answer(ReadRequest(.query(query)), past: nil) { indexes }
-            guard case .found(let result) = found.payload else { continue }
+            let result = try found.found
             #expect(result == expected, "seed \(Self.seed): \(query)")
             if case .index? = found.plan?.access { served += 1 }
             let aggregations: [Aggregation] = [.count(), .sum("a")]
@@ -81,13 +81,13 @@ struct StoreSnapshotTests {
                 ReadRequest(.aggregate(query, Array(aggregations.prefix(1)))),
                 past: nil
             ) { indexes }
-            guard case .values(let counts) = values.payload else { continue }
+            let counts = try values.values
             #expect(counts == [.integer(Int64(expected.count))], "seed \(Self.seed): \(query)")
             let sums = try store.answer(
                 ReadRequest(.aggregate(query, aggregations)),
                 past: nil
             ) { indexes }
-            guard case .values(let totals) = sums.payload else { continue }
+            let totals = try sums.values
             let summed = try StorageEvaluator.result(
                 of: query.ordered(for: aggregations),
                 among: documents
@@ -112,11 +112,11 @@ struct StoreSnapshotTests {
             return try store.answer(request, past: nil) { IndexSet(generation: 1, all: []) }
         }
         let whole = try read(nil)
-        guard case .documents(let all) = whole.payload else { return }
+        let all = try whole.documents
         #expect(all == [documents[4], nil, documents[1], documents[4]])
         #expect(!whole.isPartial)
         let cut = try read(1)
-        guard case .documents(let first) = cut.payload else { return }
+        let first = try cut.documents
         #expect(first == [documents[4]])
         #expect(cut.isPartial)
     }
