@@ -24,6 +24,7 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
         case failsOnMissing = "fails to delete what is not there"
         case claimsLocked = "says that it is locked"
         case tellsSecrets = "tells its secrets when it is dumped"
+        case tellsBytes = "tells the bytes of its secrets when it is dumped"
 
         /// The group of checks that must detect the fault.
         var group: SecretStoreCheck.Group {
@@ -36,7 +37,7 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
             case .losesEmpty, .stopsAtZero, .keepsText, .cutsLong: .bytes
             case .foldsCase, .trimsKeys: .names
             case .neverDeletes, .deletesAll, .failsOnMissing: .removal
-            case .claimsLocked, .tellsSecrets: .capabilities
+            case .claimsLocked, .tellsSecrets, .tellsBytes: .capabilities
             }
         }
     }
@@ -50,6 +51,7 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
     private final class Told: @unchecked Sendable {
         // Unsynchronized, because the only check that uses it makes no concurrent calls.
         var text = ""
+        var bytes: [UInt8] = []
     }
 
     /// A barrier that holds the first caller until a second one arrives, so that both compare before either sets.
@@ -86,6 +88,7 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
     ) async throws(SecretError) -> Bool {
         let name = changed(name)
         if fault == .tellsSecrets, let bytes { told.text = String(decoding: bytes, as: UTF8.self) }
+        if fault == .tellsBytes, let bytes { told.bytes = bytes }
         switch fault {
         case .forgetsWrites where bytes != nil:
             return true
