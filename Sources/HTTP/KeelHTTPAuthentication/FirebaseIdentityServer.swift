@@ -117,6 +117,9 @@ public struct FirebaseIdentityServer: IdentityServer {
 
     /// Sends an e-mail with which the user can choose a new password.
     ///
+    /// For an unknown address, a project with protection against email enumeration, as new ones have it, sends nothing
+    /// and reports no error; other projects report `wrongCredentials`.
+    ///
     /// - Throws: As ``signIn(email:password:)``.
     public func sendPasswordReset(email: String) async throws(AuthenticationError) {
         let fields = ["requestType": "PASSWORD_RESET", "email": email]

@@ -157,8 +157,39 @@ struct FirebaseIdentityServerTests {
         _ = try await server.signUp(email: "ada@example.org", password: "analytical")
         try await server.sendPasswordReset(email: "ada@example.org")
         #expect(firebase.passwordResets == ["ada@example.org"])
+        // A new project does not tell which addresses it knows.
+        try await server.sendPasswordReset(email: "nobody@example.org")
+        #expect(firebase.passwordResets == ["ada@example.org"])
+        let unprotected = ScriptedHTTPTransport([
+            .json(
+                #"{"error":{"code":400,"message":"EMAIL_NOT_FOUND"}}"#,
+                status: .badRequest
+            )
+        ])
+        let older = FirebaseIdentityServer(apiKey: "key", transport: unprotected)
         await expectError(AuthenticationError.self, .wrongCredentials) {
-            try await server.sendPasswordReset(email: "nobody@example.org")
+            try await older.sendPasswordReset(email: "nobody@example.org")
+        }
+    }
+
+    @Test("Addresses that differ only in case are the same")
+    func addressCase() async throws {
+        let ada = try await server.signUp(email: "Ada@Example.org", password: "analytical")
+        await expectError(AuthenticationError.self, .accountExists) {
+            try await server.signUp(email: "ada@example.org", password: "difference")
+        }
+        let known = try await server.signIn(email: "ada@example.ORG", password: "analytical")
+        #expect(known.firebaseUserID == ada.firebaseUserID)
+        try await server.sendPasswordReset(email: "ADA@example.org")
+        #expect(firebase.passwordResets == ["ada@example.org"])
+    }
+
+    @Test("A disabled user cannot be linked")
+    func linkOfDisabledUser() async throws {
+        let anonymous = try await server.signInAnonymously()
+        firebase.setDisabled(true, user: "user-1")
+        await expectError(AuthenticationError.self, .accountDisabled) {
+            try await server.link(anonymous, email: "ada@example.org", password: "analytical")
         }
     }
 

@@ -18,8 +18,9 @@ public import Foundation
 /// ```
 ///
 /// It supports signing up, signing in with a password or a custom token, linking, the e-mail for a password reset, and
-/// the renewal of tokens, with the errors of the service. A custom token is `custom:` and the id of the user. ID tokens
-/// are JSON Web Tokens without a signature, as those of Firebase's emulator.
+/// the renewal of tokens, with the errors of the service. E-mail addresses that differ only in case are the same. As in
+/// a new project, a reset and a failed sign-in do not tell whether an address is known. A custom token is `custom:` and
+/// the id of the user. ID tokens are JSON Web Tokens without a signature, as those of Firebase's emulator.
 ///
 /// Source: https://firebase.google.com/docs/reference/rest/auth
 public final class FirebaseAuthenticationDouble: HTTPTransport {
@@ -67,7 +68,7 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
 
     // MARK: Control
 
-    /// The addresses to which an e-mail for a password reset was sent, in order.
+    /// The addresses to which an e-mail for a password reset was sent, in lowercase and in order.
     public var passwordResets: [String] { state.withLock { $0.resets } }
 
     /// The number of requests.
@@ -133,6 +134,9 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
         var password: String?
         var token: String?
         var idToken: String?
+
+        /// The e-mail address in the form in which the service keeps it.
+        var address: String? { email?.lowercased() }
     }
 
     private func signUp(_ request: Request, _ state: inout State) throws -> [String: JSON] {
@@ -151,7 +155,9 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
         _ request: Request,
         _ state: State
     ) throws {
-        guard let email = request.email, email.contains("@") else { throw Refusal("INVALID_EMAIL") }
+        guard let email = request.address, email.contains("@") else {
+            throw Refusal("INVALID_EMAIL")
+        }
         guard let password = request.password else { throw Refusal("MISSING_PASSWORD") }
         guard password.count >= 6 else {
             throw Refusal("WEAK_PASSWORD : Password should be at least 6 characters")
@@ -163,7 +169,7 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
     }
 
     private func signIn(_ request: Request, _ state: inout State) throws -> [String: JSON] {
-        let found = state.users.first { $0.value.email != nil && $0.value.email == request.email }
+        let found = state.users.first { $0.value.email != nil && $0.value.email == request.address }
         guard let (id, user) = found, user.password == request.password else {
             throw Refusal("INVALID_LOGIN_CREDENTIALS")
         }
@@ -194,16 +200,16 @@ public final class FirebaseAuthenticationDouble: HTTPTransport {
         }
         guard claims.exp > now().timeIntervalSince1970 else { throw Refusal("TOKEN_EXPIRED") }
         guard var user = state.users[claims.sub] else { throw Refusal("USER_NOT_FOUND") }
+        guard !user.isDisabled else { throw Refusal("USER_DISABLED") }
         try Self.setPassword(of: &user, request, state)
         state.users[claims.sub] = user
         return tokens(claims.sub, user)
     }
 
     private func reset(_ request: Request, _ state: inout State) throws -> [String: JSON] {
-        guard let email = request.email,
-            state.users.values.contains(where: { $0.email == email })
-        else { throw Refusal("EMAIL_NOT_FOUND") }
-        state.resets.append(email)
+        guard let email = request.address else { throw Refusal("MISSING_EMAIL") }
+        let isKnown = state.users.values.contains { $0.email == email }
+        if isKnown { state.resets.append(email) }
         return ["email": .text(email)]
     }
 
