@@ -163,6 +163,27 @@ struct HTTPArchiveTests {
         _ = try await bodiless.send(httpCall(.post, "/a"))
     }
 
+    @Test("Numbers in JSON bodies are equal by value, to the last digit")
+    func jsonNumbers() async throws {
+        let fields: HTTPFields = [.contentType: "application/json"]
+        let body = #"{"id":9007199254740993,"rate":2.50,"count":1}"#
+        let archive = try await recorded(
+            [.json("1")],
+            [httpCall(.post, "/a", fields: fields, body: body)]
+        )
+        let replaying = ReplayingHTTPTransport(archive)
+        // The identifier of another entity, as a client sends it that keeps numbers as `Double`.
+        let rounded = #"{"id":9007199254740992,"rate":2.5,"count":1}"#
+        await #expect(throws: TransportError.self) {
+            try await replaying.send(httpCall(.post, "/a", fields: fields, body: rounded))
+        }
+        let same = #"{"count":1.0,"rate":2.5,"id":9007199254740993}"#
+        let reply = try await replaying.send(
+            httpCall(.post, "/a", fields: fields, body: same)
+        )
+        #expect(try await text(reply) == "1")
+    }
+
     @Test("Bodies that are too long, encoded or of an unknown type are omitted with a note")
     func omissions() async throws {
         var rules = RecordingRules()

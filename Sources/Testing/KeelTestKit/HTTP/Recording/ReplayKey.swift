@@ -68,6 +68,7 @@ struct ReplayKey: Hashable {
 private enum JSONTree: Hashable, Decodable {
     case null
     case boolean(Bool)
+    case integer(Int64)
     case number(Double)
     case string(String)
     case array([JSONTree])
@@ -79,8 +80,11 @@ private enum JSONTree: Hashable, Decodable {
             self = .null
         } else if let value = try? container.decode(Bool.self) {
             self = .boolean(value)
+        } else if let value = try? container.decode(Int64.self) {
+            // Not every identifier of 64 bits has a `Double` of its own.
+            self = .integer(value)
         } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
+            self = Int64(exactly: value).map { .integer($0) } ?? .number(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if let value = try? container.decode([JSONTree].self) {
