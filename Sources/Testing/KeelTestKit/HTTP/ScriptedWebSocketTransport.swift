@@ -20,7 +20,7 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
         case close(WebSocketClose)
         /// The connection fails.
         case failure(WebSocketError)
-        /// The connection stays open; reading waits until the task is canceled.
+        /// The connection stays open; reading waits until the task is canceled or this side closes the connection.
         case never
     }
 
@@ -59,6 +59,8 @@ public final class ScriptedWebSocketTransport: WebSocketTransport {
             let channel = ScriptedWebSocketChannel(messages, end) { message in
                 self.seen.withLock { $0.sent.append(message) }
             }
+            // No part of a connection outlives the call.
+            defer { channel.hangUp() }
             return try await body(WebSocketConnection(channel))
         case nil: throw WebSocketError(.unknown, "The script has no more attempts.")
         }
@@ -71,11 +73,12 @@ private final class ScriptedWebSocketChannel: WebSocketChannel {
 
     private struct State {
         var messages: ArraySlice<WebSocketMessage>
+        /// Whether the end has been read.
         var hasEnded = false
         var isClosedHere = false
     }
 
-    private let state: Mutex<State>
+    private let state: Watched<State>
     private let end: ScriptedWebSocketTransport.End
     private let record: @Sendable (WebSocketMessage) -> Void
 
@@ -84,46 +87,59 @@ private final class ScriptedWebSocketChannel: WebSocketChannel {
         _ end: ScriptedWebSocketTransport.End,
         record: @escaping @Sendable (WebSocketMessage) -> Void
     ) {
-        state = Mutex(State(messages: messages[...]))
+        state = Watched(State(messages: messages[...]))
         self.end = end
         self.record = record
     }
 
     var peerClose: WebSocketClose? {
-        guard case .close(let close) = end, state.withLock({ $0.hasEnded && !$0.isClosedHere })
-        else { return nil }
+        guard case .close(let close) = end, state.value.hasEnded else { return nil }
         return close
     }
 
     func send(_ message: WebSocketMessage) async throws(WebSocketError) {
-        guard state.withLock({ !$0.hasEnded && !$0.isClosedHere }) else {
-            throw WebSocketError(.closed, close: peerClose)
-        }
+        try checkIsOpen()
         record(message)
     }
 
     func receive() async throws(WebSocketError) -> WebSocketMessage? {
-        let (message, isClosedHere) = state.withLock { state in
-            let message = state.messages.popFirst()
-            if message == nil { state.hasEnded = true }
-            return (message, state.isClosedHere)
+        let (message, isClosedHere) = state.change { state in
+            (state.messages.popFirst(), state.isClosedHere)
         }
         if let message { return message }
         if isClosedHere { return nil }
         switch end {
         case .close(let close):
+            state.change { $0.hasEnded = true }
             guard close.code.isOrderly else { throw WebSocketError(.closed, close: close) }
             return nil
-        case .failure(let error): throw error
+        case .failure(let error):
+            state.change { $0.hasEnded = true }
+            throw error
         case .never:
-            await waitForCancellation()
-            throw WebSocketError(.cancelled)
+            do {
+                _ = try await state.wait { $0.isClosedHere ? true : nil }
+            } catch {
+                throw WebSocketError(.cancelled)
+            }
+            return nil
         }
     }
 
-    func ping() async throws(WebSocketError) -> Duration { .zero }
+    func ping() async throws(WebSocketError) -> Duration {
+        try checkIsOpen()
+        return .zero
+    }
 
-    func close(_ close: WebSocketClose) async throws(WebSocketError) {
-        state.withLock { $0.isClosedHere = true }
+    func close(_ close: WebSocketClose) async throws(WebSocketError) { hangUp() }
+
+    /// Closes the connection, unless it has ended.
+    func hangUp() { state.change { $0.isClosedHere = !$0.hasEnded } }
+
+    private func checkIsOpen() throws(WebSocketError) {
+        let state = state.value
+        guard state.hasEnded || state.isClosedHere else { return }
+        if state.hasEnded, case .failure(let error) = end { throw error }
+        throw WebSocketError(.closed, close: peerClose)
     }
 }
