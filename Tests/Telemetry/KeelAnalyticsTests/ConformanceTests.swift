@@ -40,6 +40,16 @@ struct ConformanceTests {
         try await check.run(on: Self.subject { $0.failing([]).recorded().observed { _ in } })
     }
 
+    @Test("A destination that takes a canceled request for a refused key is detected")
+    func misjudgesCancellation() async throws {
+        let subject = AnalyticsDestinationSubject(conditions: [.healthy, .hanging]) { _ in
+            let vendor = ScriptedAnalyticsDestination(faults: [.misconfigured])
+            return .init(vendor) { vendor.received.map(\.id) }
+        }
+        let check = try #require(AnalyticsDestinationCheck.all.first { $0.condition == .hanging })
+        #expect(try await recordsIssue { try await check.run(on: subject) })
+    }
+
     @Test("Decorators record calls, inject faults and report outcomes")
     func decorators() async {
         let reports = Lines()
