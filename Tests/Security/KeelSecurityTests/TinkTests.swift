@@ -159,15 +159,21 @@ struct TinkTests {
     func refusals() async throws {
         let keyset = try Keyset.make(.aes256GCM)
         let sealed = try SecurityService(keyset: keyset).encrypt(Data("hello".utf8))
-        let tasks = sealed.indices.map { index in
-            var changed = sealed
-            changed[index] ^= 1
-            return [
+        func task(_ data: Data) -> [String: String] {
+            [
                 "do": "decrypt", "keyset": keyset.cleartextJSON().base64EncodedString(),
-                "data": changed.base64EncodedString(), "context": "",
+                "data": data.base64EncodedString(), "context": "",
             ]
         }
-        let answers = try await Peer.run(tasks)
+        let tampered = sealed.indices.map { index in
+            var changed = sealed
+            changed[index] ^= 1
+            return changed
+        }
+        // Tink must refuse the data for the change and for nothing else.
+        var answers = try await Peer.run((tampered + [sealed]).map(task))
+        let untouched = answers.removeLast()
+        #expect(untouched.bytes == Data("hello".utf8))
         #expect(answers.allSatisfy { $0["error"] != nil })
     }
 }

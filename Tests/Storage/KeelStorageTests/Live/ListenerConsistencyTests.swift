@@ -74,6 +74,7 @@ struct ListenerConsistencyTests {
                     for try await snapshot in storage.listen(to: DocumentQuery("notes")) {
                         if snapshot.documents.count == 300 { return }
                     }
+                    Issue.record("a listener ended before it had seen all documents")
                 }
             }
             try await group.waitForAll()
