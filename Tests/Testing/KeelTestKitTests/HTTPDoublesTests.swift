@@ -110,6 +110,27 @@ struct HTTPDoublesTests {
         #expect(recorded.callCount == 0)
     }
 
+    @Test("A body whose producer fails has the error that real transports report")
+    func failedProducer() async throws {
+        let doubles: [any HTTPTransport] = [
+            ScriptedHTTPTransport(then: .status(.ok)), SimulatedOrigin(clock: ImmediateClock()),
+        ]
+        for double in doubles {
+            var call = httpCall(.put, "/a")
+            // A retry must not take it for the loss of the connection to the server.
+            call.body = HTTPBody(length: nil, isReplayable: true) {
+                () async throws(TransportError) in
+                .chunks([[1]], thenThrow: TransportError(.connectionLost))
+            }
+            let failing = call
+            let error = await #expect(throws: TransportError.self) {
+                try await double.send(failing)
+            }
+            #expect(error?.code == .bodyProducerFailed)
+            #expect((error?.cause as? TransportError)?.code == .connectionLost)
+        }
+    }
+
     @Test("Faults occur in order, and other calls pass")
     func faults() async throws {
         let clock = TestClock()

@@ -79,7 +79,7 @@ public final class ScriptedHTTPTransport: HTTPTransport {
 
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         guard !isShutDown else { throw TransportError(.clientShutdown, processed: .no) }
-        let body = try await call.body?.open().collect(upTo: .max) ?? []
+        let body = try await call.readBody()
         let seen = Call(head: call.head, body: body, timeouts: call.timeouts)
         let answer = state.withLock { state in
             state.calls.append(seen)

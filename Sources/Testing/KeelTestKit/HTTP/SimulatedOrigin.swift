@@ -69,7 +69,7 @@ public final class SimulatedOrigin: HTTPTransport {
         default:
             break
         }
-        _ = try await call.body?.open().collect(upTo: .max)
+        _ = try await call.readBody()
         try await pause(latency)
         return try await answer(call.head, fault)
     }

@@ -80,7 +80,7 @@ public final class ReplayingHTTPTransport: HTTPTransport {
         guard !state.withLock({ $0.isShutDown }) else {
             throw TransportError(.clientShutdown, processed: .no)
         }
-        let body = try await call.body?.open().collect(upTo: .max) ?? []
+        let body = try await call.readBody()
         let request = archived(call.head, body)
         let key = ReplayKey(request, matching)
         let position = state.withLock { state -> Int? in
