@@ -8,7 +8,7 @@ import Testing
 struct ScriptedWebSocketTransportTests {
     private static let target = HTTPRequest(method: .get, scheme: "ws", authority: "a", path: "/")
 
-    @Test("A connection stays open although a task has waited for a message, until its closure ends")
+    @Test("A connection stays open while a task waits for a message, until its closure ends")
     func staysOpen() async throws {
         let transport = ScriptedWebSocketTransport([.connection([], end: .never)])
         let former = try await transport.withConnection(to: Self.target) { connection in

@@ -138,8 +138,11 @@ extension AnalyticsDestinationCheck {
             }
             #expect(!problem.description.contains(SampleRecords.secret))
         },
-        Self(.faults, "stops when canceled and claims neither delivery nor refusal", when: .hanging) {
-            opened async throws in
+        Self(
+            .faults,
+            "stops when canceled and claims neither delivery nor refusal",
+            when: .hanging
+        ) { opened async throws in
             let outcome = await withTaskGroup(of: DeliveryOutcome.self) { group in
                 group.addTask { await opened.destination.deliver([SampleRecords.event(1)]) }
                 await Task.yield()
