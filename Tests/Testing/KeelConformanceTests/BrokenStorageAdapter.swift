@@ -17,7 +17,7 @@ final class BrokenStorageAdapter: StorageAdapter {
         case ignoresThePast, readsWithoutChecking, tellsCommitTimes, tellsNoTimes, turnsTimeBack
         case missesQueriesOfScopes, forgetsOrigins, acknowledgesNothing
         case forgetsRemovals, tellsNoRemovalTimes, losesRemovalTimes
-        case missesDeepDocuments, ordersByCutValues, takesForeignCursors
+        case missesDeepDocuments, ordersByCutValues, takesForeignCursors, normalizesIDs
 
         var testDescription: String { rawValue }
     }
@@ -137,6 +137,19 @@ final class BrokenStorageAdapter: StorageAdapter {
         case (.turnsResultsRound, .found(let documents)):
             result.payload = .found(documents.reversed())
         case (.turnsNamesRound, .names(let names)): result.payload = .names(names.reversed())
+        case (.normalizesIDs, .found(let documents)):
+            result.payload = .found(
+                documents.map { document in
+                    guard document.id.utf8.elementsEqual("e\u{301}".utf8) else { return document }
+                    return Document(
+                        path: document.path.collection.document("\u{e9}"),
+                        body: document.body,
+                        revision: document.revision,
+                        createTime: document.createTime,
+                        updateTime: document.updateTime
+                    )
+                }
+            )
         case (.givesNoPosition, _): result.position = nil
         case (.missesDeepDocuments, .found(let documents)):
             guard case .query(let query) = request.operation,

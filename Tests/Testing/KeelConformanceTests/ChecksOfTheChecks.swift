@@ -44,6 +44,7 @@ struct ChecksOfTheChecks {
             [.changes]
         case .takesForeignCursors: [.results]
         case .tellsCommitTimes: [.documents]
+        case .normalizesIDs: [.paths]
         case .countsEverything: [.aggregates]
         case .turnsNamesRound: [.collections]
         case .drawsNewTimes: [.replication]
