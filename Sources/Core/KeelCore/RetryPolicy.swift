@@ -49,8 +49,11 @@ public struct RetryPolicy: Sendable, Hashable {
         // The maximum is reached long before the exponent overflows.
         var delay = baseDelay
         var steps = min(repetition, 64) - 1
-        while steps > 0, delay < maximumDelay {
-            delay = delay * multiplier
+        let factor = max(1, multiplier)
+        while steps > 0, delay > .zero, delay < maximumDelay {
+            // A product with a large or infinite factor is not a duration.
+            guard delay < maximumDelay / factor else { return maximumDelay }
+            delay = delay * factor
             steps -= 1
         }
         return min(delay, maximumDelay)

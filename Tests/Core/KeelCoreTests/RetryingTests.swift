@@ -44,6 +44,27 @@ struct RetryingTests {
         #expect(clock.elapsed == pauses.reduce(.zero, +))
     }
 
+    @Test(
+        "A multiplier of any size leads to the maximum delay",
+        arguments: [1e30, Double.greatestFiniteMagnitude, Double.infinity]
+    )
+    func growsWithoutOverflow(multiplier: Double) {
+        let policy = RetryPolicy(maximumDelay: .seconds(3), multiplier: multiplier)
+        #expect(policy.maximumDelay(before: 1) == .milliseconds(100))
+        #expect(policy.maximumDelay(before: 2) == .seconds(3))
+        let immediate = RetryPolicy(baseDelay: .zero, multiplier: multiplier)
+        #expect(immediate.maximumDelay(before: 5) == .zero)
+    }
+
+    @Test("A multiplier that is set to less than 1, or to no number, counts as 1")
+    func growsByOneAtLeast() {
+        var policy = RetryPolicy(baseDelay: .seconds(1))
+        for multiplier in [0, -2, Double.nan] {
+            policy.multiplier = multiplier
+            #expect(policy.maximumDelay(before: 5) == .seconds(1))
+        }
+    }
+
     @Test("A pause that the server asks for is honored, even beyond the maximum")
     func keepsAskedPauses() async throws {
         let policy = RetryPolicy(attempts: 2, baseDelay: .zero, maximumDelay: .seconds(1))
