@@ -61,8 +61,10 @@ package struct DiskFileSystem: FileSystem {
         }
         defer { closedir(stream) }
         var names: [String] = []
-        errno = 0
-        while let entry = readdir(stream) {
+        while true {
+            // At the end of the folder, readdir(3) leaves the number of an earlier call.
+            errno = 0
+            guard let entry = readdir(stream) else { break }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
                     String(cString: $0)
