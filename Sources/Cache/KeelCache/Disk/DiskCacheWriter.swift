@@ -140,7 +140,10 @@ actor DiskCacheWriter {
     func restart() throws(CacheError) {
         active = nil
         unsynced = []
-        _ = store.index.withLock { $0.reset() }
+        store.index.withLock { index in
+            _ = index.reset()
+            index.snapshotByteCount = 0
+        }
         needsBarrier = true
         do throws(FileSystemError) {
             // Released first, because the lock may be on a file that still exists.
@@ -155,9 +158,10 @@ actor DiskCacheWriter {
         }
     }
 
-    /// Removes all segments and large values from the folder.
+    /// Removes the snapshot and all segments and large values from the folder.
     private func empty() throws(FileSystemError) {
         let folder = store.names.folder
+        try store.files.removeIfThere(store.names.snapshot)
         for name in try store.files.names(in: folder).sorted() {
             switch FolderNames.role(of: name) {
             case .segment:

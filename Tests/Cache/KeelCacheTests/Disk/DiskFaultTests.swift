@@ -129,6 +129,19 @@ struct DiskFaultTests {
         #expect(try await again.value("old") == nil)
     }
 
+    @Test("A snapshot that was deleted with its folder does not count")
+    func vanishedSnapshot() async throws {
+        let folder = DiskFolder()
+        let first = try folder.tier()
+        for number in 0..<100 { try await first.set("\(number)", [1]) }
+        await first.close()
+        let tier = try folder.tier()
+        try FileManager.default.removeItem(at: folder.url)
+        try await tier.set("a", [1])
+        let onDisk = try folder.contents().values.reduce(0) { $0 + $1.count }
+        #expect(try await tier.usage().byteCount == onDisk)
+    }
+
     @Test("A folder deleted before the first write is created again")
     func vanishedEarly() async throws {
         let folder = DiskFolder()
