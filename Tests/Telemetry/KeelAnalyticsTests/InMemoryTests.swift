@@ -64,6 +64,20 @@ struct InMemoryTests {
         #expect(changes.first == ["plan": "gold"])
     }
 
+    @Test("Events carry properties set before the user was known, and none of another user")
+    func userPropertiesOfAnother() async throws {
+        let service = try bench.service(vendor) { $0.attachesUserProperties = true }
+        service.trackUserProperty("theme", value: "dark")
+        service.setUserID("ann")
+        service.trackEvent("a")
+        service.setUserID("bob")
+        service.trackEvent("b")
+        #expect(await service.flush())
+        let events = vendor.received.filter { [.event("a"), .event("b")].contains($0.kind) }
+        #expect(events.map(\.userID) == ["ann", "bob"])
+        #expect(events.map(\.userProperties) == [["theme": "dark"], [:]])
+    }
+
     @Test("A user who signs out while properties are tracked leaves none to the next user")
     func userPropertiesAtSignOut() async throws {
         let holder = Mutex<AnalyticsService?>(nil)

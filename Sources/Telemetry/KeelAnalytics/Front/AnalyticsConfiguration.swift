@@ -45,9 +45,9 @@ public struct AnalyticsConfiguration: Sendable {
     public var redactor: Redactor? = .standard
     /// Whether events and screens include the properties of the user.
     ///
-    /// If set, they are stored across launches until ``AnalyticsService/reset()``. Off by default,
-    /// because destinations store user properties themselves, and some treat them in an event as a
-    /// change: Mixpanel would receive a second record for each event.
+    /// If set, they are stored across launches until ``AnalyticsService/reset()`` or the id of
+    /// another user. Off by default, because destinations store user properties themselves, and some
+    /// treat them in an event as a change: Mixpanel would receive a second record for each event.
     public var attachesUserProperties = false
     /// Called with each tracked, refused and delivered event, for logs; it must return immediately.
     public var observer: (@Sendable (AnalyticsObservation) -> Void)?

@@ -96,6 +96,10 @@ extension AnalyticsService {
     /// The change is tracked once, together with the previous anonymous id, so that destinations can link both. Setting
     /// the current id again has no effect.
     ///
+    /// - Important: Call ``reset()`` before setting the id of a second user. Otherwise both have the same anonymous id,
+    ///   by which destinations may merge their profiles, the same session and the same super properties. Only the
+    ///   properties that ``AnalyticsConfiguration/attachesUserProperties`` keeps are forgotten with the first user.
+    ///
     /// The id is sent unchanged. ``AnalyticsStatus/hasPersonalUserID`` reports whether it looks like personal data,
     /// such as an e-mail address or a telephone number.
     ///
@@ -104,6 +108,8 @@ extension AnalyticsService {
         // If the change cannot be stored, it still applies, and the status reports the failure.
         _ = try? tracker.change(tracking: TrackedDraft(.identify)) { settings, _ in
             guard settings.userID != userID, !userID.isEmpty else { return false }
+            // Those of an anonymous user may be of this one; those of another user are not.
+            if settings.userID != nil { settings.userProperties = [:] }
             settings.userID = userID
             return true
         }
