@@ -129,6 +129,23 @@ struct LocalStoreTests {
         #expect(try String(contentsOfFile: outside + "/file", encoding: .utf8) == "secret")
     }
 
+    #if os(Linux)
+    @Test("A file that another program links into the folder is reported")
+    func linked() async throws {
+        let outside = scratch.path + "/outside"
+        try Data("x".utf8).write(to: URL(filePath: outside))
+        let changes = try await files.changes()
+        try FileManager.default.linkItem(atPath: outside, toPath: place("a"))
+        try await files.write(Data("y".utf8), to: "end")
+        var told: [FileChange] = []
+        for await change in changes {
+            told.append(change)
+            if change == .written("end") { break }
+        }
+        #expect(told.contains(.written("a")))
+    }
+    #endif
+
     @Test("An empty folder that another program created does not interfere")
     func emptyFolders() async throws {
         try FileManager.default.createDirectory(

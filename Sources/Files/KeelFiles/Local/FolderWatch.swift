@@ -58,7 +58,7 @@ final class FolderWatch: @unchecked Sendable {
             case (true, true, _, _), (true, _, true, _): addNew(path, under: folder)
             case (true, _, _, _): if isSet(IN_MOVED_FROM) { forget(path) }
             case (false, _, true, _), (false, _, _, true): inbox?.tell(.written(path))
-            case (false, true, _, _): break
+            case (false, true, _, _): addLinked(path)
             case (false, _, _, _): inbox?.tell(.removed(path))
             }
         }
@@ -71,6 +71,14 @@ final class FolderWatch: @unchecked Sendable {
             inotify.unwatch(watch)
         }
         inbox?.tell(.missed)
+    }
+
+    /// Reports a new name of a file that has bytes already, as link(2) gives it, which no closing of the file follows.
+    private func addLinked(_ path: FileStorePath) {
+        guard let root, case .folder(let parent)? = try? root.way(to: path),
+            let status = parent.status(of: path.name), status.kind == .file, status.size > 0
+        else { return }
+        inbox?.tell(.written(path))
     }
 
     private func addNew(_ path: FileStorePath, under folder: Int32) {
