@@ -129,6 +129,15 @@ struct LocalStoreTests {
         #expect(try String(contentsOfFile: outside + "/file", encoding: .utf8) == "secret")
     }
 
+    @Test("A move to another link of the same file removes the source")
+    func movedToLink() async throws {
+        try write("x", "a")
+        try FileManager.default.linkItem(atPath: place("a"), toPath: place("b"))
+        try await files.move("a", to: "b")
+        #expect(try await files.list().files.map(\.path) == ["b"])
+        #expect(try await files.read("b") == Data("x".utf8))
+    }
+
     #if os(Linux)
     @Test("A file that another program links into the folder is reported")
     func linked() async throws {

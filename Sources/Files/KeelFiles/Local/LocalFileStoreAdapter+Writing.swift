@@ -238,9 +238,27 @@ extension LocalFileStoreAdapter {
                 }
                 throw error
             }
+            try removeSecondName(of: status, source, in: old)
             if syncs { try LocalFolder.sync(old, source) }
             folder.removeEmptyFolders(above: source)
             return metadata(target, try statusAfter(file, target), FileLabel(of: file))
+        }
+    }
+
+    /// Removes the name that a moved file still has, since rename(2) does nothing if both names are links to one file.
+    private func removeSecondName(
+        of file: FileStatus,
+        _ path: FileStorePath,
+        in parent: Descriptor
+    ) throws(FileStoreError) {
+        // Listed, since on a volume that ignores case the status may be that of the target's name.
+        guard parent.status(of: path.name)?.inode == file.inode,
+            case .success(let names) = parent.names(),
+            names.contains(where: { $0.utf8.elementsEqual(path.name.utf8) })
+        else { return }
+        let number = parent.remove(path.name)
+        guard number == 0 || number == ENOENT else {
+            throw FileStoreError("unlinkat", path.string, .writeFailed, number: number)
         }
     }
 
