@@ -124,6 +124,21 @@ struct RotatingLogFileTests {
         #expect(try LoggedLines.message(Array(lines[2])) == "next")
     }
 
+    @Test("A line that another process has torn in a new file is ended before the next record")
+    func tornByAnother() throws {
+        let file = try open()
+        write(file, "a")
+        try disk.rename("/logs/app.log", to: "/logs/app-20261122T094514.000000Z.log")
+        // As left by a process that had a full disk, or was killed.
+        let other = try disk.open("/logs/app.log", for: .creating)
+        try other.write(Array(#"{"time":"#.utf8), at: 0)
+        time.advance(by: RotatingLogFile.checkInterval)
+        write(file, "b")
+        let lines = try #require(disk.disk["/logs/app.log"]).split(separator: 0x0A)
+        try #require(lines.count == 2)
+        #expect(try LoggedLines.message(Array(lines[1])) == "b")
+    }
+
     @Test("A removed file is created again, and a renamed one stays complete")
     func removed() throws {
         let file = try open()

@@ -79,11 +79,11 @@ struct LogFileWriter: ~Copyable {
         return append(configuration.format, &line) ? finish(level, at: time) : nil
     }
 
-    /// Starts the buffer with the end of a torn line and a gap record, as needed.
+    /// Starts the buffer with the end of a torn line, and a gap record as needed.
     @inline(__always)
     private mutating func begin(at time: Int64) {
         line.removeAll()
-        if isTorn { line.append(UInt8(ascii: "\n")) }
+        line.append(UInt8(ascii: "\n"))
         guard !unreported.isEmpty else { return }
         let gap = LogRecord.gap(
             unreported,
@@ -93,12 +93,20 @@ struct LogFileWriter: ~Copyable {
         configuration.format.append(gap, to: &line)
     }
 
+    /// The buffered line, with the end of a torn line if the file has one.
+    ///
+    /// That is known once there is room: another process may have torn the last line of a file that is opened then.
+    private var text: UnsafeRawBufferPointer {
+        isTorn ? line.bytes : UnsafeRawBufferPointer(rebasing: line.bytes.dropFirst())
+    }
+
     /// Writes the buffered line.
     private mutating func finish(_ level: Logger.Level, at time: Int64) -> Outcome {
         let hasRotated = makeRoom(at: time)
         guard let file else { return drop(level) }
+        let bytes = text
         do throws(FileSystemError) {
-            try file.append(line.bytes)
+            try file.append(bytes)
         } catch {
             // Any prefix of the line may have been written.
             isTorn = true
@@ -106,8 +114,8 @@ struct LogFileWriter: ~Copyable {
         }
         isTorn = false
         isDirty = true
-        size += line.count
-        unseen += line.count
+        size += bytes.count
+        unseen += bytes.count
         if !unreported.isEmpty { unreported = DroppedLogRecords() }
         statistics.written += 1
         // Done here, because another thread may rotate before the caller synchronizes.
@@ -137,7 +145,7 @@ struct LogFileWriter: ~Copyable {
         // Threads read the time before taking the lock: slightly earlier is not a clock set back.
         let isOverdue = (time - lastCheck).magnitude >= UInt64(RotatingLogFile.checkInterval)
         if isOverdue || unseen >= limit / 8 || file == nil { look(at: time) }
-        let isFull = size > 0 && size + line.count > limit
+        let isFull = size > 0 && size + text.count > limit
         guard isFull || time >= periodEnd else { return false }
         guard size > 0 else {
             startPeriod(at: time)
