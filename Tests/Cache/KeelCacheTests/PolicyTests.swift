@@ -133,6 +133,17 @@ struct PolicyTests {
         await #expect(throws: Refusal.self) { try await ask(.refresh) { throw Refusal() } }
     }
 
+    @Test("A call can refresh ahead although the policy of the cache does not")
+    func refreshesAheadOfOneCall() async throws {
+        let configuration = CacheConfiguration(expiry: .seconds(10))
+        let cache = Cache<String, Int>(configuration, clock: .following(clock))
+        let ahead = CachePolicy.cacheFirst.refreshingAhead(after: 0.5)
+        #expect(try await cache.value(for: "a", policy: ahead) { 1 } == 1)
+        await clock.advance(by: .seconds(6))
+        #expect(try await cache.value(for: "a", policy: ahead) { 2 } == 1)
+        try await waitUntil { cache.peek("a") == 2 }
+    }
+
     @Test("servingStaleOnError() adds a stale value for a failed load to another policy")
     func addsStaleOnError() async throws {
         let policy = CachePolicy.refresh.servingStaleOnError()

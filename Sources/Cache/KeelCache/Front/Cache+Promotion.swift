@@ -106,11 +106,13 @@ extension Cache {
         freshUntil: Int64,
         usableUntil: Int64,
         tags: [String],
-        stamp: UInt64
+        stamp: UInt64,
+        refreshes: Bool = false
     ) -> MemoryDetail? {
         let idle = configuration.timeToIdle?.microseconds ?? 0
-        let refreshes = configuration.policy.refreshAhead != nil && freshUntil != .max
-        guard usableUntil != freshUntil || !tags.isEmpty || idle > 0 || refreshes else {
+        let refreshes = refreshes || configuration.policy.refreshAhead != nil
+        let needsCreation = refreshes && freshUntil != .max
+        guard usableUntil != freshUntil || !tags.isEmpty || idle > 0 || needsCreation else {
             return nil
         }
         return MemoryDetail(

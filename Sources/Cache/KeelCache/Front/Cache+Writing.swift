@@ -131,13 +131,15 @@ extension Cache {
     /// Stores a value in memory and queues it for the tier, both or neither.
     ///
     /// `stamp` and `generation` are those when making the value began; a nil generation stores it
-    /// regardless of changes since. With `isBehind`, no caller waits for the tier.
+    /// regardless of changes since. With `isBehind`, no caller waits for the tier. With `refreshes`, the
+    /// policy of the load refreshes ahead, whatever that of the cache does.
     func store(
         _ loaded: CacheLoaded<Value>,
         for key: Key,
         stamp: UInt64,
         generation: UInt64? = nil,
-        isBehind: Bool = false
+        isBehind: Bool = false,
+        refreshes: Bool = false
     ) -> PlacedEntry {
         let times = times(of: loaded)
         var stored = PlacedEntry()
@@ -151,7 +153,8 @@ extension Cache {
                 freshUntil: times.freshUntil,
                 usableUntil: times.usableUntil,
                 tags: loaded.tags,
-                stamp: stamp
+                stamp: stamp,
+                refreshes: refreshes
             ),
             cost: max(0, cost(of: loaded, change)),
             generation: generation

@@ -218,7 +218,13 @@ extension Cache {
         }
         // If canceled, no caller waits any more, and another flight may be under way.
         guard loaded.isStored, !Task.isCancelled else { return loaded.value }
-        let stored = store(loaded, for: call.key, stamp: id.stamp, generation: id.generation)
+        let stored = store(
+            loaded,
+            for: call.key,
+            stamp: id.stamp,
+            generation: id.generation,
+            refreshes: call.policy.refreshAhead != nil
+        )
         if stored.result == .superseded { ledger.count { $0.supersededLoads += 1 } }
         _ = await settle(stored)
         return loaded.value

@@ -65,6 +65,9 @@ public struct CachePolicy: Hashable, Sendable {
 
     /// Reloads a fresh value in the background when used after a fraction of its freshness.
     ///
+    /// As a policy of single calls, it refreshes the values that such calls have loaded into memory; as
+    /// ``CacheConfiguration/policy``, those that were set or read from the tier as well.
+    ///
     /// - Parameter part: The fraction, from 0 to 1, for example 0.8.
     /// - Returns: The changed policy.
     public func refreshingAhead(after part: Double) -> CachePolicy {
