@@ -113,17 +113,19 @@ actor DiskCacheWriter {
     /// Checks that the folder still exists, and starts over if not.
     func ensureFolder() throws(CacheError) {
         guard !store.index.withLock({ $0.isClosed }) else { throw .closed }
-        if lock != nil, let active {
-            let path = store.names.segment(active.handle.number)
-            if active.handle.file.isStill(at: path) { return }
-        } else if let lock, lock.isStill(at: store.names.lock) {
-            return
-        }
-        try restart()
+        if !isInPlace { try restart() }
+    }
+
+    /// Whether the folder still has the files of this tier.
+    private var isInPlace: Bool {
+        guard let lock else { return false }
+        guard let active else { return lock.isStill(at: store.names.lock) }
+        return active.handle.file.isStill(at: store.names.segment(active.handle.number))
     }
 
     func close() {
-        if lock != nil, bytesSinceSnapshot > 0 || !unsynced.isEmpty {
+        // A folder that another tier has created again has its snapshot, and its segments have the same names.
+        if isInPlace, bytesSinceSnapshot > 0 || !unsynced.isEmpty {
             try? writeSnapshot()
         }
         let handles = store.index.withLock { index -> [SegmentState] in

@@ -172,6 +172,20 @@ struct DiskFaultTests {
         #expect(try await first.value("b") == [2])
     }
 
+    @Test("A tier that is closed leaves a folder alone that another one has created again")
+    func closedWhenTaken() async throws {
+        let folder = DiskFolder()
+        let first = try folder.tier()
+        try await first.set("a", [1])
+        try FileManager.default.removeItem(at: folder.url)
+        let second = try folder.tier()
+        try await second.set("b", [2])
+        await second.close()
+        let contents = try folder.contents()
+        await first.close()
+        #expect(try folder.contents() == contents)
+    }
+
     @Test("A tier whose folder another one has created again waits for it, and then starts over")
     func vanishedAndTaken() async throws {
         let folder = DiskFolder()
