@@ -291,7 +291,11 @@ final class CredentialsChainTests: Sendable {
         }
         #expect(try botocore(full.merging(token) { $1 }) == "CONTAINER")
         #expect(try await message(chain(full)).text.contains("answered 403"))
-        for host in ["example.com", "127.0.0.1.example.com", "169.254.170.3", "[::2]"] {
+        let others = [
+            "example.com", "127.0.0.1.example.com", "169.254.170.3", "[::2]",
+            "localhost:80@example.com",
+        ]
+        for host in others {
             let error = try await message(
                 chain(["AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://\(host)/container"])
             )
