@@ -228,8 +228,12 @@ struct NoteTests {
         #expect(files.disk["/j/a.cursor"]?[4] == 2)
     }
 
-    @Test("A cursor whose offset is impossible is read as a corrupt one", arguments: [28, 40])
-    func impossibleOffset(place: Int) throws {
+    @Test(
+        "A cursor whose offset is impossible is read as a corrupt one",
+        arguments: [28, 40],
+        [UInt64(Int.max), 1 << 63]
+    )
+    func impossibleOffset(place: Int, offset: UInt64) throws {
         do {
             let journal = try journal()
             let consumer = try journal.consumer("a")
@@ -239,7 +243,9 @@ struct NoteTests {
         }
         var bytes = try #require(files.disk["/j/a.cursor"])
         #expect(bytes.count == 52)
-        bytes.replaceSubrange(place..<place + 8, with: [0, 0, 0, 0, 0, 0, 0, 0x80])
+        var number: [UInt8] = []
+        number.append(littleEndian: offset)
+        bytes.replaceSubrange(place..<place + 8, with: number)
         bytes.removeLast(4)
         bytes.append(littleEndian: CRC32C.checksum(bytes))
         files.disk["/j/a.cursor"] = bytes

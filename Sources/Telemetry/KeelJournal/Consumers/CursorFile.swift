@@ -89,14 +89,13 @@ struct CursorFile: Hashable, Sendable {
 
     private static func progress(_ cursor: inout ByteCursor) -> SegmentProgress? {
         guard let id = cursor.number(UInt64.self), let end = cursor.number(UInt64.self),
-            let acknowledgedTo = end == .max ? 0 : Int(exactly: end),
+            let acknowledgedTo = end == .max ? 0 : Self.offset(end),
             let places = cursor.number(UInt32.self), cursor.remaining >= 8 * Int(places)
         else { return nil }
         var above: Set<Int> = []
         for _ in 0..<places {
-            guard let offset = cursor.number(UInt64.self).flatMap({ Int(exactly: $0) })
-            else { return nil }
-            above.insert(offset)
+            guard let start = cursor.number(UInt64.self).flatMap(Self.offset) else { return nil }
+            above.insert(start)
         }
         var progress = SegmentProgress(
             of: id,
@@ -105,5 +104,10 @@ struct CursorFile: Hashable, Sendable {
         )
         progress.isDone = end == .max
         return progress
+    }
+
+    /// Returns an offset, or nil for one that no file has and with which no sum fits.
+    private static func offset(_ number: UInt64) -> Int? {
+        number <= UInt64(Int.max / 2) ? Int(number) : nil
     }
 }
