@@ -142,9 +142,9 @@ actor DiskCacheWriter {
     func restart() throws(CacheError) {
         active = nil
         unsynced = []
-        store.index.withLock { index in
-            _ = index.reset()
+        _ = store.index.withLock { index in
             index.snapshotByteCount = 0
+            return index.reset()
         }
         needsBarrier = true
         do throws(FileSystemError) {
