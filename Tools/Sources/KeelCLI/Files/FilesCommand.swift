@@ -114,8 +114,8 @@ struct BucketOptions: ParsableArguments {
 
     @Option(
         help: """
-            How many files are copied at a time with --recursive, 1 to 64. Each takes memory for its \
-            parts on their way, and one more.
+            How many files of a folder are copied at a time, 1 to 64. Each takes memory for its parts \
+            on their way, and one more.
             """
     )
     var transfers = 4
