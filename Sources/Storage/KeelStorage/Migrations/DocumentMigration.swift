@@ -38,13 +38,14 @@ public struct DocumentMigrations: Sendable {
     /// The field that stores a document's version.
     public static let versionField: FieldPath = "_version"
 
-    private let steps: [String: [DocumentMigration]]
+    /// The steps by the names of the collections, as paths: strings as keys would merge canonically equivalent names.
+    private let steps: [CollectionPath: [DocumentMigration]]
 
     /// Creates a history of migration steps.
     ///
     /// - Precondition: The versions of a collection are 1, 2, 3, … without a gap.
     public init(_ migrations: [DocumentMigration]) {
-        steps = Dictionary(grouping: migrations, by: \.collection)
+        steps = Dictionary(grouping: migrations) { CollectionPath(trusted: $0.collection) }
             .mapValues { $0.sorted { $0.version < $1.version } }
         for (collection, steps) in steps {
             precondition(
@@ -55,11 +56,15 @@ public struct DocumentMigrations: Sendable {
     }
 
     /// The names of the collections that have steps.
-    public var collections: [String] { steps.keys.sorted() }
+    public var collections: [String] { steps.keys.sorted().map(\.string) }
+
+    private func history(of collection: CollectionPath) -> [DocumentMigration]? {
+        steps[CollectionPath(trusted: collection.name)]
+    }
 
     /// Returns the current version of a collection's documents; nil for a collection without steps.
     package func currentVersion(of collection: CollectionPath) -> Int? {
-        steps[collection.name]?.last?.version
+        history(of: collection)?.last?.version
     }
 
     static func version(of body: DocumentBody) -> Int {
@@ -86,7 +91,7 @@ public struct DocumentMigrations: Sendable {
     ///
     /// - Throws: `StorageError/Code/schemaTooNew` if this app does not know the document's version.
     func migrated(_ document: Document) throws(StorageError) -> DocumentBody? {
-        guard let steps = steps[document.path.collection.name] else { return nil }
+        guard let steps = history(of: document.path.collection) else { return nil }
         let version = try knownVersion(of: document)
         guard version < steps.count else { return nil }
         var fields = try document.fields()

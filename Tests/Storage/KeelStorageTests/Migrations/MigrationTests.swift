@@ -40,6 +40,23 @@ struct MigrationTests {
         #expect(try await old.getDocument("other/1").fields() == ["a": 1])
     }
 
+    @Test("Collections with canonically equivalent names have steps of their own")
+    func distinguishesByBytes() async throws {
+        let migrations = DocumentMigrations([
+            DocumentMigration("\u{e9}", to: 1) { fields, _ in fields["composed"] = true },
+            DocumentMigration("e\u{301}", to: 1) { fields, _ in fields["decomposed"] = true },
+        ])
+        let names: [[UInt8]] = migrations.collections.map { Array($0.utf8) }
+        #expect(names == [[0x65, 0xcc, 0x81], [0xc3, 0xa9]])
+        try await old.setDocument("\u{e9}/1", ["n": 1])
+        try await old.setDocument("e\u{301}/1", ["n": 2])
+        let client = StorageClient(adapter.migrating(migrations))
+        let composed: DocumentFields = ["n": 1, "composed": true, "_version": 1]
+        let decomposed: DocumentFields = ["n": 2, "decomposed": true, "_version": 1]
+        #expect(try await client.getDocument("\u{e9}/1").fields() == composed)
+        #expect(try await client.getDocument("e\u{301}/1").fields() == decomposed)
+    }
+
     @Test("A document of a later version is rejected, not damaged")
     func refusesLater() async throws {
         try await old.setDocument("restaurants/1", ["_version": 3])
