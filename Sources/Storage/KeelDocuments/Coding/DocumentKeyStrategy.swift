@@ -50,6 +50,19 @@ public enum DocumentKeyStrategy: Sendable, Hashable {
     }
 }
 
+/// The field names of the keys that one encoding or decoding has converted.
+struct ConvertedKeys {
+    private var known: [String: (key: String, name: String)] = [:]
+
+    mutating func fieldName(_ key: String, by strategy: DocumentKeyStrategy) -> String {
+        // The look-up also finds a canonically equivalent key, which belongs to another field.
+        if let entry = known[key], StoredName.same(entry.key, key) { return entry.name }
+        let name = strategy.fieldName(key)
+        known[key] = (key, name)
+        return name
+    }
+}
+
 /// A dictionary whose keys are field names, without conversion.
 protocol StringKeyedDictionary {}
 

@@ -24,4 +24,23 @@ struct KeyStrategyTests {
             try DocumentDecoder(.init(keys: .snakeCase)).decode(Item.self, from: body) == Item()
         )
     }
+
+    @Test("Keys that are canonically equivalent are different fields")
+    func distinguishesByBytes() throws {
+        struct Item: Codable, Equatable {
+            var composed = 1
+            var decomposed = 2
+
+            enum CodingKeys: String, CodingKey {
+                case composed = "caf\u{e9}"
+                case decomposed = "cafe\u{301}"
+            }
+        }
+        let body = try DocumentEncoder(.init(keys: .snakeCase)).encode(Item())
+        let expected: DocumentFields = ["caf\u{e9}": 1, "cafe\u{301}": 2]
+        #expect(body == DocumentBody(expected))
+        #expect(
+            try DocumentDecoder(.init(keys: .snakeCase)).decode(Item.self, from: body) == Item()
+        )
+    }
 }

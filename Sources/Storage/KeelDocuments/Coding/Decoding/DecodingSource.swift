@@ -10,7 +10,7 @@ final class DecodingSource {
     let userInfo: [CodingUserInfoKey: Any]
     /// The document being decoded, if any.
     let path: DocumentPath?
-    private var names: [String: String] = [:]
+    private var converted = ConvertedKeys()
 
     init(
         _ bytes: [UInt8],
@@ -24,12 +24,7 @@ final class DecodingSource {
         self.path = path
     }
 
-    func fieldName(_ key: String) -> String {
-        if let name = names[key] { return name }
-        let name = keys.fieldName(key)
-        names[key] = name
-        return name
-    }
+    func fieldName(_ key: String) -> String { converted.fieldName(key, by: keys) }
 
     @inline(__always)
     func reader(at offset: Int) -> CBORReader {

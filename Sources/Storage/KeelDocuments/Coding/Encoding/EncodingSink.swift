@@ -7,7 +7,7 @@ final class EncodingContext {
     var transforms: [FieldTransform] = []
     /// The id in the ``DocumentID`` of the outermost value.
     var documentID: String?
-    private var names: [String: String] = [:]
+    private var converted = ConvertedKeys()
     private var lastSerial = 0
 
     init(keys: DocumentKeyStrategy, userInfo: [CodingUserInfoKey: Any]) {
@@ -15,12 +15,7 @@ final class EncodingContext {
         self.userInfo = userInfo
     }
 
-    func fieldName(_ key: String) -> String {
-        if let name = names[key] { return name }
-        let name = keys.fieldName(key)
-        names[key] = name
-        return name
-    }
+    func fieldName(_ key: String) -> String { converted.fieldName(key, by: keys) }
 
     func nextSerial() -> Int {
         lastSerial += 1
