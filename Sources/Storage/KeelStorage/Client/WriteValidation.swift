@@ -163,6 +163,8 @@ package enum WriteValidation {
         of field: FieldPath,
         in path: DocumentPath
     ) throws(StorageError) {
+        // A transform creates the maps that contain its field.
+        try DocumentValidation.check(.null, in: field, of: path)
         switch transform {
         case .increment(let operand), .maximum(let operand), .minimum(let operand):
             guard operand.isNumber else {

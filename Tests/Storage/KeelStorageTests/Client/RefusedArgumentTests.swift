@@ -20,4 +20,23 @@ struct RefusedArgumentTests {
         #expect(await operation { _ = try await storage.collections(under: path) } == "collections")
         #expect(await operation { _ = try await storage.aggregate(query, []) } == "aggregate")
     }
+
+    @Test("A transform of a field that is nested more than 20 deep is refused")
+    func deepTransforms() async throws {
+        let storage = storage
+        let path: DocumentPath = "a/1"
+        let deepest = FieldPath(names: Array(repeating: "n", count: 20))
+        let tooDeep = FieldPath(names: deepest.names + ["n"])
+        try await storage.setDocument(path, [:])
+        try await storage.updateDocument(path, [.increment(deepest)])
+        try await storage.setDocument(path, storage.getDocument(path).fields())
+        let transforms: [FieldChange] = [
+            .increment(tooDeep), .maximum(tooDeep, 1), .serverTimestamp(tooDeep),
+        ]
+        for transform in transforms {
+            await expectError(StorageError.self, .invalidArgument) {
+                try await storage.updateDocument(path, [transform])
+            }
+        }
+    }
 }
