@@ -1,5 +1,6 @@
 /// The limits of the data model, which the client checks before an adapter sees a document.
 package enum DocumentValidation {
+    /// The maximum number of maps and arrays in one another, not counting the document itself.
     package static let deepest = 20
 
     /// Throws ``StorageError/Code/invalidArgument`` for a path that breaks a rule or has a segment reserved for Keel.
@@ -48,7 +49,12 @@ package enum DocumentValidation {
         of path: DocumentPath,
         depth: Int
     ) throws(StorageError) {
-        guard depth <= deepest else {
+        let containerCount =
+            switch value {
+            case .array, .map: depth
+            default: depth - 1
+            }
+        guard containerCount <= deepest else {
             throw invalid("is nested more than \(deepest) deep", place, path)
         }
         switch value {

@@ -21,11 +21,11 @@ struct RefusedArgumentTests {
         #expect(await operation { _ = try await storage.aggregate(query, []) } == "aggregate")
     }
 
-    @Test("A transform of a field that is nested more than 20 deep is refused")
+    @Test("A transform of a field within more than 20 maps is refused")
     func deepTransforms() async throws {
         let storage = storage
         let path: DocumentPath = "a/1"
-        let deepest = FieldPath(names: Array(repeating: "n", count: 20))
+        let deepest = FieldPath(names: Array(repeating: "n", count: 21))
         let tooDeep = FieldPath(names: deepest.names + ["n"])
         try await storage.setDocument(path, [:])
         try await storage.updateDocument(path, [.increment(deepest)])
@@ -37,6 +37,23 @@ struct RefusedArgumentTests {
             await expectError(StorageError.self, .invalidArgument) {
                 try await storage.updateDocument(path, [transform])
             }
+        }
+    }
+
+    @Test("Fields nest as deep as the values of a typed collection")
+    func depth() async throws {
+        let storage = storage
+        let notes = storage.collection("a", as: [String: DocumentValue].self)
+        let deepest = (0..<20).reduce(DocumentValue.integer(1)) { value, _ in .map(["n": value]) }
+        try await notes.save(["n": deepest], id: "1")
+        let fields = try await storage.getDocument("a/1").fields()
+        try await storage.setDocument("a/1", fields)
+        let tooDeep = DocumentValue.map(fields)
+        await expectError(StorageError.self, .tooLarge) {
+            try await notes.save(["n": tooDeep], id: "1")
+        }
+        await expectError(StorageError.self, .invalidArgument) {
+            try await storage.setDocument("a/1", ["n": tooDeep])
         }
     }
 }

@@ -26,8 +26,7 @@ final class EncodingFrame {
         var frame: EncodingFrame
     }
 
-    /// The maximum nesting depth of maps and arrays, not counting the document itself.
-    static let deepest = 20
+    static let deepest = DocumentValidation.deepest
 
     let sink: EncodingSink
     let parent: EncodingFrame?
