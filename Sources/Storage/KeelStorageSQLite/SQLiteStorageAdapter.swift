@@ -48,7 +48,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     /// own name. GRDB's `ValueObservation` does not see Keel's writes; use a listener of the storage client.
     public let databasePool: DatabasePool
 
-    /// The file's path.
+    /// The file's path, without symbolic links.
     public let path: String
 
     let connections: ReadConnections

@@ -48,6 +48,23 @@ struct CommitWatchTests {
         for task in tasks { #expect(try await task.value.isEmpty) }
     }
 
+    @Test("a store behind a symbolic link has file events")
+    func linked() async throws {
+        try await folder.adapter().set("a/1", [:])
+        try FileManager.default.createSymbolicLink(
+            at: folder.file("Link.sqlite"),
+            withDestinationURL: folder.file()
+        )
+        let clock = TestClock()
+        let adapter = try folder.adapter("Link.sqlite") { $0.clock = clock }
+        let start = try await adapter.set("a/2", [:]).position
+        let tasks = wait(1, on: adapter, after: start, upTo: .seconds(60))
+        await clock.waitForSleepers()
+        #expect(adapter.hasFileEvents)
+        await clock.advance(by: .seconds(60))
+        for task in tasks { #expect(try await task.value.isEmpty) }
+    }
+
     @Test("all waits share two polls per second if the system does not report file events")
     func polls() async throws {
         let clock = TestClock()

@@ -22,8 +22,7 @@ final class LogPace: Sendable {
 
     /// Creates the pace of a store; `limit` is the size of its log beyond which it is emptied.
     init(of path: String, limit: Int) {
-        // SQLite keeps the log beside the file to which a link leads.
-        file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path + "-wal"
+        file = path + "-wal"
         self.limit = limit
         state = Mutex(State(limit: limit))
     }

@@ -19,7 +19,9 @@ struct StoreOpening {
     }
 
     func open() throws -> Opened {
-        let path = try location.path()
+        // SQLite keeps the log beside the file to which a link leads.
+        let path = URL(fileURLWithPath: try location.path()).resolvingSymlinksInPath()
+            .path(percentEncoded: false)
         if configuration.isReadOnly {
             guard FileManager.default.fileExists(atPath: path) else {
                 throw StorageError(.unavailable, "there is no store at “\(path)”", resource: path)
