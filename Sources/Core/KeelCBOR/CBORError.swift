@@ -12,7 +12,7 @@ package struct CBORError: Error, Hashable, Sendable {
         case integerOverflow
         /// A text string is not UTF-8.
         case invalidUTF8
-        /// Arrays, maps and tags nest deeper than ``CBORReader/nestingLimit``.
+        /// Arrays, maps and tags nest deeper than ``CBORReader/nestingLimit``, or than a value that is decoded from them.
         case nestingTooDeep
         /// The item is well-formed, but the call does not support its indefinite length.
         case unsupported
@@ -42,7 +42,7 @@ extension CBORError: CustomStringConvertible {
             case .unexpected(let expected, let found): "expected \(expected), found \(found)"
             case .integerOverflow: "an integer is out of range"
             case .invalidUTF8: "a string is not UTF-8"
-            case .nestingTooDeep: "items are nested deeper than \(CBORReader.nestingLimit) levels"
+            case .nestingTooDeep: "items are nested too deep"
             case .unsupported: "an item has an indefinite length"
             case .malformed: "the bytes are not well-formed"
             case .trailingBytes: "there are bytes after the last item"

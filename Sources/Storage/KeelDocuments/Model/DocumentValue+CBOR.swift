@@ -77,20 +77,26 @@ extension CBORWriter {
 }
 
 extension CBORReader {
-    package mutating func readFields() throws(CBORError) -> DocumentFields {
+    package mutating func readFields(depth: Int = 0) throws(CBORError) -> DocumentFields {
+        guard depth < Self.deepestValue else { throw CBORError(.nestingTooDeep, at: position) }
         guard let count = try readMapHeader() else {
             throw CBORError(.unsupported, at: position)
         }
         var fields: [DocumentFields.Field] = []
-        fields.reserveCapacity(count)
+        fields.reserveCapacity(min(count, Self.mostReserved))
         for _ in 0..<count {
             let name = try readText()
-            fields.append(DocumentFields.Field(name, try readValue()))
+            fields.append(DocumentFields.Field(name, try readValue(depth: depth + 1)))
         }
         return DocumentFields(sorted: fields)
     }
 
-    package mutating func readValue() throws(CBORError) -> DocumentValue {
+    /// The maximum nesting of values that are decoded: more than any document has, and safe on the stack of a thread.
+    private static var deepestValue: Int { 64 }
+    /// The capacity that the count of a map or an array reserves at most, because the count is untrusted input.
+    private static var mostReserved: Int { 1_024 }
+
+    package mutating func readValue(depth: Int = 0) throws(CBORError) -> DocumentValue {
         switch try peekKind() {
         case .null:
             try readNull()
@@ -100,14 +106,15 @@ extension CBORReader {
         case .float: return .double(try readDouble())
         case .text: return .string(try readText())
         case .bytes: return .bytes(try readByteString())
-        case .map: return .map(try readFields())
+        case .map: return .map(try readFields(depth: depth))
         case .array:
+            guard depth < Self.deepestValue else { throw CBORError(.nestingTooDeep, at: position) }
             guard let count = try readArrayHeader() else {
                 throw CBORError(.unsupported, at: position)
             }
             var values: [DocumentValue] = []
-            values.reserveCapacity(count)
-            for _ in 0..<count { values.append(try readValue()) }
+            values.reserveCapacity(min(count, Self.mostReserved))
+            for _ in 0..<count { values.append(try readValue(depth: depth + 1)) }
             return .array(values)
         case .tag: return try readTagged()
         default: throw CBORError(.unsupported, at: position)

@@ -116,4 +116,19 @@ struct EncodedFormTests {
         #expect(try DocumentDecoder().decodeValue([Int].self, from: [1, 2.0]) == [1, 2])
         #expect(try DocumentDecoder().decodeValue(Int?.self, from: .null) == nil)
     }
+
+    @Test("A body that nests too deep is refused, whatever number of elements its arrays claim")
+    func hostileBodies() throws {
+        let claim: [UInt8] = [0x9a, 0x00, 0x08, 0x00, 0x00]
+        for array in [[0x81], claim] {
+            var bytes: [UInt8] = [0xa1, 0x61, 0x61]
+            for _ in 0..<1_000_000 { bytes += array }
+            let body = DocumentBody(bytes: bytes)
+            expectError(StorageError.self, .corrupted) { try body.fields() }
+            #expect(body.value(at: "a") == nil)
+        }
+        let nested = (0..<20).reduce(DocumentValue.null) { value, _ in .array([value]) }
+        let fields: DocumentFields = ["a": nested]
+        #expect(try DocumentBody(fields).fields() == fields)
+    }
 }
