@@ -24,7 +24,12 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         // The Double for a whole microsecond is often slightly too low, and rounding it down would lose one.
         let rounded = sinceReference.rounded()
         let exact = abs(sinceReference - rounded) < 0.25 ? rounded : sinceReference.rounded(.down)
-        let whole = Int64(exactly: exact) ?? (exact < 0 ? .min : .max)
+        guard let whole = Int64(exactly: exact) else {
+            // The first timestamps are in range only when counted from 1970.
+            let since1970 = exact + Double(Self.referenceMicroseconds)
+            microseconds = Int64(exactly: since1970) ?? (exact < 0 ? .min : .max)
+            return
+        }
         let (sum, overflow) = whole.addingReportingOverflow(Self.referenceMicroseconds)
         microseconds = overflow ? .max : sum
     }
