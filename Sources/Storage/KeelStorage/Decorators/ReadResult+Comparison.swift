@@ -9,11 +9,20 @@ extension ReadResult.Payload {
             one.count == other.count && zip(one, other).allSatisfy(Self.same)
         case (.found(let one), .found(let other)):
             one.count == other.count && zip(one, other).allSatisfy(Self.same)
-        case (.values(let one), .values(let other)): one == other
+        case (.values(let one), .values(let other)):
+            one.count == other.count && zip(one, other).allSatisfy(Self.agree)
         case (.names(let one), .names(let other)):
             Self.says(Self.comparable(one), Self.comparable(other))
         default: false
         }
+    }
+
+    /// Returns whether two aggregations agree; stores add doubles in different orders, and round differently.
+    private static func agree(_ one: DocumentValue, _ other: DocumentValue) -> Bool {
+        guard case (.double(let left), .double(let right)) = (one, other), left.isFinite,
+            right.isFinite
+        else { return one == other }
+        return abs(left - right) <= 1e-9 * max(abs(left), abs(right))
     }
 
     /// Removes the name of the mirror's record, which only one of the stores has.
