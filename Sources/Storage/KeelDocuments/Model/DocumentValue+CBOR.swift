@@ -57,8 +57,9 @@ extension CBORWriter {
     package mutating func geopoint(_ point: GeoPoint) {
         tag(BodyTag.geopoint)
         arrayHeader(2)
-        double(point.latitude)
-        double(point.longitude)
+        // The sum turns -0 into 0: the points are equal, and equal documents have equal bytes.
+        double(point.latitude + 0)
+        double(point.longitude + 0)
     }
 
     package mutating func vector(_ vector: VectorValue) {

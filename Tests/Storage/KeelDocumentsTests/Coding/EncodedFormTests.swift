@@ -117,6 +117,15 @@ struct EncodedFormTests {
         #expect(try DocumentDecoder().decodeValue(Int?.self, from: .null) == nil)
     }
 
+    @Test("Equal geopoints have equal bytes")
+    func geopoints() throws {
+        let zero = GeoPoint(latitude: 0, longitude: 0)
+        let other = GeoPoint(latitude: -0.0, longitude: -0.0)
+        #expect(DocumentValue.geopoint(zero) == .geopoint(other))
+        #expect(try hex(["g": zero]) == hex(["g": other]))
+        #expect(DocumentBody(["g": .geopoint(zero)]) == DocumentBody(["g": .geopoint(other)]))
+    }
+
     @Test("A body that nests too deep is refused, whatever number of elements its arrays claim")
     func hostileBodies() throws {
         let claim: [UInt8] = [0x9a, 0x00, 0x08, 0x00, 0x00]
