@@ -374,6 +374,19 @@ struct OutboxTests {
         #expect(recorded.callCount(of: .commit) - commits == 3)
     }
 
+    @Test("Writes with canonically equivalent ids are different writes")
+    func distinguishesIDs() async throws {
+        let outbox = makeOutbox()
+        let composed = OutboxWrite(key: "1", kind: "PUT", id: "caf\u{e9}")
+        let decomposed = OutboxWrite(key: "2", kind: "PUT", id: "cafe\u{301}")
+        let one = try await outbox.enqueue(composed)
+        let other = try await outbox.enqueue(decomposed)
+        #expect(one !== other)
+        #expect(try await outbox.pending().count == 2)
+        try await outbox.discardAll()
+        #expect(try await outbox.pending().isEmpty)
+    }
+
     @Test("Discarding all writes leaves out those that another caller removes meanwhile")
     func dropsTheRest() async throws {
         let memory = InMemoryStorageAdapter(now: { wall.now })

@@ -170,8 +170,8 @@ extension Outbox {
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
     public func discardAll() async throws(OutboxError) {
-        let ids = try await asking { () async throws(StorageError) in try await core.allIDs() }
-        try await discard(ids.sorted())
+        let all = try await asking { () async throws(StorageError) in try await core.allPaths() }
+        try await discard(all)
     }
 
     /// Drops all entries of a user, for example when the user signs out.
@@ -183,13 +183,14 @@ extension Outbox {
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
     public func discardAll(of owner: String?) async throws(OutboxError) {
-        let ids = try await asking { () async throws(StorageError) in
-            try await core.allIDs(of: owner)
+        let own = try await asking { () async throws(StorageError) in
+            try await core.allPaths { $0.owner == owner }
         }
-        try await discard(ids.sorted())
+        try await discard(own)
     }
 
-    private func discard(_ ids: [String]) async throws(OutboxError) {
+    private func discard(_ paths: Set<DocumentPath>) async throws(OutboxError) {
+        let ids = paths.sorted().map(\.id)
         for start in stride(from: 0, to: ids.count, by: 200) {
             let batch = ids[start..<min(start + 200, ids.count)]
             let removed = try await asking { () async throws(StorageError) in

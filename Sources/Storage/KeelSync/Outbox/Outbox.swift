@@ -172,7 +172,7 @@ public struct Outbox: Sendable {
     /// runner, or cannot be read are skipped.
     ///
     /// - Returns: Whether the outbox has no pending writes left. Rejected writes and damaged entries do not count.
-    /// - Throws: ``OutboxError/Code/storage`` if the store fails permanently.
+    /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @discardableResult
     @concurrent
     public func flush(sending sender: some OutboxSender) async throws(OutboxError) -> Bool {

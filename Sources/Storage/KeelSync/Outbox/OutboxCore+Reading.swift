@@ -97,20 +97,15 @@ extension OutboxCore {
         return damaged.values.sorted { $0.id < $1.id }
     }
 
-    /// Returns the ids of all entries, readable or not.
-    func allIDs() async throws(StorageError) -> Set<String> {
-        var ids: Set<String> = []
-        try await visitAll { ids.formUnion($0.map(\.id)) }
-        return ids
-    }
-
-    /// Returns the ids of the entries of a user, or of those without an owner.
-    func allIDs(of owner: String?) async throws(StorageError) -> Set<String> {
-        var ids: Set<String> = []
+    /// Returns the paths of all entries that meet a condition, readable or not.
+    func allPaths(
+        where isWanted: (OutboxItem) -> Bool = { _ in true }
+    ) async throws(StorageError) -> Set<DocumentPath> {
+        var paths: Set<DocumentPath> = []
         try await visitAll { items in
-            ids.formUnion(items.filter { $0.owner == owner }.map(\.id))
+            for item in items where isWanted(item) { paths.insert(collection.document(item.id)) }
         }
-        return ids
+        return paths
     }
 
     /// Returns the keys of all entries whose key can be read.

@@ -158,19 +158,24 @@ public struct OutboxReply: Sendable, Hashable {
 final class ReceiptTable: Sendable {
     private struct Entry { weak var receipt: OutboxReceipt? }
 
-    private let entries = Mutex<[String: Entry]>([:])
+    /// The receipts by the bytes of their ids: strings as keys would merge canonically equivalent ones.
+    private let entries = Mutex<[[UInt8]: Entry]>([:])
 
     /// Returns the receipt of a write, and creates it if none is in use.
     func receipt(for id: String, _ outbox: OutboxCore) -> OutboxReceipt {
-        entries.withLock { entries in
-            if let kept = entries[id]?.receipt { return kept }
+        let key = Array(id.utf8)
+        return entries.withLock { entries in
+            if let kept = entries[key]?.receipt { return kept }
             let made = OutboxReceipt(id, outbox)
-            entries[id] = Entry(receipt: made)
+            entries[key] = Entry(receipt: made)
             return made
         }
     }
 
-    subscript(id: String) -> OutboxReceipt? { entries.withLock { $0[id]?.receipt } }
+    subscript(id: String) -> OutboxReceipt? {
+        let key = Array(id.utf8)
+        return entries.withLock { $0[key]?.receipt }
+    }
 
     var awaited: [OutboxReceipt] {
         let kept = entries.withLock { $0.values.compactMap(\.receipt) }
@@ -178,11 +183,12 @@ final class ReceiptTable: Sendable {
     }
 
     func forget(_ id: String) {
+        let key = Array(id.utf8)
         // Returned out of the lock: this may be the last reference, and `deinit` takes the lock again.
         _ = entries.withLock { entries -> OutboxReceipt? in
             // A new receipt may have replaced the one being released.
-            let kept = entries[id]?.receipt
-            if kept == nil { entries[id] = nil }
+            let kept = entries[key]?.receipt
+            if kept == nil { entries[key] = nil }
             return kept
         }
     }
