@@ -25,9 +25,11 @@ internal import KeelCBOR
 /// | arrays, sets | array |
 /// | enumerations | as the compiler encodes them |
 ///
-/// Equal values, including dictionaries, encode to equal bytes. The encoder rejects an array directly within an array,
-/// integers above `Int64.max`, empty and reserved field names, more than 20 levels of maps and arrays, and more than 1
-/// MiB.
+/// Equal values, including dictionaries, encode to equal bytes, except for sets: the order of a set's elements changes
+/// from launch to launch. Store a sorted array instead, so that a write of an unchanged value changes nothing.
+///
+/// The encoder rejects an array directly within an array, integers above `Int64.max`, empty and reserved field names,
+/// more than 20 levels of maps and arrays, and more than 1 MiB.
 public struct DocumentEncoder: Sendable {
     /// The options for encoding and decoding.
     public struct Configuration: Sendable {
