@@ -59,6 +59,26 @@ struct IndexBuildTests {
 
     private static let query = DocumentQuery("a").where(.equal("n", 7))
 
+    @Test("Collections with canonically equivalent names have indexes of their own")
+    func distinguishesByBytes() async throws {
+        let collections: [CollectionPath] = ["\u{e9}", "e\u{301}"]
+        let indexes = collections.map { IndexDefinition($0.string, [.ascending("n")]) }
+        let searches = collections.map { SearchDefinition($0.string, fields: ["text"]) }
+        #expect(indexes[0] != indexes[1] && searches[0] != searches[1])
+        let adapter = try folder.adapter()
+        try await adapter.prepare(StorageSchema(indexes: indexes, searches: searches))
+        for collection in collections {
+            try await adapter.set(collection.document("1"), ["n": 1, "text": "word"])
+        }
+        for (collection, index) in zip(collections, indexes) {
+            let query = DocumentQuery(collection)
+            let (found, plan) = try await adapter.found(query.where(.equal("n", 1)))
+            #expect(found.map(\.path.collection) == [collection])
+            #expect(plan?.access == .index(index.name))
+            #expect(try await adapter.ids(query.matching("word")) == ["1"])
+        }
+    }
+
     @Test("Queries, even strict ones, scan until a large store's index is built")
     func scansMeanwhile() async throws {
         let adapter = try await adapter(documents: 12_000)

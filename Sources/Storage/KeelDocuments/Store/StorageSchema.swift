@@ -77,6 +77,12 @@ public struct IndexDefinition: Sendable, Hashable {
         self.isEqualityOnly = isEqualityOnly
     }
 
+    /// Compared by bytes: canonically equivalent names are those of different collections.
+    public static func == (left: Self, right: Self) -> Bool {
+        StoredName.same(left.collection, right.collection) && left.scope == right.scope
+            && left.components == right.components && left.isEqualityOnly == right.isEqualityOnly
+    }
+
     /// The index's name, derived from its contents: equal definitions have equal names.
     public var name: String {
         let fields = components.map { component in
@@ -120,6 +126,11 @@ public struct SearchDefinition: Sendable, Hashable {
     public init(_ collection: String, fields: [FieldPath]) {
         self.collection = collection
         self.fields = fields
+    }
+
+    /// Compared by bytes: canonically equivalent names are those of different collections.
+    public static func == (left: Self, right: Self) -> Bool {
+        StoredName.same(left.collection, right.collection) && left.fields == right.fields
     }
 
     /// The definition's name, derived from its contents.
