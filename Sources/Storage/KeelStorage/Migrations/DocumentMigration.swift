@@ -68,7 +68,7 @@ public struct DocumentMigrations: Sendable {
     }
 
     static func version(of body: DocumentBody) -> Int {
-        Int(body.value(at: versionField)?.integerValue ?? 0)
+        Int(clamping: body.value(at: versionField)?.integerValue ?? 0)
     }
 
     /// Returns the version of a document.
