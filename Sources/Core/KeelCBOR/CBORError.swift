@@ -12,7 +12,7 @@ package struct CBORError: Error, Hashable, Sendable {
         case integerOverflow
         /// A text string is not UTF-8.
         case invalidUTF8
-        /// Arrays, maps and tags nest deeper than ``CBORReader/nestingLimit``, or than a value that is decoded from them.
+        /// Arrays, maps and tags nest deeper than ``CBORReader/nestingLimit``, or than the caller allows.
         case nestingTooDeep
         /// The item is well-formed, but the call does not support its indefinite length.
         case unsupported
