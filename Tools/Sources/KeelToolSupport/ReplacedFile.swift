@@ -19,8 +19,10 @@ package struct ReplacedFile {
         try SpecialFile.refuseWriting(target.path)
         self.target = target
         let run = String(UInt64.random(in: .min ... .max), radix: 36)
-        part = target.deletingLastPathComponent()
-            .appending(path: ".\(target.lastPathComponent).\(run).\(suffix)")
+        // A name has at most 255 bytes.
+        var name = target.lastPathComponent
+        while name.utf8.count > 200 { name.removeLast() }
+        part = target.deletingLastPathComponent().appending(path: ".\(name).\(run).\(suffix)")
         // Never what another run writes, nor where a link leads; and never readable for a moment, which the file to be
         // replaced may not be either.
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC

@@ -79,6 +79,15 @@ struct OutputFileTests {
         #expect((found as? NSNumber)?.intValue == mode)
     }
 
+    @Test("A file can have the longest name")
+    func longName() throws {
+        let file = scratch.file(String(repeating: "é", count: 127) + "x")
+        var output = try ReplacedFile(file)
+        try output.append(line: Array("text".utf8))
+        try output.finish()
+        #expect(try file.text == "text\n")
+    }
+
     @Test("Two paths of one file are one store", arguments: ["copy", "diff"])
     func oneStore(command: String) throws {
         for other in ["./s.sqlite", "link.sqlite"] {
