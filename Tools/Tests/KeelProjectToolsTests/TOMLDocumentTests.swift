@@ -41,9 +41,10 @@ struct TOMLDocumentTests {
         #expect(found.map(\.line) == [2, 3, 4, 7, 10, 11, 12])
     }
 
-    @Test("Windows line ends and an empty file are valid")
+    @Test("Windows line ends, a byte order mark and an empty file are valid")
     func lineEnds() throws {
         #expect(try entries("").isEmpty)
+        #expect(try entries("\u{FEFF}[a]\nb = 1").map(\.path) == [["a", "b"]])
         let found = try entries("a = 1\r\n# c\r\n\r\n[b]\r\nc = [\r\n2]\r\n")
         #expect(found.map(\.line) == [1, 5])
     }

@@ -26,6 +26,8 @@ struct TOMLParser {
     init(_ bytes: [UInt8], name: String) {
         self.bytes = bytes
         self.name = name
+        // Some editors start UTF-8 files with a byte order mark.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
     mutating func entries() throws -> [TOMLDocument.Entry] {
