@@ -136,6 +136,25 @@ struct DocumentImportTests {
         #expect(!FileManager.default.fileExists(atPath: settings.checkpointFile.path))
     }
 
+    @Test("A resumed import reports an array without an end only once")
+    func resumptionAtEnd() async throws {
+        let scratch = try Scratch()
+        let store = InMemoryStorageAdapter()
+        // The missing end is the 1,000th bad element, with which a batch is full.
+        let file = try scratch.file("in", holding: "[1" + String(repeating: ",1", count: 998))
+        var settings = DocumentImport.Settings(file)
+        let importing = DocumentImport(into: store, settings)
+        let run = Task {
+            try await importing.run(onProgress: { progress in
+                if progress.bad == 1000 { withUnsafeCurrentTask { $0?.cancel() } }
+            })
+        }
+        await #expect(throws: CancellationError.self) { _ = try await run.value }
+        settings.resumes = true
+        let report = try await DocumentImport(into: store, settings).run()
+        #expect(report.bad == 1000)
+    }
+
     @Test("A store without batch ids also receives every line exactly once")
     func withoutIDs() async throws {
         let scratch = try Scratch()

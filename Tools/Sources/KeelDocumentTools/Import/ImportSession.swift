@@ -78,6 +78,8 @@ struct ImportSession {
                 batch.refused.append(.init(element: bad, range: element.range))
             }
         }
+        // After a flaw that reaches the end of the file, the next run would report the end as another one.
+        if reader.state == .done { batch.isLast = true }
         batch.end = reader.offset
         batch.number = reader.number
         return batch
