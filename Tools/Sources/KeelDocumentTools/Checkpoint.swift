@@ -7,10 +7,18 @@ package protocol Checkpoint: Codable {}
 extension Checkpoint {
     /// Returns the bytes of a checkpoint's file; nil if the file does not exist.
     ///
-    /// - Throws: `ToolError` if it is a pipe or a device.
+    /// - Throws: `ToolError` if it cannot be read, or is a pipe or a device.
     static func contents(of file: URL) throws -> Data? {
         try SpecialFile.refuseWriting(file.path, advice: "Name a file for --checkpoint.")
-        return FileManager.default.contents(atPath: file.path)
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        do {
+            return try Data(contentsOf: file)
+        } catch {
+            throw ToolError(
+                "the checkpoint “\(file.path)” cannot be read: \(ToolError.reason(error))",
+                advice: "Check its permissions, or name another file for --checkpoint."
+            )
+        }
     }
 
     /// Writes the checkpoint atomically: a reader finds the old or the new one.

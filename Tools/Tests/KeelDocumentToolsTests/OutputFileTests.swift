@@ -1,5 +1,6 @@
 #if os(Linux) || os(macOS)
 import Foundation
+import KeelDocumentTools
 import KeelToolSupport
 import KeelToolsTestSupport
 import Testing
@@ -56,6 +57,13 @@ struct OutputFileTests {
         #expect(result.errors.contains("Name another file for --checkpoint"), "\(result.errors)")
         #expect(try file.text == "notes")
         #expect(!FileManager.default.fileExists(atPath: scratch.file("new.sqlite").path))
+    }
+
+    @Test("A checkpoint that cannot be read does not count as missing")
+    func unreadableCheckpoint() throws {
+        // Unlike a file without permissions, a folder cannot be read by root either.
+        #expect(throws: ToolError.self) { try ImportCheckpoint.read(scratch.folder) }
+        #expect(throws: ToolError.self) { try CopyCheckpoint.read(scratch.folder, of: "a copy") }
     }
 
     @Test("An argument that is not UTF-8 is refused, before it becomes another name")

@@ -35,7 +35,7 @@ package struct CopyCheckpoint: Checkpoint, Hashable, Sendable {
 
     /// Reads the checkpoint from a file; returns nil if the file does not exist.
     ///
-    /// - Throws: `ToolError` if the file is not a checkpoint, or belongs to another copy.
+    /// - Throws: `ToolError` if the file cannot be read, is not a checkpoint, or belongs to another copy.
     package static func read(_ file: URL, of subject: String) throws -> CopyCheckpoint? {
         guard let data = try contents(of: file) else { return nil }
         guard let checkpoint = try? JSONDecoder().decode(Self.self, from: data),

@@ -37,7 +37,7 @@ package struct ImportCheckpoint: Checkpoint, Hashable, Sendable {
 
     /// Reads the checkpoint from a file; returns nil if the file does not exist.
     ///
-    /// - Throws: `ToolError` if the file is not a checkpoint.
+    /// - Throws: `ToolError` if the file cannot be read, or is not a checkpoint.
     package static func read(_ file: URL) throws -> ImportCheckpoint? {
         guard let data = try contents(of: file) else { return nil }
         guard let checkpoint = try? JSONDecoder().decode(Self.self, from: data) else {
