@@ -101,6 +101,23 @@ struct ServeOptionsTests {
         #expect(end.errors.contains("certificate"))
     }
 
+    @Test(
+        "A file that cannot be used is reported before a store is created",
+        arguments: [
+            ["--tls-certificate", "/nowhere/server.pem", "--tls-key", "/nowhere/server.key"],
+            ["--indexes", "/nowhere/firestore.indexes.json"],
+        ]
+    )
+    func unusableFile(options: [String]) throws {
+        let folder = try Scratch()
+        let store = folder.file("notes.sqlite")
+        let arguments = ["serve", "--storage", store.path, "--port", "0"] + options
+        let end = try KeelProcess(arguments).wait()
+        #expect(end.code != 0)
+        #expect(end.errors.contains(options[0] == "--indexes" ? "indexes.json" : "certificate"))
+        #expect(!FileManager.default.fileExists(atPath: store.path))
+    }
+
     @Test("The help describes the limits of the change log")
     func help() throws {
         let help = try KeelProcess(["serve", "--help"]).wait().output

@@ -345,6 +345,9 @@ struct ServeCommand: AsyncParsableCommand {
         let logger = Self.logger(Logger.Level(rawValue: logLevel.rawValue) ?? .info)
         var configuration = StorageServer.Configuration()
         configuration.authenticate = try authentication()
+        // Files that cannot be used are reported before a store is created.
+        let tls = try serverTLS()
+        let indexes = try indexes.map { try FirebaseIndexes(file: $0) }
         if tlsCertificate == nil, !LoopbackAddress.contains(host) {
             logger.warning(
                 """
@@ -376,7 +379,14 @@ struct ServeCommand: AsyncParsableCommand {
             databaseReaders: databaseReaders
         )
         do {
-            try await serve(store, configuration, mostConnections: mostConnections, logger)
+            try await serve(
+                store,
+                configuration,
+                tls,
+                indexes,
+                mostConnections: mostConnections,
+                logger
+            )
         } catch {
             try? await store.close()
             throw error
@@ -388,6 +398,8 @@ struct ServeCommand: AsyncParsableCommand {
     private func serve(
         _ store: ServedStores,
         _ configuration: StorageServer.Configuration,
+        _ tls: HandlerServer.TLS?,
+        _ indexes: FirebaseIndexes?,
         mostConnections: Int,
         _ logger: Logger
     ) async throws {
@@ -404,7 +416,6 @@ struct ServeCommand: AsyncParsableCommand {
             analytics: analytics == "none" ? nil : CollectionPath(analytics)
         )
         configuration.metrics = store.metrics
-        let indexes = try indexes.map { try FirebaseIndexes(file: $0) }
         for sentence in indexes?.leftOut ?? [] {
             logger.warning("An index has no equivalent", metadata: ["index": "\(sentence)"])
         }
@@ -420,7 +431,6 @@ struct ServeCommand: AsyncParsableCommand {
             databases: store.databases,
             configuration: configuration
         )
-        let tls = try serverTLS()
         let address =
             (tls == nil ? "http://" : "https://") + (host.contains(":") ? "[\(host)]" : host)
         let server = HandlerServer(
