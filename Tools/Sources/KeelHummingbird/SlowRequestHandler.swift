@@ -6,8 +6,9 @@ package import NIOHTTPTypes
 ///
 /// Hummingbird's own limit starts again with each part of a body, so a client could keep a connection by sending single
 /// bytes. Here each period must bring a minimum number of bytes, or the end of the request. Periods in which the server
-/// does not read, because the handler takes no more of the body, do not count. Requests of gRPC are exempt, because
-/// their body stays open for as long as the client listens.
+/// does not read, because the handler takes no more of the body, do not count, nor does the time before a client that
+/// waits for it is told to continue. Requests of gRPC are exempt, because their body stays open for as long as the
+/// client listens.
 package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart
@@ -16,6 +17,10 @@ package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHa
 
     private let stretch: TimeAmount
     private let leastBytes: Int
+    /// Whether the server tells clients to continue, which it does over HTTP/1.1 only.
+    private let sendsContinue: Bool
+    /// Whether the client waits for a response before it sends the body.
+    private var isAwaited = false
     private var bytes = 0
     private var check: Scheduled<Void>?
     /// Whether the server waits for bytes.
@@ -23,18 +28,30 @@ package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHa
     /// Whether the period does not count, because the server paused reading.
     private var hasPaused = false
 
-    package init(stretch: TimeAmount = .seconds(10), leastBytes: Int = 10 << 10) {
+    package init(
+        stretch: TimeAmount = .seconds(10),
+        leastBytes: Int = 10 << 10,
+        sendsContinue: Bool = true
+    ) {
         self.stretch = stretch
         self.leastBytes = leastBytes
+        self.sendsContinue = sendsContinue
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
             let type = head.headerFields[.contentType]
-            if type?.hasPrefix("application/grpc") != true { watch(context) }
-        case .body(let piece): bytes += piece.readableBytes
-        case .end: rest()
+            guard type?.hasPrefix("application/grpc") != true else { break }
+            let expectation = head.headerFields[.expect]?.lowercased()
+            isAwaited = sendsContinue && expectation == "100-continue"
+            if !isAwaited { watch(context) }
+        case .body(let piece):
+            endWait(context)
+            bytes += piece.readableBytes
+        case .end:
+            isAwaited = false
+            rest()
         }
         context.fireChannelRead(data)
     }
@@ -54,12 +71,32 @@ package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHa
         context.read()
     }
 
+    package func write(
+        context: ChannelHandlerContext,
+        data: NIOAny,
+        promise: EventLoopPromise<Void>?
+    ) {
+        if case .head(let head) = unwrapOutboundIn(data),
+            head.status == .continue || head.status.kind != .informational
+        {
+            endWait(context)
+        }
+        context.write(data, promise: promise)
+    }
+
     package func channelInactive(context: ChannelHandlerContext) {
         rest()
         context.fireChannelInactive()
     }
 
     package func handlerRemoved(context: ChannelHandlerContext) { rest() }
+
+    /// Begins to time the body of a client that waited.
+    private func endWait(_ context: ChannelHandlerContext) {
+        guard isAwaited else { return }
+        isAwaited = false
+        watch(context)
+    }
 
     private func watch(_ context: ChannelHandlerContext) {
         bytes = 0

@@ -63,6 +63,27 @@ struct SlowRequestTests {
         #expect(channel.isActive)
     }
 
+    @Test(
+        "A client that waits to be told to continue is timed from the response on",
+        arguments: [HTTPResponse.Status.continue, .unauthorized]
+    )
+    func awaited(status: HTTPResponse.Status) throws {
+        let channel = try channel()
+        let head = HTTPRequest(
+            method: .post,
+            scheme: "http",
+            authority: "localhost",
+            path: "/",
+            headerFields: [.expect: "100-continue"]
+        )
+        try channel.bring(.head(head))
+        channel.embeddedEventLoop.advanceTime(by: .hours(1))
+        #expect(channel.isActive)
+        try channel.writeOutbound(HTTPResponsePart.head(HTTPResponse(status: status)))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(10))
+        #expect(!channel.isActive)
+    }
+
     @Test("Each interval requires its bytes, whatever came before")
     func slowLater() throws {
         let channel = try channel()
