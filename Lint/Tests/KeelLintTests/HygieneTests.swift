@@ -82,6 +82,21 @@ struct HygieneTests {
         }
     }
 
+    @Test("A baseline can be read again if the name of a file has tabs or line breaks")
+    func oddNames() throws {
+        let finding = Finding(
+            rule: "naming",
+            file: "Domain/A\tB\n.swift",
+            line: 1,
+            column: 1,
+            symbol: "A",
+            message: "",
+            help: ""
+        )
+        let text = Baseline([finding]).text
+        #expect(try Baseline(reading: text, file: "x").keys == [finding.key])
+    }
+
     @Test("Maintenance rules can be disabled, and severities set")
     func severities() throws {
         let project = try TemporaryProject([

@@ -83,5 +83,12 @@ public struct Baseline: Sendable, Hashable {
 
 extension Finding {
     /// The identity of the finding, regardless of its line.
-    public var key: Baseline.Key { Baseline.Key(rule: rule, file: file, symbol: symbol) }
+    ///
+    /// Tabs and line breaks, which separate the fields of a baseline, are spaces.
+    public var key: Baseline.Key {
+        func field(_ text: String) -> String {
+            String(text.map { $0 == "\t" || $0.isNewline ? " " : $0 })
+        }
+        return Baseline.Key(rule: rule, file: field(file), symbol: field(symbol))
+    }
 }
