@@ -75,6 +75,16 @@ struct OutputFileTests {
         #expect(!FileManager.default.fileExists(atPath: scratch.file("new.sqlite").path))
     }
 
+    @Test("A variable that is not UTF-8 is refused, before it becomes another name")
+    func otherBytesOfVariable() throws {
+        let script = #"KEEL_STORAGE="$(printf 'new\351.sqlite')" "$keel" documents set c/b '{}'"#
+        let result = try KeelProcess(shell: script, in: scratch.folder).wait()
+        #expect(result.code == ToolExit.usage.rawValue)
+        #expect(result.errors.contains("KEEL_STORAGE"), "\(result.errors)")
+        #expect(result.errors.contains("is not UTF-8"), "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("new\u{FFFD}.sqlite").path))
+    }
+
     @Test("A file that replaces another one has its permissions", arguments: [0o600, 0o664])
     func permissions(mode: Int) throws {
         let file = try scratch.file("out", holding: "")

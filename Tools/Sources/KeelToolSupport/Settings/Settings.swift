@@ -71,7 +71,7 @@ package struct Settings: Sendable {
     ///   - spellings: The names of the command's options with all their spellings, such as `-r`;
     ///     nil if the command line names only a group of commands.
     /// - Returns: The values that the command line gives, and those to be added to it.
-    /// - Throws: ``ToolError`` for a variable that the option does not take.
+    /// - Throws: ``ToolError`` for a variable that is not UTF-8, or that the option does not take.
     package func resolved(
         for words: [String],
         spellings: [String: [String]]?
@@ -112,6 +112,13 @@ package struct Settings: Sendable {
     private func value(of setting: Setting) throws -> Resolved? {
         // An empty variable counts as unset.
         if let text = environment[setting.variable], !text.isEmpty {
+            // Swift replaces bytes that are not UTF-8, and the value would become another one.
+            guard !text.unicodeScalars.contains("\u{FFFD}") else {
+                throw ToolError(
+                    "the variable \(setting.variable), “\(text)”, is not UTF-8",
+                    advice: "Set it in a terminal with UTF-8, or unset it."
+                )
+            }
             if setting.kind == .flag, !["true", "false"].contains(text) {
                 throw ToolError(
                     "the variable \(setting.variable) is “\(text)”",
