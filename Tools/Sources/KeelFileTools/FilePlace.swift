@@ -16,11 +16,23 @@ package enum FilePlace: Hashable, Sendable, CustomStringConvertible {
             self = .local(path: text)
             return
         }
-        let address = text.dropFirst(Self.scheme.count)
-        let rest = address.hasPrefix("//") ? address.dropFirst(2) : address
-        let name = String(rest.prefix { $0 != "/" })
+        // By bytes: as a text, a “/” and a combining mark are one character.
+        let address = text.utf8.dropFirst(Self.scheme.utf8.count)
+        let rest = address.starts(with: "//".utf8) ? address.dropFirst(2) : address
+        let name = rest.prefix { $0 != UInt8(ascii: "/") }
         guard !name.isEmpty else { return nil }
-        self = .bucket(name: name, key: String(rest.dropFirst(name.count + 1)))
+        let key = rest.dropFirst(name.count + 1)
+        self = .bucket(name: String(Substring(name)), key: String(Substring(key)))
+    }
+
+    // As texts, `é` in one scalar and in two are equal, but they are the names of two files.
+    package static func == (left: Self, right: Self) -> Bool {
+        left.isBucket == right.isBucket
+            && left.description.utf8.elementsEqual(right.description.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in description.utf8 { hasher.combine(byte) }
     }
 
     package var description: String {

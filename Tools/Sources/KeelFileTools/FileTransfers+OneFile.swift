@@ -116,8 +116,10 @@ extension FileTransfers {
         guard case .bucket(let name, let key) = from, case .bucket(let other, let target) = to,
             name == other
         else { return }
-        let (source, copy) = (try folder(key).string + "/", try folder(target).string + "/")
-        guard source == "/" || copy == "/" || source.hasPrefix(copy) || copy.hasPrefix(source)
+        let source = (try folder(key).string + "/").utf8
+        let copy = (try folder(target).string + "/").utf8
+        guard min(source.count, copy.count) == 1 || source.starts(with: copy)
+            || copy.starts(with: source)
         else { return }
         throw ToolError(
             "“\(from)” and “\(to)” are in one another",

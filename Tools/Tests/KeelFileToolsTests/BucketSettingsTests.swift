@@ -5,6 +5,7 @@ import KeelFiles
 import KeelFilesS3
 import KeelHTTP
 import KeelTestKit
+import KeelToolSupport
 import Testing
 
 @Suite("The settings of the services of keel files")
@@ -19,6 +20,21 @@ struct BucketSettingsTests {
         #expect(region(.minio) == "eu-central-1")
         #expect(region(.r2) == "auto")
         #expect(region(.r2, "weur") == "weur")
+    }
+
+    @Test("Keys are compared and split by bytes")
+    func bytesOfKeys() async throws {
+        #expect(FilePlace("s3://b/\u{E9}") != FilePlace("s3://b/e\u{301}"))
+        #expect(FilePlace("s3://b/\u{301}a") == .bucket(name: "b", key: "\u{301}a"))
+        let transfers = FileTransfers(
+            BucketSettings(environment: [:]),
+            over: ScriptedHTTPTransport(then: .status(.notFound))
+        )
+        let from = FilePlace.bucket(name: "b", key: "a")
+        let inside = FilePlace.bucket(name: "b", key: "a/\u{301}b")
+        await #expect(throws: ToolError.self) {
+            _ = try await transfers.copy(from: from, to: inside, isRecursive: true)
+        }
     }
 
     @Test("A limited rate gives each request time for the others, and does not delay credentials")
