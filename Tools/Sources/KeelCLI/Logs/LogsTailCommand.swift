@@ -51,9 +51,13 @@ struct LogsTailCommand: AsyncParsableCommand {
                 let followed = Followed(source)
                 try await Interruption.wait {
                     while true {
-                        for record in try await followed.read() where filter.matches(record) {
+                        let records = try await followed.read()
+                        for record in records where filter.matches(record) {
                             try output.write(record, as: format)
                         }
+                        try Task.checkCancellation()
+                        // A pause while there is more would let a busy log get ahead.
+                        guard records.isEmpty else { continue }
                         guard (try? await Task.sleep(for: Self.pause)) != nil else { return }
                     }
                 }
