@@ -80,8 +80,20 @@ struct LogOptions: ParsableArguments {
         return try await Interruption.value {
             let copy = try StandardInput.copied()
             defer { StandardInput.discard(copy) }
+            try Self.endLastLine(of: copy)
             return try await body(paths.map { $0 == "-" ? copy.path : $0 })
         }
+    }
+
+    /// Adds a missing line end: without it, the last line counts as one that is still being written.
+    private static func endLastLine(of copy: URL) throws {
+        let handle = try FileHandle(forUpdating: copy)
+        defer { try? handle.close() }
+        let end = try handle.seekToEnd()
+        guard end > 0 else { return }
+        try handle.seek(toOffset: end - 1)
+        let last = try handle.read(upToCount: 1)
+        if last?.first != UInt8(ascii: "\n") { try handle.write(contentsOf: Data("\n".utf8)) }
     }
 
     /// Opens the logs.
