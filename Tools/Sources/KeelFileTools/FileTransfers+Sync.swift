@@ -192,7 +192,7 @@ private struct SyncFolder {
             // A target that does not exist is created with its first file.
             guard !isTarget || FileManager.default.fileExists(atPath: path) else { return }
             let tree = try LocalTree(path, advice: "Give a folder, or check the path.")
-            try tree.requireReadable(except: patterns.excludes)
+            try tree.requireReadable(except: patterns.excludesAll)
             skipped = tree.skipped
             for file in tree.files {
                 files[FileNames(text: file.names)] = (file.byteCount, file.modified)

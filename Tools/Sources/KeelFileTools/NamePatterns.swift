@@ -15,11 +15,16 @@ package struct NamePatterns: Sendable {
     /// - Returns: Whether a pattern includes it and none excludes it.
     package func chooses(_ names: String) -> Bool {
         (include.isEmpty || include.contains { $0.matches(names) })
-            && !excludes(names)
+            && !exclude.contains { $0.matches(names) }
     }
 
-    /// Returns whether a pattern leaves out a file, or a folder whose path ends with `/`.
-    func excludes(_ names: String) -> Bool { exclude.contains { $0.matches(names) } }
+    /// Returns whether a pattern leaves out all files of a folder and of its subfolders.
+    ///
+    /// - Parameter folder: The folder's path with a final `/`.
+    /// - Returns: Whether they are left out; false for a pattern such as `cache/*`, which leaves out some of them.
+    package func excludesAll(of folder: String) -> Bool {
+        exclude.contains { $0.matchesAllBelow && $0.matches(folder) }
+    }
 }
 
 /// A pattern of paths: `?` and `*` stand for characters of one name, `**` also for folders.
@@ -52,6 +57,9 @@ private struct NamePattern: Sendable {
         if pieces.last == .scalar("/") { pieces.append(.path) }
         self.pieces = pieces
     }
+
+    /// Whether a path that begins with one that matches does too.
+    var matchesAllBelow: Bool { pieces.last == .path }
 
     func matches(_ names: String) -> Bool {
         let scalars = Array(names.unicodeScalars)

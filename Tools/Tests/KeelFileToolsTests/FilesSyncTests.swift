@@ -390,5 +390,16 @@ struct FilesSyncTests: MotoTests {
         #expect(NamePatterns(include: [pattern]).chooses(names) == matches)
         #expect(NamePatterns(exclude: [pattern]).chooses(names) == !matches)
     }
+
+    @Test(
+        "A folder is excluded only by a pattern that leaves out all of its files",
+        arguments: [
+            ("b/", true), ("/b/", true), ("b/**", true), ("**", true), ("b/c/", false),
+            ("b/*", false), ("b", false), ("", false),
+        ]
+    )
+    func excludedFolders(_ pattern: String, _ isExcluded: Bool) {
+        #expect(NamePatterns(exclude: [pattern]).excludesAll(of: "b/") == isExcluded)
+    }
 }
 #endif
