@@ -56,7 +56,8 @@ keel_build_product Tools keel -c "$configuration" ${options[@]+"${options[@]}"}
 
 # Everything is made before anything is installed.
 made="$(mktemp -d "${TMPDIR:-/tmp}/keel-install.XXXXXX")"
-trap 'rm -rf "$made"' EXIT
+unfinished="$list.new"
+trap 'rm -rf "$made"; rm -f "$list.new" "$unfinished"' EXIT
 completions=share/bash-completion/completions/keel
 functions=share/zsh/site-functions/_keel
 fish=share/fish/vendor_completions.d/keel.fish
@@ -75,6 +76,7 @@ mkdir -p "$(dirname "$list")" || keel_die "$prefix cannot be written to." "Give 
 [ -f "$list" ] || cat "$list.new" >"$list"
 while IFS= read -r file; do
     mkdir -p "$prefix/$(dirname "$file")"
+    unfinished="$prefix/$file.new"
     # A program that runs may not be written to; its name may be given to another.
     cp "$made/$file" "$prefix/$file.new"
     mv "$prefix/$file.new" "$prefix/$file"

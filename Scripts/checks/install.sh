@@ -82,12 +82,14 @@ mkdir "$folder/full"
 cat >"$folder/full/cp" <<'END'
 #!/bin/sh
 for target; do :; done
-case "$target" in *.new) exit 1 ;; esac
+case "$target" in *.new) echo part >"$target" && exit 1 ;; esac
 exec /bin/cp "$@"
 END
 chmod +x "$folder/full/cp"
 if (PATH="$folder/full:$PATH" && install >/dev/null); then keel_die "it installs on a full disk."; fi
 "$prefix/bin/keel" --version >/dev/null || keel_die "a full disk leaves no program."
+left="$(find "$prefix" -name '*.new')"
+[ -z "$left" ] || keel_die "a full disk keeps parts of files:" "$left"
 install >/dev/null || keel_die "it does not install after a failure."
 
 install --uninstall >/dev/null || keel_die "it does not uninstall."
