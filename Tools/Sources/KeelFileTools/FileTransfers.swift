@@ -20,7 +20,8 @@ package struct FileTransfers: Sendable {
     package struct Report: Sendable {
         package var fileCount = 0
         package var byteCount = 0
-        /// Entries that are neither files nor folders, or whose names are invalid in a bucket.
+        /// Entries that are neither files nor folders, names that are invalid in a bucket, and files whose target is
+        /// behind a link.
         package var skipped: [String] = []
         /// Files that were not copied, and why.
         package var failures: [Failure] = []
@@ -150,11 +151,20 @@ package struct FileTransfers: Sendable {
             let folder = try folder(key)
             let start = folder.path.map { $0.string.utf8.count + 1 } ?? 0
             var files = FileStore(try adapter(name)).files(in: folder).makeAsyncIterator()
-            return try await copyEach(CopyMeter(progress), options) {
-                guard let path = try await files.next()?.path.string else { return nil }
-                let target = to.appending(String(Substring(path.utf8.dropFirst(start))))
-                return (.bucket(name: name, key: path), target)
+            var skipped: [String] = []
+            var report = try await copyEach(CopyMeter(progress), options) {
+                while let path = try await files.next()?.path.string {
+                    let names = String(Substring(path.utf8.dropFirst(start)))
+                    if case .local(let folder) = to, LocalTree.isBehindLink(names, in: folder) {
+                        skipped.append(names)
+                        continue
+                    }
+                    return (.bucket(name: name, key: path), to.appending(names))
+                }
+                return nil
             }
+            report.skipped = skipped
+            return report
         }
     }
 

@@ -77,6 +77,16 @@ struct LocalTree {
             && isFolder.boolValue
     }
 
+    /// Returns whether the path of a file in a folder leads through a link, which may lead out of the folder.
+    static func isBehindLink(_ names: String, in folder: String) -> Bool {
+        var path = folder
+        return names.utf8.split(separator: UInt8(ascii: "/")).dropLast().contains { name in
+            path += "/" + String(Substring(name))
+            var status = stat()
+            return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        }
+    }
+
     /// Creates the folder that contains a path.
     static func makeFolder(above path: String) throws {
         let folder = URL(filePath: path).deletingLastPathComponent()

@@ -231,6 +231,8 @@ struct FilesSyncTests: MotoTests {
         )
         let sync = try keel("sync", root, target.path)
         #expect(sync.code == 2 && sync.errors.contains("“link/x” was skipped"))
+        let get = try keel("get", root, target.path, "-r")
+        #expect(get.code == 2 && get.errors.contains("“link/x” was skipped"), "\(get.errors)")
         #expect(!FileManager.default.fileExists(atPath: outside.appending(path: "x").path))
     }
 

@@ -4,7 +4,9 @@ import KeelToolSupport
 extension BucketOptions {
     /// Names what was skipped in a folder.
     static func remark(on skipped: [String], _ output: CommandOutput) {
-        let reason = "it is not a file that can be read, or its name is invalid in a bucket"
+        let reason =
+            "it is not a file that can be read, it is behind a link, or its name is invalid in a "
+            + "bucket"
         for name in skipped {
             guard output.isJSON else {
                 output.message("“\(name)” was skipped: \(reason)")
