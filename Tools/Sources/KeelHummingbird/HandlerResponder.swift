@@ -172,8 +172,8 @@ struct HandlerResponder: Sendable {
 /// 64th, because an origin could send them endlessly.
 final class InterimResponses: Sendable {
     private let channel: any Channel
-    /// The number that may still be written; zero once the final response follows.
-    private let rest = Mutex(64)
+    /// The number that may still be written, the last of which is no hint; zero once the final response follows.
+    private let rest = Mutex(65)
 
     init(on channel: any Channel) { self.channel = channel }
 
@@ -188,7 +188,7 @@ final class InterimResponses: Sendable {
 
     private func pass(_ head: HTTPResponse, isHint: Bool) {
         rest.withLock { rest in
-            guard rest > 0 else { return }
+            guard rest > (isHint ? 1 : 0) else { return }
             rest -= 1
             // Under the lock, so that the event loop receives it before the final head, which is passed to the same
             // loop after `end()`.

@@ -6,10 +6,12 @@ import Testing
 
 @Suite("Responses before the end of the request", .timeLimit(.minutes(10)))
 struct EarlyAnswerTests {
-    /// Refuses at once, without reading; `/count` reads the body and returns its size.
+    /// Refuses at once, without reading; `/count` reads the body and returns its size, `/hints` after many hints.
     private struct Origin: ServingHandler {
         func respond(to call: HTTPCall) async -> HTTPReply {
-            guard call.head.path == "/count" else {
+            if call.head.path == "/hints" {
+                for _ in 0..<100 { call.onInterimResponse?(HTTPResponse(status: .init(code: 103))) }
+            } else if call.head.path != "/count" {
                 return .text(.contentTooLarge, "refused\n")
             }
             let bytes = try? await call.body?.open().collect(upTo: 16 << 20)
@@ -100,6 +102,21 @@ struct EarlyAnswerTests {
                 try await client.send("POST /count HTTP/1.0\r\n" + fields + "hello")
                 #expect(try await client.read(until: "read 5\n"))
                 #expect(!client.received.contains("100 Continue"))
+            }
+        }
+    }
+
+    @Test("A client is told to continue also after as many hints as are sent")
+    func expectationAfterHints() async throws {
+        try await RunningServer.with(Origin()) { port in
+            try await RawClient.connected(to: port) { client in
+                try await client.send(
+                    "POST /hints HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n"
+                        + "Expect: 100-continue\r\n\r\n"
+                )
+                #expect(try await client.read(until: "HTTP/1.1 100 Continue\r\n\r\n"))
+                try await client.send("hello")
+                #expect(try await client.read(until: "read 5\n"))
             }
         }
     }
