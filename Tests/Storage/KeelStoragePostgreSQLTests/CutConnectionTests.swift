@@ -12,17 +12,6 @@ import Testing
 
 @Suite("Connections to PostgreSQL that are cut at each step of a commit")
 struct CutConnectionTests {
-    private func adapter(
-        _ ports: [Int],
-        _ configuration: PostgreSQLStorageAdapter.Configuration
-    ) async throws -> PostgreSQLStorageAdapter {
-        let hosts = ports.map { "127.0.0.1:\($0)" }.joined(separator: ",")
-        return try await PostgreSQLStorageAdapter(
-            at: .url("postgres://keel@\(hosts)/postgres"),
-            configuration: configuration
-        )
-    }
-
     /// A batch that adds one to a number, and leaves a document as proof.
     func batch(_ name: String) -> WriteBatch {
         WriteBatch([
@@ -70,10 +59,9 @@ struct CutConnectionTests {
         let server = try await PostgreSQLServer.shared.value
         let relay = try CuttingRelay(to: server.port)
         defer { relay.stop() }
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.store = UUID().uuidString
-        let adapter = try await adapter([relay.port], configuration)
-        let observer = try await self.adapter([server.port], configuration)
+        let store = UUID().uuidString
+        let adapter = try await PostgreSQLStorageAdapter.test(at: relay.port) { $0.store = store }
+        let observer = try await PostgreSQLStorageAdapter.test(at: server.port) { $0.store = store }
         _ = try await commit(batch("first"), to: adapter).get()
         let start = try await observer.changes(ChangeRequest()).next
         relay.arm(nil)
@@ -112,10 +100,8 @@ struct CutConnectionTests {
         let server = try await PostgreSQLServer.shared.value
         let relay = try CuttingRelay(to: server.port)
         defer { relay.stop() }
-        var configuration = PostgreSQLStorageAdapter.Configuration()
         let (former, present) = (UUID().uuidString, UUID().uuidString)
-        configuration.store = former
-        let adapter = try await adapter([relay.port], configuration)
+        let adapter = try await PostgreSQLStorageAdapter.test(at: relay.port) { $0.store = former }
         for name in ["first", "second"] { _ = try await commit(batch(name), to: adapter).get() }
         relay.arm(nil)
         _ = try await commit(batch("counted"), to: adapter).get()
@@ -139,8 +125,9 @@ struct CutConnectionTests {
         let error = #expect(throws: StorageError.self) { try result.get() }
         #expect(error?.effect == .unknown)
         await adapter.close()
-        configuration.store = present
-        let observer = try await self.adapter([server.port], configuration)
+        let observer = try await PostgreSQLStorageAdapter.test(at: server.port) {
+            $0.store = present
+        }
         let lost = try await StorageClient(observer).getDocument("notes/lost")["id"]
         #expect(lost == .string("lost"))
         await observer.close()
@@ -153,10 +140,9 @@ struct CutConnectionTests {
         let server = try await PostgreSQLServer.shared.value
         let relay = try CuttingRelay(to: server.port)
         defer { relay.stop() }
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.store = UUID().uuidString
-        let adapter = try await adapter([relay.port], configuration)
-        let observer = try await self.adapter([server.port], configuration)
+        let store = UUID().uuidString
+        let adapter = try await PostgreSQLStorageAdapter.test(at: relay.port) { $0.store = store }
+        let observer = try await PostgreSQLStorageAdapter.test(at: server.port) { $0.store = store }
         _ = try await commit(batch("first"), to: adapter).get()
         let start = try await observer.changes(ChangeRequest()).next
         let writers = 8
@@ -225,9 +211,9 @@ struct CutConnectionTests {
         defer { for server in [standby, primary] { server.stop() } }
         let relay = try CuttingRelay(to: primary.port)
         defer { relay.stop() }
-        let adapter = try await adapter([relay.port, standby.port], .init())
+        let adapter = try await PostgreSQLStorageAdapter.test(at: relay.port, standby.port)
         // The relay counts the steps of commits only.
-        let listening = try await self.adapter([primary.port, standby.port], .init())
+        let listening = try await PostgreSQLStorageAdapter.test(at: primary.port, standby.port)
         _ = try await commit(batch("first"), to: adapter).get()
         let start = try await adapter.changes(ChangeRequest()).next
         let (kills, killing) = AsyncStream.makeStream(of: ContinuousClock.Instant.self)

@@ -93,10 +93,10 @@ struct ExaminationTests {
         await (try PostgreSQLStorageAdapter(at: .url(server.url()))).close()
         let without = try only("connections", await examine(server)).detail
         #expect(without.hasSuffix("uses up to 18, 8 of them for held states"))
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.history = .seconds(3_600)
-        await (try PostgreSQLStorageAdapter(at: .url(server.url()), configuration: configuration))
-            .close()
+        let adapter = try await PostgreSQLStorageAdapter.test(at: server.port) {
+            $0.history = .seconds(3_600)
+        }
+        await adapter.close()
         let with = try only("connections", await examine(server)).detail
         #expect(with.hasSuffix("uses up to 10"))
     }
@@ -184,12 +184,9 @@ struct ExaminationTests {
             "max_prepared_transactions=2", "autovacuum=off",
         ])
         defer { server.stop() }
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.retention = .init(age: .zero)
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url(server.url()),
-            configuration: configuration
-        )
+        let adapter = try await PostgreSQLStorageAdapter.test(at: server.port) {
+            $0.retention = .init(age: .zero)
+        }
         try await adapter.prepare(
             StorageSchema(indexes: [IndexDefinition("notes", [.ascending("n")])])
         )
@@ -212,7 +209,7 @@ struct ExaminationTests {
         await owner.close()
         var found: [Finding] = []
         repeat {
-            found = await examine(server, configuration)
+            found = await examine(server, adapter.configuration)
         } while !found.contains {
             $0.subject == "table keel.documents"
         }

@@ -64,13 +64,10 @@ struct FaultTests {
         let server = try await PostgreSQLServer()
         defer { server.stop() }
         let first = try await PostgreSQLStorageAdapter(at: .url(server.url()))
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        // Enough for the commit's reading, on a busy machine too; its writing uses all of it.
-        configuration.answerTimeout = .seconds(10)
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url(server.url()),
-            configuration: configuration
-        )
+        let adapter = try await PostgreSQLStorageAdapter.test(at: server.port) {
+            // Enough for the commit's reading, on a busy machine too; its writing uses all of it.
+            $0.answerTimeout = .seconds(10)
+        }
         // An adapter's first commit also trims the log, before the COMMIT.
         _ = try await adapter.commit([batch("1")])
         let stranger = try thread(server.url())
@@ -445,16 +442,13 @@ struct FaultTests {
         let local = server.url("keel", "?options=-c%20synchronous_commit%3Dlocal")
         let first = try await PostgreSQLStorageAdapter(at: .url(local))
         _ = try await first.commit([batch("1")])
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        switch ending {
-        // Enough for all but the confirmation that does not come, on a busy machine too.
-        case .deadline, .restart: configuration.answerTimeout = .seconds(10)
-        case .cancellation, .termination: break
+        let adapter = try await PostgreSQLStorageAdapter.test(at: server.port) {
+            switch ending {
+            // Enough for all but the confirmation that does not come, on a busy machine too.
+            case .deadline, .restart: $0.answerTimeout = .seconds(10)
+            case .cancellation, .termination: break
+            }
         }
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url(server.url()),
-            configuration: configuration
-        )
         let pid = try await writer(of: adapter)
         let commit = Task { try await adapter.commit([batch("2")]) }
         let owner = try thread(local)

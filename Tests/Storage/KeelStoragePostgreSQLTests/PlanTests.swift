@@ -41,21 +41,15 @@ struct PlanTests {
     func usesIndexes() async throws {
         let server = try await PostgreSQLServer(options: ["autovacuum=off"])
         defer { server.stop() }
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.history = .seconds(3600)
         // The creation of the tables scans them for their indexes.
-        let creator = try await PostgreSQLStorageAdapter(
-            at: .url(server.url()),
-            configuration: configuration
-        )
+        let creator = try await PostgreSQLStorageAdapter.test(at: server.port) {
+            $0.history = .seconds(3600)
+        }
         await creator.close()
         let owner = try ConnectionThread.test(server.url(), answerLimit: .seconds(10))
         try await waitForSessions(owner)
         let before = try await scans(owner)
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url(server.url()),
-            configuration: configuration
-        )
+        let adapter = try await creator.another()
         #expect(before.keys.contains("documents") && before.keys.contains("entries"))
 
         try await adapter.prepare(

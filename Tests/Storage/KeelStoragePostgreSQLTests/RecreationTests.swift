@@ -132,13 +132,10 @@ struct RecreationTests {
     func restored() async throws {
         let server = try await PostgreSQLServer()
         defer { server.stop() }
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        // Compacted at once.
-        configuration.retention = .init(bytes: 0)
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url(server.url()),
-            configuration: configuration
-        )
+        let adapter = try await PostgreSQLStorageAdapter.test(at: server.port) {
+            // Compacted at once.
+            $0.retention = .init(bytes: 0)
+        }
         try await commit("a/1", to: adapter)
         let dump = try await PostgreSQLServer.program("pg_dump", ["--schema=keel", server.url()])
         try await commit("a/2", to: adapter)

@@ -58,13 +58,10 @@ struct SharedRecordTests {
         let server = try await PostgreSQLServer.shared.value
         let relay = try CuttingRelay(to: server.port)
         defer { relay.stop() }
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.store = UUID().uuidString
-        configuration.readerCount = 1
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url("postgres://keel@127.0.0.1:\(relay.port)/postgres"),
-            configuration: configuration
-        )
+        let adapter = try await PostgreSQLStorageAdapter.test(at: relay.port) {
+            $0.store = UUID().uuidString
+            $0.readerCount = 1
+        }
         func replace(at version: Int64?, _ content: [UInt8]) async throws -> Bool {
             try await adapter.replaceSharedRecord(
                 "a",
@@ -93,13 +90,10 @@ struct SharedRecordTests {
         let server = try await PostgreSQLServer.shared.value
         let relay = try CuttingRelay(to: server.port)
         defer { relay.stop() }
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.store = UUID().uuidString
-        configuration.readerCount = 1
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url("postgres://keel@127.0.0.1:\(relay.port)/postgres"),
-            configuration: configuration
-        )
+        let adapter = try await PostgreSQLStorageAdapter.test(at: relay.port) {
+            $0.store = UUID().uuidString
+            $0.readerCount = 1
+        }
         func add(_ key: String) async throws -> Bool {
             try await adapter.replaceSharedRecord(key, at: nil, with: [1], keptFor: .seconds(60))
         }

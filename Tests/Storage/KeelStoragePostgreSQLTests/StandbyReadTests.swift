@@ -18,13 +18,9 @@ struct StandbyReadTests {
     ) async throws {
         let (primary, standby) = try await PostgreSQLServer.pair()
         defer { for server in [standby, primary] { server.stop() } }
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.clock = clock
-        let hosts = "127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)"
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url("postgres://keel@\(hosts)/postgres"),
-            configuration: configuration
-        )
+        let adapter = try await PostgreSQLStorageAdapter.test(at: primary.port, standby.port) {
+            $0.clock = clock
+        }
         do {
             try await write(1, to: adapter)
             try await FailoverTests().catchUp(standby, with: primary)

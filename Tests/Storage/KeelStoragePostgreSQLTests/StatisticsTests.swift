@@ -216,12 +216,7 @@ struct StatisticsTests {
         let server = try await PostgreSQLServer()
         defer { server.stop() }
         let clock = TestClock()
-        var configuration = PostgreSQLStorageAdapter.Configuration()
-        configuration.clock = clock
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: .url(server.url()),
-            configuration: configuration
-        )
+        let adapter = try await PostgreSQLStorageAdapter.test(at: server.port) { $0.clock = clock }
         // The connection that statistics use next.
         let pid = try await adapter.pool.reading(isQuick: true) {
             try $0.run(DatabaseStatement("SELECT pg_backend_pid()")).first?.integer(0) ?? 0

@@ -143,6 +143,20 @@ extension ConnectionThread {
 }
 
 extension PostgreSQLStorageAdapter {
+    /// Opens a store on the servers, or relays in front of them, at these ports.
+    static func test(
+        at ports: Int...,
+        configure: (inout Configuration) -> Void = { _ in }
+    ) async throws(StorageError) -> PostgreSQLStorageAdapter {
+        var configuration = Configuration()
+        configure(&configuration)
+        let hosts = ports.map { "127.0.0.1:\($0)" }.joined(separator: ",")
+        return try await PostgreSQLStorageAdapter(
+            at: .url("postgres://keel@\(hosts)/postgres"),
+            configuration: configuration
+        )
+    }
+
     /// Opens another adapter of the same store, as another process does.
     func another(
         _ configuration: Configuration? = nil
