@@ -7,6 +7,19 @@ import Testing
 
 @testable import KeelStoragePostgreSQL
 
+extension PostgreSQLStorageAdapter {
+    /// Adds a record, or replaces a version of it.
+    @discardableResult
+    fileprivate func put(
+        _ key: String,
+        at version: Int64? = nil,
+        _ content: [UInt8] = [],
+        for duration: Duration = .seconds(60)
+    ) async throws(StorageError) -> Bool {
+        try await replaceSharedRecord(key, at: version, with: content, keptFor: duration)
+    }
+}
+
 @Suite("Records that servers of a PostgreSQL store share")
 struct SharedRecordTests {
     @Test("A record is seen by all adapters of its store, and changed at the version that was read")
@@ -15,36 +28,13 @@ struct SharedRecordTests {
             let twin = try await adapter.another()
             let key = "a/\u{0}ü"
             #expect(try await adapter.sharedRecord(key) == nil)
-            #expect(
-                try await adapter.replaceSharedRecord(
-                    key,
-                    at: nil,
-                    with: [1],
-                    keptFor: .seconds(60)
-                )
-            )
-            #expect(
-                try await !twin.replaceSharedRecord(key, at: nil, with: [2], keptFor: .seconds(60))
-            )
+            #expect(try await adapter.put(key, [1]))
+            #expect(try await !twin.put(key, [2]))
             let first = try #require(try await twin.sharedRecord(key))
             #expect(first.content == [1])
             #expect(first.age < .seconds(60))
-            #expect(
-                try await twin.replaceSharedRecord(
-                    key,
-                    at: first.version,
-                    with: [],
-                    keptFor: .seconds(60)
-                )
-            )
-            #expect(
-                try await !adapter.replaceSharedRecord(
-                    key,
-                    at: first.version,
-                    with: [3],
-                    keptFor: .seconds(60)
-                )
-            )
+            #expect(try await twin.put(key, at: first.version))
+            #expect(try await !adapter.put(key, at: first.version, [3]))
             #expect(try await adapter.sharedRecord(key)?.content == [])
             try await adapter.removeSharedRecord(key)
             try await adapter.removeSharedRecord(key)
@@ -62,26 +52,18 @@ struct SharedRecordTests {
             $0.store = UUID().uuidString
             $0.readerCount = 1
         }
-        func replace(at version: Int64?, _ content: [UInt8]) async throws -> Bool {
-            try await adapter.replaceSharedRecord(
-                "a",
-                at: version,
-                with: content,
-                keptFor: .seconds(60)
-            )
-        }
         // The connection that reads and writes records is open, and the limits have been checked.
-        #expect(try await adapter.replaceSharedRecord("b", at: nil, with: [], keptFor: .zero))
-        if !isAdded { #expect(try await replace(at: nil, [0])) }
+        #expect(try await adapter.put("b", for: .zero))
+        if !isAdded { #expect(try await adapter.put("a", [0])) }
         // The second step is the answer of the server.
         relay.arm(.init(step: 1, part: .nothing))
-        #expect(try await replace(at: isAdded ? nil : 1, [1]))
+        #expect(try await adapter.put("a", at: isAdded ? nil : 1, [1]))
         #expect(!relay.isArmed)
         relay.arm(nil)
         let record = try #require(try await adapter.sharedRecord("a"))
         #expect(record.content == [1])
         #expect(record.version == (isAdded ? 1 : 2))
-        #expect(try await !replace(at: nil, [1]))
+        #expect(try await !adapter.put("a", [1]))
         await adapter.close()
     }
 
@@ -94,14 +76,11 @@ struct SharedRecordTests {
             $0.store = UUID().uuidString
             $0.readerCount = 1
         }
-        func add(_ key: String) async throws -> Bool {
-            try await adapter.replaceSharedRecord(key, at: nil, with: [1], keptFor: .seconds(60))
-        }
         // The connection that reads and writes records is open, and the limits have been checked.
-        #expect(try await add("b"))
+        #expect(try await adapter.put("b", [1]))
         // The second step is the answer of the server, and the next one the beginning of another connection.
         relay.arm(.init(step: 1, part: .nothing) { relay.arm(.init(step: 0, part: .nothing)) })
-        let error = await #expect(throws: StorageError.self) { try await add("a") }
+        let error = await #expect(throws: StorageError.self) { try await adapter.put("a", [1]) }
         #expect(error?.code == .unavailable)
         #expect(!relay.isArmed)
         #expect(try await adapter.sharedRecord("a")?.content == [1])
@@ -115,12 +94,7 @@ struct SharedRecordTests {
             $0.sealing = FakeByteSealing(key: 42)
         } _: { adapter in
             let content = Array("a secret filter".utf8)
-            _ = try await adapter.replaceSharedRecord(
-                "a",
-                at: nil,
-                with: content,
-                keptFor: .seconds(60)
-            )
+            try await adapter.put("a", content)
             #expect(try await adapter.sharedRecord("a")?.content == content)
             let plain = """
                 SELECT count(*) FROM keel.records
@@ -134,12 +108,7 @@ struct SharedRecordTests {
     func stores() async throws {
         try await PostgreSQLServer.withStore { adapter in
             try await PostgreSQLServer.withStore { other in
-                _ = try await adapter.replaceSharedRecord(
-                    "a",
-                    at: nil,
-                    with: [1],
-                    keptFor: .seconds(60)
-                )
+                try await adapter.put("a", [1])
                 #expect(try await other.sharedRecord("a") == nil)
                 try await other.removeSharedRecord("a")
                 #expect(try await adapter.sharedRecord("a") != nil)
@@ -150,17 +119,12 @@ struct SharedRecordTests {
     @Test("Of changes at the same version, one takes effect")
     func concurrent() async throws {
         try await PostgreSQLServer.withStore { adapter in
-            _ = try await adapter.replaceSharedRecord("a", at: nil, with: [], keptFor: .seconds(60))
+            try await adapter.put("a")
             let version = try #require(try await adapter.sharedRecord("a")).version
             let count = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in UInt8(0)..<16 {
                     group.addTask {
-                        try await adapter.replaceSharedRecord(
-                            "a",
-                            at: version,
-                            with: [number],
-                            keptFor: .seconds(60)
-                        )
+                        try await adapter.put("a", at: version, [number])
                     }
                 }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -172,19 +136,10 @@ struct SharedRecordTests {
     @Test("An expired record is gone, and its key can be used again")
     func expires() async throws {
         try await PostgreSQLServer.withStore { adapter in
-            _ = try await adapter.replaceSharedRecord("a", at: nil, with: [1], keptFor: .zero)
+            try await adapter.put("a", [1], for: .zero)
             #expect(try await adapter.sharedRecord("a") == nil)
-            #expect(
-                try await !adapter.replaceSharedRecord("a", at: 1, with: [2], keptFor: .seconds(60))
-            )
-            #expect(
-                try await adapter.replaceSharedRecord(
-                    "a",
-                    at: nil,
-                    with: [3],
-                    keptFor: .seconds(60)
-                )
-            )
+            #expect(try await !adapter.put("a", at: 1, [2]))
+            #expect(try await adapter.put("a", [3]))
             let record = try #require(try await adapter.sharedRecord("a"))
             #expect(record.content == [3])
             #expect(record.version == 2)
@@ -208,12 +163,7 @@ struct SharedRecordTests {
                 ) SELECT count(*) FROM added
                 """
             )
-            _ = try await adapter.replaceSharedRecord(
-                "new",
-                at: nil,
-                with: [],
-                keptFor: .seconds(1)
-            )
+            try await adapter.put("new", for: .seconds(1))
             #expect(try await count() == 10_001)
             #expect(try await adapter.sharedRecord("100") == nil)
             #expect(try await adapter.sharedRecord("101") != nil)
@@ -227,12 +177,7 @@ struct SharedRecordTests {
                 """
             )
             for number in 0..<64 {
-                _ = try await adapter.replaceSharedRecord(
-                    "new \(number)",
-                    at: nil,
-                    with: [],
-                    keptFor: .seconds(1)
-                )
+                try await adapter.put("new \(number)", for: .seconds(1))
             }
             #expect(try await adapter.sharedRecord("10098") == nil)
             #expect(try await adapter.sharedRecord("10099")?.content.count == 100 << 20)
@@ -257,12 +202,7 @@ struct SharedRecordTests {
                 """
             )
             for number in 0..<65 {
-                _ = try await adapter.replaceSharedRecord(
-                    "new/\(number)",
-                    at: nil,
-                    with: [],
-                    keptFor: .seconds(1)
-                )
+                try await adapter.put("new/\(number)", for: .seconds(1))
                 guard number == 0 else { continue }
                 #expect(try await adapter.sharedRecord("bob/0") != nil)
                 #expect(try await adapter.sharedRecord("ann/1") == nil)
