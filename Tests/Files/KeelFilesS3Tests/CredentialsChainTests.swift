@@ -209,6 +209,21 @@ final class CredentialsChainTests: Sendable {
         """
     }
 
+    private static let role = ScriptedHTTPTransport.Answer.json(
+        """
+        {"roleCredentials": {"accessKeyId": "A", "secretAccessKey": "s",
+        "sessionToken": "t", "expiration": 1798765200000}}
+        """
+    )
+
+    private func chain(over transport: ScriptedHTTPTransport) -> AWSCredentialsChain {
+        AWSCredentialsChain(
+            .init(environment: environment([:])),
+            transport: transport,
+            now: { self.now.withLock { $0 } }
+        )
+    }
+
     @Test("Single sign-on uses the token of the cache, and renews it before it ends")
     func singleSignOn() async throws {
         try write(Self.signOn, ".aws/config")
@@ -238,19 +253,9 @@ final class CredentialsChainTests: Sendable {
                 try? Data(text.utf8).write(to: home.appending(path: Self.tokenFile))
                 return HTTPReply(head: HTTPResponse(status: .badRequest))
             },
-            .json(
-                """
-                {"roleCredentials": {"accessKeyId": "A", "secretAccessKey": "s",
-                "sessionToken": "t", "expiration": 1798765200000}}
-                """
-            ),
+            Self.role,
         ])
-        let chain = AWSCredentialsChain(
-            .init(environment: environment([:])),
-            transport: transport,
-            now: { self.now.withLock { $0 } }
-        )
-        #expect(try await chain.credentials().accessKeyID == "A")
+        #expect(try await chain(over: transport).credentials().accessKeyID == "A")
         let field = try #require(HTTPField.Name("x-amz-sso_bearer_token"))
         #expect(transport.calls.last?.head.headerFields[field] == "renewed")
         try transport.verify()
@@ -261,20 +266,8 @@ final class CredentialsChainTests: Sendable {
         try write(Self.signOn, ".aws/config")
         let text = Self.token(until: "2027-01-01T00:00:30Z")
         try write("{\"scopes\": [\"a\"], " + text.dropFirst(), Self.tokenFile)
-        let transport = ScriptedHTTPTransport([
-            .json(
-                """
-                {"roleCredentials": {"accessKeyId": "A", "secretAccessKey": "s",
-                "sessionToken": "t", "expiration": 1798765200000}}
-                """
-            )
-        ])
-        let chain = AWSCredentialsChain(
-            .init(environment: environment([:])),
-            transport: transport,
-            now: { self.now.withLock { $0 } }
-        )
-        #expect(try await chain.credentials().accessKeyID == "A")
+        let transport = ScriptedHTTPTransport([Self.role])
+        #expect(try await chain(over: transport).credentials().accessKeyID == "A")
         #expect(transport.calls.last?.head.method == .get)
         try transport.verify()
     }

@@ -37,6 +37,16 @@ struct ReplyTests {
         return .status(.ok, headers: headers, body: Array(text.utf8))
     }
 
+    /// The first five of ten bytes of an object.
+    private static let interrupted = Answer.chunks(
+        [Array("01234".utf8)],
+        headers: [
+            .contentLength: "10", .eTag: "\"e1\"",
+            .lastModified: "Fri, 15 Jan 2027 08:00:00 GMT",
+        ],
+        thenThrow: TransportError(.connectionLost, phase: .readBody)
+    )
+
     // MARK: Retries
 
     @Test("SlowDown and similar refusals are retried, even for conditional calls")
@@ -222,14 +232,7 @@ struct ReplyTests {
     @Test("An interrupted body resumes at its offset, with the same version")
     func brokenBody() async throws {
         let transport = ScriptedHTTPTransport([
-            .chunks(
-                [Array("01234".utf8)],
-                headers: [
-                    .contentLength: "10", .eTag: "\"e1\"",
-                    .lastModified: "Fri, 15 Jan 2027 08:00:00 GMT",
-                ],
-                thenThrow: TransportError(.connectionLost, phase: .readBody)
-            ),
+            Self.interrupted,
             Self.object("56789", ["content-range": "bytes 5-9/10"]),
         ])
         let data = try await FileStore(try s3Adapter(transport)).read("a")
@@ -242,14 +245,7 @@ struct ReplyTests {
     @Test("An interrupted body is an error if the object has changed meanwhile")
     func brokenAndChanged() async throws {
         let transport = ScriptedHTTPTransport([
-            .chunks(
-                [Array("01234".utf8)],
-                headers: [
-                    .contentLength: "10", .eTag: "\"e1\"",
-                    .lastModified: "Fri, 15 Jan 2027 08:00:00 GMT",
-                ],
-                thenThrow: TransportError(.connectionLost, phase: .readBody)
-            ),
+            Self.interrupted,
             Self.refusal(.preconditionFailed, "PreconditionFailed"),
         ])
         await expectError(FileStoreError.self, .conditionFailed) {

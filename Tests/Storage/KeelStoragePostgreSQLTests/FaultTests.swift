@@ -196,19 +196,31 @@ struct FaultTests {
         await crowd.adapter.close()
     }
 
+    /// Begins a read that waits for a lock, and one that is refused a connection until a stranger has left.
+    private func refuse(
+        in crowd: Crowd,
+        behindQuick isQuick: Bool
+    ) async throws -> (long: Task<Int, any Error>, quick: Task<Int, any Error>) {
+        let pool = crowd.adapter.pool
+        let stranger = try thread(crowd.server.url())
+        _ = try await run("SELECT 1", on: stranger)
+        _ = try await run("SELECT pg_advisory_lock(7)", on: pool.writer)
+        let long = Task {
+            try await crowd.read("SELECT pg_advisory_xact_lock(7)", isQuick: isQuick)
+        }
+        while try await run(Self.waiting, on: pool.writer) == 0 {}
+        let quick = Task { try await crowd.read("SELECT 1") }
+        try await waitUntil { pool.refusedCount > 0 }
+        try await leave(stranger, crowd)
+        return (long, quick)
+    }
+
     @Test("A query that waits for another one gives the places of refused connections back")
     func recoversBehindAQuery() async throws {
         let crowd = try await Crowd()
         defer { crowd.server.stop() }
         let pool = crowd.adapter.pool
-        let stranger = try thread(crowd.server.url())
-        _ = try await run("SELECT 1", on: stranger)
-        _ = try await run("SELECT pg_advisory_lock(7)", on: pool.writer)
-        let long = Task { try await crowd.read("SELECT pg_advisory_xact_lock(7)", isQuick: false) }
-        while try await run(Self.waiting, on: pool.writer) == 0 {}
-        let quick = Task { try await crowd.read("SELECT 1") }
-        try await waitUntil { pool.refusedCount > 0 }
-        try await leave(stranger, crowd)
+        let (long, quick) = try await refuse(in: crowd, behindQuick: false)
         let next = Task { try await crowd.read("SELECT 1", isQuick: false) }
         #expect(try await quick.value == 1)
         _ = try await run("SELECT pg_advisory_unlock(7)::integer", on: pool.writer)
@@ -222,14 +234,7 @@ struct FaultTests {
         let crowd = try await Crowd()
         defer { crowd.server.stop() }
         let pool = crowd.adapter.pool
-        let stranger = try thread(crowd.server.url())
-        _ = try await run("SELECT 1", on: stranger)
-        _ = try await run("SELECT pg_advisory_lock(7)", on: pool.writer)
-        let long = Task { try await crowd.read("SELECT pg_advisory_xact_lock(7)") }
-        while try await run(Self.waiting, on: pool.writer) == 0 {}
-        let quick = Task { try await crowd.read("SELECT 1") }
-        try await waitUntil { pool.refusedCount > 0 }
-        try await leave(stranger, crowd)
+        let (long, quick) = try await refuse(in: crowd, behindQuick: true)
         // Nobody enters any more.
         _ = try await run("SELECT pg_advisory_unlock(7)::integer", on: pool.writer)
         #expect(try await long.value == 1)

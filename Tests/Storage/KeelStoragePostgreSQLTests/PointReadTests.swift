@@ -44,6 +44,17 @@ struct PointReadTests {
 
     private static func path(_ number: Int) -> DocumentPath { DocumentPath("notes", "\(number)") }
 
+    /// Returns as many reads as run at once, which wait at the gate of their table.
+    private static func busy() async throws -> (Table, PointReads, [Task<ReadResult, any Error>]) {
+        let table = Table()
+        let reads = PointReads { await table.lookUp($0, then: $1) }
+        let first = (0..<PointReads.mostAtOnce).map { number -> Task<ReadResult, any Error> in
+            Task { try await reads.document(at: path(number)) }
+        }
+        try await waitUntil { table.gate.begunCount == PointReads.mostAtOnce }
+        return (table, reads, first)
+    }
+
     private static func found(_ result: ReadResult) -> DocumentPath? {
         guard case .documents(let documents) = result.payload else { return nil }
         return documents.first??.path
@@ -76,12 +87,7 @@ struct PointReadTests {
 
     @Test("Groups follow each other on a connection, for a while")
     func inARow() async throws {
-        let table = Table()
-        let reads = PointReads { await table.lookUp($0, then: $1) }
-        let first = (0..<PointReads.mostAtOnce).map { number in
-            Task { try await reads.document(at: Self.path(number)) }
-        }
-        try await waitUntil { table.gate.begunCount == PointReads.mostAtOnce }
+        let (table, reads, first) = try await Self.busy()
         let count = (PointReads.mostAtOnce * PointReads.mostInRow + 1) * PointReads.mostInGroup
         let waiting = (0..<count).map { number in
             Task { try await reads.document(at: Self.path(1_000 + number)) }
@@ -98,12 +104,7 @@ struct PointReadTests {
 
     @Test("A canceled read ends at once, and concurrent reads do not")
     func canceled() async throws {
-        let table = Table()
-        let reads = PointReads { await table.lookUp($0, then: $1) }
-        let first = (0..<PointReads.mostAtOnce).map { number in
-            Task { try await reads.document(at: Self.path(number)) }
-        }
-        try await waitUntil { table.gate.begunCount == PointReads.mostAtOnce }
+        let (table, reads, first) = try await Self.busy()
         let waiting = (10..<13).map { number in
             Task { try await reads.document(at: Self.path(number)) }
         }
@@ -126,12 +127,7 @@ struct PointReadTests {
 
     @Test("A statement ends when nobody waits for its answers any more")
     func abandoned() async throws {
-        let table = Table()
-        let reads = PointReads { await table.lookUp($0, then: $1) }
-        let first = (0..<PointReads.mostAtOnce).map { number in
-            Task { try await reads.document(at: Self.path(number)) }
-        }
-        try await waitUntil { table.gate.begunCount == PointReads.mostAtOnce }
+        let (table, reads, first) = try await Self.busy()
         let waiting = (10..<12).map { number in
             Task { try await reads.document(at: Self.path(number)) }
         }

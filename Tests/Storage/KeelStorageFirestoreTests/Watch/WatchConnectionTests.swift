@@ -43,6 +43,14 @@ struct WatchConnectionTests {
         }
     }
 
+    /// Returns a server whose channels all have a result without documents.
+    private static func withoutDocuments() -> ScriptedHTTPTransport {
+        let transport = ScriptedHTTPTransport()
+        transport.on(.get, channelPath) { _ in stream(added, current, consistent) }
+        openChannels(of: transport)
+        return transport
+    }
+
     private static let channelPath = "/google.firestore.v1.Firestore/Listen/channel"
 
     private static let added = added(2)
@@ -66,10 +74,10 @@ struct WatchConnectionTests {
     private let request = ChangeRequest(followingResultOf: DocumentQuery("a"))
 
     /// Returns a feed whose targets are followed although nobody asks for them any more.
-    private static func feed(
+    static func feed(
         over transport: some HTTPTransport,
         on clock: TestClock,
-        _ tokens: some TokenSource
+        _ tokens: (any TokenSource)?
     ) -> WatchFeed {
         let channel = WebChannel.Configuration(
             scheme: "http",
@@ -140,11 +148,7 @@ struct WatchConnectionTests {
 
     @Test("A channel is replaced by one with a new token before the token expires")
     func replacesToken() async throws {
-        let transport = ScriptedHTTPTransport()
-        transport.on(.get, Self.channelPath) { _ in
-            Self.stream(Self.added, Self.current, Self.consistent)
-        }
-        Self.openChannels(of: transport)
+        let transport = Self.withoutDocuments()
         let clock = TestClock()
         let feed = Self.feed(over: transport, on: clock, Numbered())
         #expect(try await feed.changes(request).isCaughtUp)
@@ -171,11 +175,7 @@ struct WatchConnectionTests {
 
     @Test("A channel whose token is that of an earlier sign-in is replaced by one of the present")
     func signsInAgain() async throws {
-        let transport = ScriptedHTTPTransport()
-        transport.on(.get, Self.channelPath) { _ in
-            Self.stream(Self.added, Self.current, Self.consistent)
-        }
-        Self.openChannels(of: transport)
+        let transport = Self.withoutDocuments()
         let clock = TestClock()
         let feed = Self.feed(over: transport, on: clock, Unrenewable(reason: .superseded))
         #expect(try await feed.changes(request).isCaughtUp)
@@ -186,11 +186,7 @@ struct WatchConnectionTests {
 
     @Test("A token whose renewal has failed is used while there is no other")
     func renewalFails() async throws {
-        let transport = ScriptedHTTPTransport()
-        transport.on(.get, Self.channelPath) { _ in
-            Self.stream(Self.added, Self.current, Self.consistent)
-        }
-        Self.openChannels(of: transport)
+        let transport = Self.withoutDocuments()
         let clock = TestClock()
         // As an `AuthSession`, which does not repeat a renewal that has failed for the same token.
         let feed = Self.feed(over: transport, on: clock, Unrenewable(reason: .refreshFailed))

@@ -34,19 +34,6 @@ struct WatchPauseTests {
 
     private static let request = ChangeRequest(followingResultOf: DocumentQuery("a"))
 
-    /// Returns a feed whose targets are followed although nobody asks for them any more.
-    private static func feed(over transport: Repeating, on clock: TestClock) -> WatchFeed {
-        let channel = WebChannel.Configuration(
-            scheme: "http",
-            authority: "127.0.0.1",
-            database: "projects/p/databases/(default)"
-        )
-        var configuration = WatchConnection.Configuration(channel: channel)
-        configuration.clock = clock
-        configuration.grace = .seconds(1_000_000)
-        return WatchFeed(WatchConnection(configuration, transport: transport, tokens: nil))
-    }
-
     /// Returns the pauses, in seconds, of a client whose attempts all get one answer.
     private static func pauses(
         _ count: Int,
@@ -54,7 +41,7 @@ struct WatchPauseTests {
     ) async throws -> [Double] {
         let clock = TestClock()
         let transport = Repeating(answer, on: clock)
-        let feed = Self.feed(over: transport, on: clock)
+        let feed = WatchConnectionTests.feed(over: transport, on: clock, nil)
         await expect(.unavailable) { _ = try await feed.changes(Self.request) }
         while transport.attempts.count <= count {
             // The client, and the timer for the target that nobody asks for.
@@ -88,7 +75,7 @@ struct WatchPauseTests {
     func expired() async throws {
         let clock = TestClock()
         let transport = Repeating(.refusal(410, "OUT_OF_RANGE"), on: clock)
-        let feed = Self.feed(over: transport, on: clock)
+        let feed = WatchConnectionTests.feed(over: transport, on: clock, nil)
         await expect(.cursorExpired) { _ = try await feed.changes(Self.request) }
         for count in 1...3 {
             // As a listener does, which starts over.
