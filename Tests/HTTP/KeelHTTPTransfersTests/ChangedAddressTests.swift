@@ -136,24 +136,11 @@ struct ChangedAddressTests {
         #expect(files.disk["/disk/film.mp4"] == first)
     }
 
-    /// Signs for a user who has signed in and out again since the first one was asked for.
-    private final class Passing: HTTPAuthorizing {
-        let identity: String? = "ann"
-
-        func intercept(
-            _ call: HTTPCall,
-            next: HTTPNext
-        ) async throws(TransportError) -> HTTPReply {
-            _ = call.options.pin?.admits("ben", at: ObjectIdentifier(self))
-            return try await next(call)
-        }
-    }
-
     @Test("A download ends if its first request was sent for a passing user")
     func passingUser() async throws {
         let files = SimulatedFileSystem()
         let error = await #expect(throws: TransferError.self) {
-            _ = try await download(RangeOrigin(first), files, for: Passing()).run()
+            _ = try await download(RangeOrigin(first), files, for: PassingUser()).run()
         }
         #expect((error?.cause as? TransportError)?.code == .credentialsUnavailable)
         #expect(files.disk["/disk/film.mp4"] == nil)

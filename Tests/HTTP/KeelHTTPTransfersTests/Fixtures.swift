@@ -68,3 +68,13 @@ final class Events: Sendable {
         all.compactMap { if case .retrying(let pause, _) = $0 { pause } else { nil } }
     }
 }
+
+/// Signs for a user who has signed in and out again since the first one was asked for.
+final class PassingUser: HTTPAuthorizing {
+    let identity: String? = "ann"
+
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
+        _ = call.options.pin?.admits("ben", at: ObjectIdentifier(self))
+        return try await next(call)
+    }
+}

@@ -380,25 +380,12 @@ struct UploadTests {
         #expect(origin.requests.map(\.method) == [.options])
     }
 
-    /// Signs for a user who has signed in and out again since the first one was asked for.
-    private final class Passing: HTTPAuthorizing {
-        let identity: String? = "ann"
-
-        func intercept(
-            _ call: HTTPCall,
-            next: HTTPNext
-        ) async throws(TransportError) -> HTTPReply {
-            _ = call.options.pin?.admits("ben", at: ObjectIdentifier(self))
-            return try await next(call)
-        }
-    }
-
     @Test("An upload ends if its first request was sent for a passing user")
     func passingUser() async throws {
         let origin = UploadOrigin(tus: true)
         let files = try UploadSimulationTests.disk(Self.content)
         let error = await #expect(throws: TransferError.self) {
-            _ = try await upload(signedBy: Passing(), origin, files).run()
+            _ = try await upload(signedBy: PassingUser(), origin, files).run()
         }
         #expect((error?.cause as? TransportError)?.code == .credentialsUnavailable)
         #expect(origin.requests.map(\.method) == [.options])
