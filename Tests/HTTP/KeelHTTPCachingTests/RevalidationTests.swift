@@ -24,6 +24,10 @@ struct RevalidationTests {
         return NetworkClient(configuration, transport: bench.origin)
     }
 
+    private static func thousandCalls(_ client: NetworkClient) -> [Task<[UInt8], any Error>] {
+        (1...1000).map { _ in Task { try await client.response(to: GetMenu()).get().body } }
+    }
+
     @Test("Status 304 renews the stored response and its fields but keeps the body")
     func renews() async throws {
         let news = Answer.status(
@@ -285,9 +289,7 @@ struct RevalidationTests {
         let client = try client(bench)
         _ = try await client.response(to: GetMenu()).get()
         await bench.pass(61)
-        let calls = (1...1000).map { _ in
-            Task { try await client.response(to: GetMenu()).get().body }
-        }
+        let calls = Self.thousandCalls(client)
         try await waitUntil { bench.cache.waitingCalls == 1000 }
         gate.open()
         for call in calls { #expect(try await call.value == Array("new".utf8)) }
@@ -304,9 +306,7 @@ struct RevalidationTests {
         let client = try client(bench)
         _ = try await client.response(to: GetMenu()).get()
         await bench.pass(61)
-        let calls = (1...1000).map { _ in
-            Task { try await client.response(to: GetMenu()).get().body }
-        }
+        let calls = Self.thousandCalls(client)
         for call in calls { #expect(try await call.value == Array("old".utf8)) }
         gate.open()
         await bench.cache.waitForRevalidations()
@@ -322,9 +322,7 @@ struct RevalidationTests {
             $0.hopMiddleware = [coalescing]
             $0.cacheResponses(in: bench.cache)
         }
-        let calls = (1...1000).map { _ in
-            Task { try await client.response(to: GetMenu()).get().body }
-        }
+        let calls = Self.thousandCalls(client)
         try await waitUntil { coalescing.waiterCount == 1000 }
         gate.open()
         for call in calls { #expect(try await call.value == Array("new".utf8)) }

@@ -47,13 +47,9 @@ struct SharingTests {
     @Test("If 999 of a thousand calls are canceled, the last one still gets its response")
     func survivesCancellation() async throws {
         let gate = Gate()
-        let log = EventLog()
         let transport = ScriptedHTTPTransport(then: answer(gate))
         let layer = CoalescingMiddleware()
-        let client = try makeClient(transport) {
-            $0.middleware = [layer]
-            $0.observers = [log]
-        }
+        let client = try makeClient(transport) { $0.middleware = [layer] }
         let calls = (1...1000).map { _ in
             Task { await client.response(to: GetRestaurant(id: "1")) }
         }
@@ -86,7 +82,6 @@ struct SharingTests {
     @Test("Retries of a shared call are not multiplied, and its error reaches all callers")
     func sharesErrors() async throws {
         let gate = Gate()
-        let log = EventLog()
         let transport = ScriptedHTTPTransport(
             then: Answer { _ async throws(TransportError) in
                 let passed = try? await gate.pass()
@@ -98,7 +93,6 @@ struct SharingTests {
             $0.middleware = [layer]
             $0.retry = .attempts(3)
             $0.retry.jitter = { 0 }
-            $0.observers = [log]
         }
         let calls = (1...100).map { _ in
             Task { await client.response(to: GetRestaurant(id: "1")) }

@@ -72,6 +72,21 @@ struct ClientWebSocketTests {
         }
     }
 
+    /// Returns a WebSocket that reconnects through a client at once, twice in a row at most.
+    private static func socket(
+        over script: ScriptedWebSocketTransport,
+        of client: NetworkClient
+    ) -> ReconnectingWebSocket {
+        ReconnectingWebSocket(
+            to: request(80),
+            over: client.webSocketTransport(over: script),
+            configuration: configuration(),
+            policy: WebSocketReconnectPolicy(
+                retry: RetryPolicy(attempts: 3, baseDelay: .zero, maximumDelay: .zero)
+            )
+        )
+    }
+
     @Test("A rejected token is renewed once")
     func renewsOnce() async throws {
         let script = ScriptedWebSocketTransport([
@@ -122,14 +137,7 @@ struct ClientWebSocketTests {
     func refreshFails() async throws {
         let script = ScriptedWebSocketTransport([Self.opened])
         let client = try client { $0.authorize(with: Interrupted()) }
-        let socket = ReconnectingWebSocket(
-            to: request(80),
-            over: client.webSocketTransport(over: script),
-            configuration: configuration(),
-            policy: WebSocketReconnectPolicy(
-                retry: RetryPolicy(attempts: 3, baseDelay: .zero, maximumDelay: .zero)
-            )
-        )
+        let socket = Self.socket(over: script, of: client)
         let error = try await failure {
             try await socket.run { connection in
                 for try await _ in connection.messages {}
@@ -156,14 +164,7 @@ struct ClientWebSocketTests {
         ])
         let users = Users()
         let client = try client { $0.authorize(with: users) }
-        let socket = ReconnectingWebSocket(
-            to: request(80),
-            over: client.webSocketTransport(over: script),
-            configuration: configuration(),
-            policy: WebSocketReconnectPolicy(
-                retry: RetryPolicy(attempts: 3, baseDelay: .zero, maximumDelay: .zero)
-            )
-        )
+        let socket = Self.socket(over: script, of: client)
         let error = try await failure {
             try await socket.run { connection in
                 defer { users.change() }

@@ -11,13 +11,21 @@ struct ReconnectingWebSocketTests {
     private static let target = HTTPRequest(method: .get, scheme: "ws", authority: "a", path: "/")
     private static let lost = WebSocketError(transport: TransportError(.connectionLost))
 
-    private func policy(_ attempts: Int = .max) -> WebSocketReconnectPolicy {
-        WebSocketReconnectPolicy(
-            retry: RetryPolicy(
-                attempts: attempts,
-                baseDelay: .seconds(1),
-                maximumDelay: .seconds(60)
-            )
+    private static func socket(
+        over transport: ScriptedWebSocketTransport,
+        on clock: TestClock,
+        attempts: Int = .max
+    ) -> ReconnectingWebSocket {
+        let retry = RetryPolicy(
+            attempts: attempts,
+            baseDelay: .seconds(1),
+            maximumDelay: .seconds(60)
+        )
+        return ReconnectingWebSocket(
+            to: target,
+            over: transport,
+            policy: WebSocketReconnectPolicy(retry: retry),
+            clock: clock
         )
     }
 
@@ -28,12 +36,7 @@ struct ReconnectingWebSocketTests {
     ) async throws -> (messages: [WebSocketMessage], error: WebSocketError?, attempts: Int) {
         let clock = TestClock()
         let transport = ScriptedWebSocketTransport(script)
-        let socket = ReconnectingWebSocket(
-            to: Self.target,
-            over: transport,
-            policy: policy(attempts),
-            clock: clock
-        )
+        let socket = Self.socket(over: transport, on: clock, attempts: attempts)
         let got = Mutex<[WebSocketMessage]>([])
         let error = try await clock.run {
             try await failure {
@@ -111,12 +114,7 @@ struct ReconnectingWebSocketTests {
             .failure(refusal), .connection([], end: .close(WebSocketClose(.normal))),
         ])
         let clock = TestClock()
-        let socket = ReconnectingWebSocket(
-            to: Self.target,
-            over: transport,
-            policy: policy(),
-            clock: clock
-        )
+        let socket = Self.socket(over: transport, on: clock)
         let states = socket.states()
         try await clock.run {
             try await socket.run { connection in
@@ -148,12 +146,7 @@ struct ReconnectingWebSocketTests {
         let transport = ScriptedWebSocketTransport([
             .failure(Self.lost), .connection([.text("1")], end: .close(WebSocketClose(.normal))),
         ])
-        let socket = ReconnectingWebSocket(
-            to: Self.target,
-            over: transport,
-            policy: policy(),
-            clock: clock
-        )
+        let socket = Self.socket(over: transport, on: clock)
         let early = try await failure { try await socket.send(.text("early")) }
         #expect(early?.code == .notConnected)
         let states = socket.states()
@@ -193,12 +186,7 @@ struct ReconnectingWebSocketTests {
             duringPause ? [.failure(Self.lost)] : [.connection([], end: .never)]
         )
         let clock = TestClock()
-        let socket = ReconnectingWebSocket(
-            to: Self.target,
-            over: transport,
-            policy: policy(),
-            clock: clock
-        )
+        let socket = Self.socket(over: transport, on: clock)
         let states = socket.states()
         let run = Task {
             try await failure {
