@@ -9,21 +9,18 @@ enum AnalyticsGroup {
             calls("trackEvent, p99 / write(2) of its JSON", .info, options, part: 0.99),
             Measure(
                 name: "trackEvent / SQLite, one transaction each",
-                unit: "µs",
                 target: .atMost(0.2),
                 keel: { try EventRound(options).keel() },
                 peer: { try EventRound(options).table() }
             ),
             Measure(
                 name: "trackEvent / one file each",
-                unit: "µs",
                 target: .atMost(0.1),
                 keel: { try EventRound(options).keel() },
                 peer: { try EventRound(options).files(renamed: false) }
             ),
             Measure(
                 name: "trackEvent / one file each, renamed",
-                unit: "µs",
                 target: .info,
                 keel: { try EventRound(options).keel() },
                 peer: { try EventRound(options).files(renamed: true) }
@@ -40,7 +37,6 @@ enum AnalyticsGroup {
     ) -> Measure {
         Measure(
             name: name,
-            unit: "µs",
             target: target,
             keel: { try EventRound(options).keelCalls().quantile(part) },
             peer: { try EventRound(options).bareWrites().quantile(part) }

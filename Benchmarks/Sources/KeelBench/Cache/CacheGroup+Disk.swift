@@ -28,7 +28,6 @@ extension CacheGroup {
         let count = options.scaled(4_000)
         return Measure(
             name: "disk put of 4 KiB, flushed / SQLite",
-            unit: "µs",
             target: .atMost(0.35),
             keel: {
                 let pair = try await pair.value()
@@ -49,7 +48,6 @@ extension CacheGroup {
         let count = options.scaled(100)
         return Measure(
             name: "disk put of 4 KiB, 50 at a time / SQLite",
-            unit: "µs",
             target: .info,
             keel: {
                 let pair = try await pair.value()
@@ -76,7 +74,6 @@ extension CacheGroup {
         }
         return Measure(
             name: "disk get of 4 KiB / SQLite",
-            unit: "µs",
             target: .atMost(0.6),
             keel: {
                 let pair = try await pair.value()
@@ -109,7 +106,6 @@ extension CacheGroup {
         }
         return Measure(
             name: "open 100,000 entries / SQLite, all keys read",
-            unit: "µs",
             target: .atMost(0.5),
             keel: {
                 let pair = try await closed.value()

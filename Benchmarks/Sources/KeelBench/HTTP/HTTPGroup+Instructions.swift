@@ -50,7 +50,6 @@ extension HTTPGroup {
         }
         return Measure(
             name: name,
-            unit: "µs",
             target: target,
             keel: { try await perCall(isKeel: true) },
             peer: { try await perCall(isKeel: false) }

@@ -11,7 +11,6 @@ extension HTTPGroup {
         let count = options.scaled(200)
         return Measure(
             name: "set-up of a client / HTTPClient",
-            unit: "µs",
             target: .info,
             keel: {
                 guard let address = URL(string: "http://127.0.0.1:1") else {
@@ -42,7 +41,6 @@ extension HTTPGroup {
         let count = options.scaled(5_000)
         return Measure(
             name: "HTTP cache hit / memory cache in a layer",
-            unit: "µs",
             target: .atMost(3),
             keel: { try await keelHit(count, pair.value()) },
             peer: { try await peerHit(count, pair.value()) }

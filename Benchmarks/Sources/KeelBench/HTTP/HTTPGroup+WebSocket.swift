@@ -11,7 +11,6 @@ extension HTTPGroup {
         let count = options.scaled(5_000)
         return Measure(
             name: "WebSocket echo of 64 bytes / PyPI's websockets",
-            unit: "µs",
             target: .atLeast(3),
             keel: {
                 // Fails early if the peer is missing.
@@ -41,7 +40,6 @@ extension HTTPGroup {
         let count = options.scaled(inFlight == 1 ? 5_000 : 20_000)
         return Measure(
             name: name,
-            unit: "µs",
             target: target,
             keel: { try await keelEcho(count, inFlight: inFlight, pair.value().port) },
             peer: { try await peerEcho(count, inFlight: inFlight, pair.value().port) }

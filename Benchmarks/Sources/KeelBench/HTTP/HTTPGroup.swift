@@ -114,7 +114,6 @@ enum HTTPGroup {
         let count = options.scaled(once == 1 ? 2_000 : 6_400)
         return Measure(
             name: name,
-            unit: "µs",
             target: target,
             keel: {
                 let pair = try await pair.value()
@@ -131,7 +130,6 @@ enum HTTPGroup {
         let count = max(64, options.scaled(6_400))
         return Measure(
             name: "64 GETs at once, app's fields / AsyncHTTPClient",
-            unit: "µs",
             target: .atMost(1.10),
             keel: {
                 let pair = try await pair.value()
@@ -148,7 +146,6 @@ enum HTTPGroup {
         let count = options.scaled(2_000)
         return Measure(
             name: "GET and JSON / AsyncHTTPClient and JSONDecoder",
-            unit: "µs",
             target: .atMost(1.05),
             keel: {
                 let pair = try await pair.value()

@@ -55,7 +55,7 @@ struct Measure: Sendable {
     typealias Side = @concurrent @Sendable () async throws -> Double
 
     let name: String
-    let unit: String
+    var unit = "µs"
     let target: Target
     /// The maximum number of rounds for figures that hardly vary.
     var maximumRounds = Int.max

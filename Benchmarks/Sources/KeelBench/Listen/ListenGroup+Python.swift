@@ -35,7 +35,6 @@ extension ListenGroup {
         }
         return Measure(
             name: "set by Google’s client, \(storage) / emulator",
-            unit: "µs",
             target: .atLeast(2),
             keel: { try await time(keel(try await servers(stage, options))) },
             peer: { try await time(servers(stage, options).emulator) }

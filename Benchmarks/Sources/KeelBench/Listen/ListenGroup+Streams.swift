@@ -130,7 +130,6 @@ extension ListenGroup {
         }
         return Measure(
             name: "100,000 equality targets, extra / one alone",
-            unit: "µs",
             target: .keelAtMost(50),
             maximumRounds: 5,
             keel: {

@@ -79,7 +79,6 @@ enum ListenGroup {
     ) -> Measure {
         Measure(
             name: "commit heard, \(listening.name) / emulator",
-            unit: "µs",
             target: target,
             keel: {
                 try await listening.sides(stage).content(isKeel: true)

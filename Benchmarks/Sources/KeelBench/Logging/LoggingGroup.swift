@@ -20,7 +20,6 @@ enum LoggingGroup {
     private static func stream(_ options: Options) -> Measure {
         Measure(
             name: "record to a file / StreamLogHandler",
-            unit: "µs",
             target: .atMost(0.333),
             keel: { try LogRound(options).keel() },
             peer: { try LogRound(options).stream() }
@@ -31,7 +30,6 @@ enum LoggingGroup {
         let program = Lazily { try await SpdlogProgram(options) }
         return Measure(
             name: "record to a file / spdlog, flushed",
-            unit: "µs",
             target: .atMost(1.5),
             keel: {
                 // Fails early if the peer is missing.
@@ -47,7 +45,6 @@ enum LoggingGroup {
     private static func readyLine(_ options: Options) -> Measure {
         Measure(
             name: "record to a file / a line that is ready",
-            unit: "µs",
             target: .keelAtMost(1.5),
             keel: { try LogRound(options).keel() },
             peer: { try LogRound(options).readyLine() }

@@ -9,14 +9,12 @@ extension PostgreSQLGroup {
         let count = options.scaled(40_000)
         let get = Measure(
             name: "get, 8 tasks / prepared statement",
-            unit: "µs",
             target: .atLeast(0.9),
             keel: { try await gets(count, tasks: 8, in: pair) },
             peer: { try await pair.value().peer(["get", "8", "\(count)"]) }
         )
         let batch = Measure(
             name: "100 documents in one read / one by one",
-            unit: "µs",
             target: .atLeast(8),
             keel: {
                 let pair = try await pair.value()
@@ -31,7 +29,6 @@ extension PostgreSQLGroup {
         )
         let feed = Measure(
             name: "changes in pages of 500, per change / SQL",
-            unit: "µs",
             target: .keelAtMost(20),
             keel: { try await changes(options.scaled(50_000), of: try await pair.value()) },
             peer: { try await pair.value().peer(["feed", "\(options.scaled(50_000))"]) }

@@ -44,7 +44,6 @@ extension PostgreSQLGroup {
     ) -> Measure {
         Measure(
             name: name,
-            unit: "µs",
             target: target,
             keel: { try await sets(options.scaled(32_000), tasks: 32, in: pair) },
             peer: {
@@ -69,7 +68,6 @@ extension PostgreSQLGroup {
     private static func groups(_ pair: Lazily<DatabasePair>, _ options: Options) -> Measure {
         Measure(
             name: "set, 32 tasks / the same groups",
-            unit: "µs",
             target: .info,
             keel: { try await sets(options.scaled(32_000), tasks: 32, in: pair) },
             peer: { try await pair.value().peer(["groups", "31", "\(options.scaled(32_000))"]) }
@@ -81,7 +79,6 @@ extension PostgreSQLGroup {
         let count = options.scaled(3_000)
         return Measure(
             name: "set, one task / the same round trips",
-            unit: "µs",
             target: .atMost(1.3),
             keel: { try await sets(count, tasks: 1, in: pair) },
             peer: { try await pair.value().peer(["trips", "\(count)"]) }
@@ -98,7 +95,6 @@ extension PostgreSQLGroup {
         let count = options.scaled(25_000)
         return Measure(
             name: name,
-            unit: "µs",
             target: target,
             keel: {
                 let pair = try await pair.value()

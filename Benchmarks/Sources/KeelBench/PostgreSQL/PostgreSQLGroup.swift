@@ -50,7 +50,6 @@ enum PostgreSQLGroup {
         let small = bench.sized("small", options.scaled(10_000))
         let top = Measure(
             name: "first 20 of 50,000 in 1,000,000 / the same SQL",
-            unit: "µs",
             target: .atMost(1.3),
             keel: {
                 let store = try await large.value().store
@@ -86,7 +85,7 @@ enum PostgreSQLGroup {
             throw NotRun("keel-bench was built without the trait PostgreSQL")
         }
         return [
-            Measure(name: "documents", unit: "µs", target: .info, keel: absent, peer: absent)
+            Measure(name: "documents", target: .info, keel: absent, peer: absent)
         ]
     }
 }

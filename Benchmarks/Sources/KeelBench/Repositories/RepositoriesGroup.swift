@@ -14,21 +14,18 @@ enum RepositoriesGroup {
         return [
             Measure(
                 name: "one thing, in memory / in the store",
-                unit: "µs",
                 target: .atMost(0.2),
                 keel: { try await one(try await pair.value().remembering, options) },
                 peer: { try await one(try await pair.value().plain, options) }
             ),
             Measure(
                 name: "a list of 1,000, in memory / in the store",
-                unit: "µs",
                 target: .atMost(0.01),
                 keel: { try await all(try await pair.value().remembering, options) },
                 peer: { try await all(try await pair.value().plain, options) }
             ),
             Measure(
                 name: "one thing not in memory / in the store",
-                unit: "µs",
                 target: .info,
                 keel: {
                     let pair = try await pair.value()

@@ -30,7 +30,6 @@ enum SecurityGroup {
         let count = calls(size, options)
         return Measure(
             name: "seal \(text(size)) / swift-crypto",
-            unit: "µs",
             target: target,
             keel: {
                 let service = SecurityService(keyset: try Keyset.make(.aes256GCM))
@@ -54,7 +53,6 @@ enum SecurityGroup {
         let count = calls(size, options)
         return Measure(
             name: "open \(text(size)) / swift-crypto",
-            unit: "µs",
             target: target,
             keel: {
                 let service = SecurityService(keyset: try Keyset.make(.aes256GCM))

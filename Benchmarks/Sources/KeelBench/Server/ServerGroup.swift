@@ -51,7 +51,6 @@ enum ServerGroup {
         }
         return Measure(
             name: name,
-            unit: "µs",
             target: target,
             keel: { try await time(isKeel: true) },
             peer: { try await time(isKeel: false) }
@@ -93,7 +92,6 @@ enum ServerGroup {
         }
         return Measure(
             name: "a commit sent to 1,000 listeners / to one",
-            unit: "µs",
             target: .atMost(20),
             keel: { try await time(crowd, "crowd") },
             peer: { try await time(single, "single") }
@@ -138,7 +136,6 @@ enum ServerGroup {
         }
         return Measure(
             name: "import of 100,000 lines / local bulk set",
-            unit: "µs",
             target: .atLeast(0.5),
             maximumRounds: 3,
             keel: {

@@ -147,7 +147,6 @@ extension SizedStore {
         works.map { work in
             Measure(
                 name: "\(work.name), \(name)",
-                unit: "µs",
                 target: .atMost(1.3),
                 keel: { try await perform(work, in: large, options) },
                 peer: { try await perform(work, in: small, options) }

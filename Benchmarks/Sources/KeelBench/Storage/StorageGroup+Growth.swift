@@ -36,7 +36,6 @@ extension StorageGroup {
             measures.append(
                 Measure(
                     name: "import per document, \(comparison)",
-                    unit: "µs",
                     // Inserting random keys costs SQLite itself more in a larger tree.
                     target: .growth,
                     maximumRounds: 1,
@@ -47,7 +46,6 @@ extension StorageGroup {
             measures.append(
                 Measure(
                     name: "open and read a document, \(comparison)",
-                    unit: "µs",
                     target: .keelAtMost(20_000),
                     keel: { try await openings(of: large, options) },
                     peer: { try await openings(of: small, options) }
@@ -73,7 +71,6 @@ extension StorageGroup {
         ) -> Measure {
             Measure(
                 name: "\(name) by GRDB, \(comparison)",
-                unit: "µs",
                 target: .growth,
                 keel: { try await time(large) },
                 peer: { try await time(small) }

@@ -19,7 +19,6 @@ extension StorageGroup {
     ) -> Measure {
         Measure(
             name: "live query of 10,000, one change / rerun" + (keepsSnapshot ? ", kept" : ""),
-            unit: "µs",
             target: keepsSnapshot ? .info : .atLeast(50),
             keel: {
                 try await followed(
@@ -96,7 +95,6 @@ extension StorageGroup {
         let changes = options.isQuick ? 1 : 10
         return Measure(
             name: "1,000 listeners, one change, CPU / \(byNumber ? "by rowid" : "observations")",
-            unit: "µs",
             target: byNumber ? .info : .atLeast(20),
             keel: { try await listened(try await pair.value(), count, changes: changes) },
             peer: {

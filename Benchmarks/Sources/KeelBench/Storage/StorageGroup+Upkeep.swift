@@ -21,7 +21,6 @@ extension StorageGroup {
         ) -> Measure {
             Measure(
                 name: "\(name), \(comparison)",
-                unit: "µs",
                 target: target,
                 maximumRounds: 1,
                 keel: { cost(try await largeCosts.value()) },
@@ -131,7 +130,6 @@ extension StorageGroup {
         let smallFile = Lazily { try await TrimmedFile(small) }
         return Measure(
             name: "set that trims \(TrimmedFile.step) changes, \(comparison)",
-            unit: "µs",
             target: .atMost(1.3),
             keel: { try await largeFile.value().trimmingSets(options) },
             peer: { try await smallFile.value().trimmingSets(options) }

@@ -12,7 +12,6 @@ extension StorageGroup {
     ) -> Measure {
         Measure(
             name: name,
-            unit: "µs",
             target: target,
             keel: { try await keelSets(pair, options, scoreChanges: scoreChanges) },
             peer: {
@@ -39,7 +38,6 @@ extension StorageGroup {
         return [
             Measure(
                 name: "the same set / SQL into the same tables",
-                unit: "µs",
                 target: .atMost(1.3),
                 keel: { try await keelSets(pair, options, scoreChanges: true) },
                 peer: {
@@ -62,7 +60,6 @@ extension StorageGroup {
     ) -> Measure {
         Measure(
             name: "set, with a history / without one",
-            unit: "µs",
             target: .info,
             keel: { try await keelSets(keeping, options, scoreChanges: true) },
             peer: { try await keelSets(forgetting, options, scoreChanges: true) }
@@ -117,7 +114,6 @@ extension StorageGroup {
         let count = options.scaled(10_000)
         return Measure(
             name: name,
-            unit: "µs",
             target: target,
             keel: {
                 let pair = try await pair.value()
@@ -140,7 +136,6 @@ extension StorageGroup {
         let (long, short) = (options.scaled(10_000), options.scaled(1_000))
         return Measure(
             name: "array union per element, 10,000 / 1,000 elements",
-            unit: "µs",
             target: .atMost(1.3),
             keel: { try await unions(of: long, in: pair) },
             peer: { try await unions(of: short, in: pair) }

@@ -64,7 +64,6 @@ enum StorageGroup {
     private static func get(_ pair: Lazily<StorePair>, _ options: Options) -> Measure {
         Measure(
             name: "get, decoded / row, same decoder",
-            unit: "µs",
             target: .atMost(1.2),
             keel: { try await keelGets(pair, options) },
             peer: {
@@ -80,7 +79,6 @@ enum StorageGroup {
     private static func getJSON(_ pair: Lazily<StorePair>, _ options: Options) -> Measure {
         Measure(
             name: "get, decoded / row, JSONDecoder",
-            unit: "µs",
             target: .atMost(1),
             keel: { try await keelGets(pair, options) },
             peer: {
@@ -115,7 +113,6 @@ enum StorageGroup {
     private static func query(_ pair: Lazily<StorePair>, _ options: Options) -> Measure {
         Measure(
             name: "query, equality and order, first 20 / SQL",
-            unit: "µs",
             target: .atMost(1.2),
             keel: { try await keelQueries(pair, options) },
             peer: {
@@ -142,7 +139,6 @@ enum StorageGroup {
         }
         return Measure(
             name: "the same query / SQL over the same tables",
-            unit: "µs",
             target: .atMost(1.2),
             keel: { try await keelQueries(pair, options) },
             peer: {
@@ -162,7 +158,6 @@ enum StorageGroup {
     ) -> Measure {
         Measure(
             name: "the same query, 100k / 1k documents",
-            unit: "µs",
             target: .atMost(1.5),
             keel: { try await keelQueries(pair, options) },
             peer: { try await keelQueries(small, options) }
@@ -197,7 +192,6 @@ enum StorageGroup {
         }
         return Measure(
             name: "open, first document read",
-            unit: "µs",
             target: .atMost(3),
             keel: {
                 let pair = try await closed.value()

@@ -10,7 +10,6 @@ extension HTTPGroup {
         let count = options.scaled(1_600)
         return Measure(
             name: "small GET, 8 at once / URLSession",
-            unit: "µs",
             target: .atLeast(1.8),
             keel: {
                 let pair = try await pair.value()
