@@ -47,7 +47,8 @@ public enum PolicyName: String, CaseIterable, Sendable {
             return run(policy, trace)
         }
         return switch self {
-        case .fifo: run(FIFOPolicy(capacity: capacity, keyCount: keyCount), trace)
+        case .fifo:
+            run(LRUPolicy(capacity: capacity, keyCount: keyCount, renewsHits: false), trace)
         case .lru: run(LRUPolicy(capacity: capacity, keyCount: keyCount), trace)
         case .arc: run(ARCPolicy(capacity: capacity, keyCount: keyCount), trace)
         case .sieve: run(SIEVEPolicy(capacity: capacity, keyCount: keyCount), trace)

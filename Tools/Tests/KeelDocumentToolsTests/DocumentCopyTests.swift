@@ -29,10 +29,7 @@ struct DocumentCopyTests {
     @Test("Everything is copied with times and revisions, and both sides are compared")
     func everything() async throws {
         let scratch = try Scratch()
-        let source = try SQLiteStorageAdapter.opened(
-            at: scratch.file("s.sqlite").path,
-            for: .creating
-        )
+        let source = try scratch.store()
         try await Samples.fill(source)
         try await StorageClient(source).deleteDocument("c/d2")
         let target = InMemoryStorageAdapter()

@@ -12,10 +12,7 @@ struct DocumentExportTests {
     @Test("An exact import of an export exports the same bytes, whatever the documents contain")
     func roundTrip() async throws {
         let scratch = try Scratch()
-        let store = try SQLiteStorageAdapter.opened(
-            at: scratch.file("s.sqlite").path,
-            for: .creating
-        )
+        let store = try scratch.store()
         try await Samples.fill(store)
         let (one, two) = (scratch.file("one"), scratch.file("two"))
         let report = try await DocumentExport(from: store, .collection("c"), pageSize: 2).run(

@@ -267,10 +267,7 @@ struct DocumentImportTests {
     @Test("A repeated import changes no revision")
     func repetition() async throws {
         let scratch = try Scratch()
-        let store = try SQLiteStorageAdapter.opened(
-            at: scratch.file("s.sqlite").path,
-            for: .creating
-        )
+        let store = try scratch.store()
         let settings = DocumentImport.Settings(try scratch.numberedLines(5))
         _ = try await DocumentImport(into: store, settings).run()
         let before = try await store.all("c")

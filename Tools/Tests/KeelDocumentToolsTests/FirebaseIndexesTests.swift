@@ -76,10 +76,7 @@ struct FirebaseIndexesTests {
     @Test("A store prepared from the file uses the index")
     func preparation() async throws {
         let scratch = try Scratch()
-        let store = try SQLiteStorageAdapter.opened(
-            at: scratch.file("s.sqlite").path,
-            for: .creating
-        )
+        let store = try scratch.store()
         try await store.prepare(try FirebaseIndexes(Data(Self.file.utf8)).schema)
         let query = DocumentQuery("restaurants").where(.equal("borough", "Bronx"))
             .order(by: "rating", .descending)

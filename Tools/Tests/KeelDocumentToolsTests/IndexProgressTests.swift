@@ -64,10 +64,7 @@ struct IndexProgressTests {
     @Test("A build that has finished ends its reports, and leaves nothing incomplete")
     func finished() async throws {
         let scratch = try Scratch()
-        let store = try SQLiteStorageAdapter.opened(
-            at: scratch.file("s.sqlite").path,
-            for: .creating
-        )
+        let store = try scratch.store()
         try await StorageClient(store).setDocument("notes/1", ["n": 1])
         let index = IndexDefinition("notes", [.ascending("n")])
         try await store.prepare(StorageSchema(indexes: [index]))

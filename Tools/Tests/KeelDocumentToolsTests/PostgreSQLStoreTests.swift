@@ -166,10 +166,7 @@ struct PostgreSQLStoreTests {
         arguments: [true, false]
     )
     func resumption(_ isSource: Bool) async throws {
-        let file = try SQLiteStorageAdapter.opened(
-            at: scratch.file("s.sqlite").path,
-            for: .creating
-        )
+        let file = try scratch.store()
         let server = try await PostgreSQLStorageAdapter.opened(at: database, for: .creating)
         if isSource {
             try await resume(from: server, to: file)

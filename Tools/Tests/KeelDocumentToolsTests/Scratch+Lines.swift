@@ -1,9 +1,15 @@
 import Foundation
 import KeelDocumentTools
 import KeelStorage
+import KeelStorageSQLite
 import KeelToolsTestSupport
 
 extension Scratch {
+    /// Creates a store in the file `s.sqlite`.
+    func store() throws -> SQLiteStorageAdapter {
+        try SQLiteStorageAdapter.opened(at: file("s.sqlite").path, for: .creating)
+    }
+
     /// `count` lines with an id and a number each.
     func numberedLines(_ count: Int) throws -> URL {
         let lines = (1...count).map { #"{"id":"d\#($0)","number":\#($0)}"# }
