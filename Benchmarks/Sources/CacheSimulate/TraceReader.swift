@@ -49,11 +49,7 @@ struct TraceReader {
     }
 
     /// Reads numbers of `width` bytes, which are passed to `key` as big-endian integers.
-    private mutating func takeNumbers(
-        _ piece: Data,
-        width: Int,
-        key: (UInt64) -> UInt64
-    ) throws {
+    private mutating func takeNumbers(_ piece: Data, width: Int, key: (UInt64) -> UInt64) throws {
         for byte in piece {
             rest.append(byte)
             guard rest.count == width else { continue }

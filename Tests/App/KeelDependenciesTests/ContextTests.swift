@@ -138,12 +138,7 @@ struct ContextTests {
             (["/app/AppPackageTests.xctest"], "preview", .test, 1),
         ]
     )
-    func release(
-        arguments: [String],
-        named: String,
-        expected: DependencyContext,
-        warnings: Int
-    ) {
+    func release(arguments: [String], named: String, expected: DependencyContext, warnings: Int) {
         var messages: [String] = []
         let found = DependencyContext.detected(
             arguments: arguments,

@@ -150,9 +150,7 @@ struct EntityRepositoryTests {
         // The service has not received the changes yet; its answer does not undo them here.
         #expect(Set(try await names(.networkOnly)) == ["One", "Restaurant 3", "Nine"])
         #expect(try await names() == ["One", "Restaurant 3", "Nine"])
-        #expect(
-            try await restaurants.entity(RestaurantDTO.uuid(9), .networkOnly).name == "Nine"
-        )
+        #expect(try await restaurants.entity(RestaurantDTO.uuid(9), .networkOnly).name == "Nine")
         await expectError(RepositoryError.self, .notFound) {
             try await restaurants.entity(RestaurantDTO.uuid(2), .networkOnly)
         }
@@ -234,9 +232,7 @@ struct EntityRepositoryTests {
         let id = RestaurantDTO.uuid(1)
         service.transport.enqueue(.value(RestaurantDTO.sample(1)))
         #expect(try await repository.entity(id).name == "Restaurant 1")
-        service.transport.enqueue(
-            isCancelled ? .stall : .failure(TransportError(.connectionLost))
-        )
+        service.transport.enqueue(isCancelled ? .stall : .failure(TransportError(.connectionLost)))
         let changed = try restaurant(1, name: "One")
         let writing = Task {
             if isDeletion {

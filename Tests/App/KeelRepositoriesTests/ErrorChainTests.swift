@@ -33,10 +33,7 @@ struct ErrorChainTests {
         #expect(Set(MappingError.Code.known.map(\.name)).count == MappingError.Code.known.count)
     }
 
-    @Test(
-        "Every transport code maps to a repository code",
-        arguments: TransportError.Code.known
-    )
+    @Test("Every transport code maps to a repository code", arguments: TransportError.Code.known)
     func mapsTransport(code: TransportError.Code) {
         let network = NetworkError(TransportError(code))
         let source = DataSourceError(network)
@@ -51,10 +48,7 @@ struct ErrorChainTests {
         #expect(error.isTransient == network.isTransient)
     }
 
-    @Test(
-        "Every network code maps to a repository code",
-        arguments: NetworkError.Code.known
-    )
+    @Test("Every network code maps to a repository code", arguments: NetworkError.Code.known)
     func mapsNetwork(code: NetworkError.Code) {
         let source = DataSourceError(NetworkError(code))
         #expect(source.code != .unknown)
@@ -62,10 +56,7 @@ struct ErrorChainTests {
         #expect(RepositoryError(source).code != .unknown)
     }
 
-    @Test(
-        "Every storage code maps to a repository code",
-        arguments: StorageError.Code.known
-    )
+    @Test("Every storage code maps to a repository code", arguments: StorageError.Code.known)
     func mapsStorage(code: StorageError.Code) {
         let source = DataSourceError(StorageError(code, "why"))
         #expect(source.code != .unknown)

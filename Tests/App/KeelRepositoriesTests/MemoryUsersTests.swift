@@ -36,9 +36,7 @@ struct MemoryUsersTests {
         )
     }
 
-    private func code(
-        _ body: () async throws -> Void
-    ) async -> RepositoryError.Code? {
+    private func code(_ body: () async throws -> Void) async -> RepositoryError.Code? {
         let error = await #expect(throws: RepositoryError.self) { try await body() }
         return error?.code
     }
@@ -64,9 +62,7 @@ struct MemoryUsersTests {
             #expect(await code { _ = try await places.all(policy) } == expected)
             #expect(await code { _ = try await places.search("1", policy) } == expected)
             let predicate = #Predicate<PlaceDTO> { $0.version > 0 }
-            #expect(
-                await code { _ = try await places.query(where: predicate, policy) } == expected
-            )
+            #expect(await code { _ = try await places.query(where: predicate, policy) } == expected)
         }
         world.service.goOffline(false)
         world.service.set("1", 7)

@@ -30,10 +30,7 @@ struct OtherProcessTests {
         )
     }
 
-    static func version(
-        by call: Call,
-        in places: EntityRepository<Place>
-    ) async throws -> Int? {
+    static func version(by call: Call, in places: EntityRepository<Place>) async throws -> Int? {
         switch call {
         case .entity: try await places.entity("1", .networkOnly).version
         case .all: try await places.all(.networkOnly).first?.version

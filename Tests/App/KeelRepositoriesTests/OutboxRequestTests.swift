@@ -84,9 +84,7 @@ struct OutboxRequestTests {
 
     @Test("Each status has the verdict in the table", arguments: 200..<600)
     func judgesStatuses(status: Int) async throws {
-        let verdict = try await verdict(
-            .status(.init(code: status), headers: [.retryAfter: "7"])
-        )
+        let verdict = try await verdict(.status(.init(code: status), headers: [.retryAfter: "7"]))
         let reason = "The service responded with status \(status)."
         let expected: OutboxVerdict =
             switch status {
@@ -124,10 +122,7 @@ struct OutboxRequestTests {
     @Test("Deleting what is already gone succeeds")
     func acceptsGone() async throws {
         for status in [404, 410] {
-            let verdict = try await verdict(
-                .status(.init(code: status)),
-                DeleteRestaurant(id: "1")
-            )
+            let verdict = try await verdict(.status(.init(code: status)), DeleteRestaurant(id: "1"))
             #expect(verdict == .accepted())
         }
     }

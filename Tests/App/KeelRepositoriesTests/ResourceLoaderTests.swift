@@ -301,10 +301,7 @@ struct ResourceLoaderTests {
         let storage = StorageClient(InMemoryStorageAdapter(), configuration: settings)
         let wall = wall
         for _ in 0..<2 {
-            let loader = ResourceLoader(
-                ledger: CollectionFetchLedger(storage),
-                now: { wall.now }
-            )
+            let loader = ResourceLoader(ledger: CollectionFetchLedger(storage), now: { wall.now })
             _ = try await loader.load(subject.resource, .cacheFirst())
         }
         #expect(subject.fetches.count == 1)
@@ -389,11 +386,7 @@ final class CancelableLedger: FetchLedger {
         try await base.time(of: key)
     }
 
-    func record(
-        _ key: String,
-        at time: Date,
-        tags: Set<String>
-    ) async throws(DataSourceError) {
+    func record(_ key: String, at time: Date, tags: Set<String>) async throws(DataSourceError) {
         _ = try? await gate?.pass()
         try await base.record(key, at: time, tags: tags)
     }

@@ -77,9 +77,7 @@ struct ResultStyleTests {
         var configuration = try NetworkClient.Configuration("https://api.example.com")
         configuration.retry = .never
         let transport = ScriptedHTTPTransport(answers)
-        return RemoteUsers(
-            users: ServiceClient(NetworkClient(configuration, transport: transport))
-        )
+        return RemoteUsers(users: ServiceClient(NetworkClient(configuration, transport: transport)))
     }
 
     private func code<Value>(_ result: Result<Value, DataSourceError>) -> DataSourceError.Code? {

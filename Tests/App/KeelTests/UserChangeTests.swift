@@ -227,12 +227,7 @@ struct UserChangeTests {
         let keel = KeelConfiguration.test()
         let caches = try keel.makeCaches()
         let analytics = try keel.makeAnalytics()
-        session.clearAtSignOut(
-            outbox: outbox,
-            caches: caches,
-            memory: memory,
-            analytics: analytics
-        )
+        session.clearAtSignOut(outbox: outbox, caches: caches, memory: memory, analytics: analytics)
         try await signIn("ann")
         let names = caches.cache("names", key: String.self, value: String.self)
         await names.set("Ann", for: "1")

@@ -92,10 +92,7 @@ struct LoadingTests {
         #expect(cache.statistics.supersededLoads == 1)
     }
 
-    @Test(
-        "A value removed during its load is not stored",
-        arguments: ["key", "all", "tag"]
-    )
+    @Test("A value removed during its load is not stored", arguments: ["key", "all", "tag"])
     func removalOvertakes(_ kind: String) async throws {
         let caller = Task { [cache, gate] in
             try await cache.value(for: "a", tags: ["t"]) {

@@ -209,10 +209,7 @@ struct PolicyTests {
         await cache.set(1, for: "a")
         await clock.advance(by: .seconds(20))
         let caller = Task { [cache, gate] in
-            try await cache.value(
-                for: "a",
-                policy: .cacheFirst.softTimeout(.milliseconds(100))
-            ) {
+            try await cache.value(for: "a", policy: .cacheFirst.softTimeout(.milliseconds(100))) {
                 try await gate.pass()
                 return 2
             }

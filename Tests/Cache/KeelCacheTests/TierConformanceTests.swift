@@ -38,9 +38,7 @@ struct TierConformanceTests {
 
     @Test(arguments: CacheTierCheck.applicable(to: []))
     func templateOfTheDocumentation(_ check: CacheTierCheck) async throws {
-        try await check.run(
-            on: CacheTierSubject { LegacyCacheTier(clock: $0.clock) }
-        )
+        try await check.run(on: CacheTierSubject { LegacyCacheTier(clock: $0.clock) })
     }
 
     @Test("There are at least 40 checks with unique promises")

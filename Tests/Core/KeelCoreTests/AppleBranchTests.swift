@@ -123,11 +123,7 @@ struct AppleBranchTests {
             compiled: [],
             uncompiled: ["canImport(Darwin)"]
         ),
-        Case(
-            text: "#if canImport(UIKit)\n#endif",
-            compiled: [],
-            uncompiled: ["canImport(UIKit)"]
-        ),
+        Case(text: "#if canImport(UIKit)\n#endif", compiled: [], uncompiled: ["canImport(UIKit)"]),
         // An earlier branch is taken.
         Case(
             text: "#if canImport(Glibc)\n#elseif canImport(Darwin)\n#endif",

@@ -62,9 +62,7 @@ struct PrivacyManifestTests {
 
     /// Returns the declared reasons for each category.
     private func declared() throws -> [String: [String]] {
-        let types = try #require(
-            try manifest()["NSPrivacyAccessedAPITypes"] as? [[String: Any]]
-        )
+        let types = try #require(try manifest()["NSPrivacyAccessedAPITypes"] as? [[String: Any]])
         return try Dictionary(
             uniqueKeysWithValues: types.map { type in
                 (

@@ -137,10 +137,7 @@ struct CopyConditionTests {
     func replacedSource(honorsConditions: Bool) async throws {
         let replaced = Self.version("e2", size: 6)
         let error = await expectError(FileStoreError.self, .conditionFailed) {
-            _ = try await move(
-                later: [replaced, replaced],
-                honorsConditions: honorsConditions
-            )
+            _ = try await move(later: [replaced, replaced], honorsConditions: honorsConditions)
         }
         #expect(
             error?.message == "“a” was copied to “b” but not deleted: it was replaced meanwhile"

@@ -41,9 +41,7 @@ struct PeerTests {
     func compressed() async throws {
         let peer = try S3Peer.shared(.moto)
         let folder = freshFolder()
-        let stored = try #require(
-            Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8igOwkAL/r4SHgAAAA=")
-        )
+        let stored = try #require(Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8igOwkAL/r4SHgAAAA="))
         let address = try #require(URLComponents(string: peer.endpoint))
         var head = HTTPRequest(
             method: .put,
@@ -168,9 +166,7 @@ struct PeerTests {
             let folder = freshFolder()
             let scratch = try TemporaryFolder()
             let bytes = sampleBytes(3, count: 28 << 20)
-            func configured(
-                _ transport: some HTTPTransport
-            ) throws -> S3FileStoreAdapter {
+            func configured(_ transport: some HTTPTransport) throws -> S3FileStoreAdapter {
                 var configuration = peer.configuration(folder)
                 smallParts(&configuration)
                 configuration.maximumConcurrentParts = 1
@@ -309,10 +305,7 @@ struct PeerTests {
 
     // MARK: Names
 
-    @Test(
-        "Names of every kind are kept, listed and signed",
-        arguments: [S3Peer.Kind.moto, .rclone]
-    )
+    @Test("Names of every kind are kept, listed and signed", arguments: [S3Peer.Kind.moto, .rclone])
     func names(_ kind: S3Peer.Kind) async throws {
         let files = FileStore(try S3Peer.shared(kind).adapter("\(freshFolder()) ü+"))
         let names = [

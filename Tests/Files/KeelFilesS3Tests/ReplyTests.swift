@@ -119,11 +119,7 @@ struct ReplyTests {
     @Test("The error for a bucket in another region names the region")
     func region() async throws {
         let transport = ScriptedHTTPTransport([
-            Self.refusal(
-                .badRequest,
-                "AuthorizationHeaderMalformed",
-                "<Region>eu-west-3</Region>"
-            )
+            Self.refusal(.badRequest, "AuthorizationHeaderMalformed", "<Region>eu-west-3</Region>")
         ])
         let error = await expectError(FileStoreError.self, .wrongRegion) {
             try await FileStore(try s3Adapter(transport)).list()
@@ -283,9 +279,7 @@ struct ReplyTests {
         for coding in ["identity", "aws-chunked", "AWS-Chunked, identity", ""] {
             let answer = Self.object("plain", ["content-encoding": coding])
             let transport = ScriptedHTTPTransport([answer], features: [.streamingUpload])
-            #expect(
-                try await FileStore(try s3Adapter(transport)).read("a") == Data("plain".utf8)
-            )
+            #expect(try await FileStore(try s3Adapter(transport)).read("a") == Data("plain".utf8))
         }
     }
 

@@ -87,9 +87,7 @@ struct ServerTimeTests {
     @Test("A server that rejects every timestamp is asked twice at most")
     func hopelessSkew() async throws {
         let date = "Fri, 15 Jan 2027 10:00:00 GMT"
-        let transport = ScriptedHTTPTransport(
-            then: Self.skewed(date)
-        )
+        let transport = ScriptedHTTPTransport(then: Self.skewed(date))
         await expectError(FileStoreError.self, .credentialsRefused) {
             try await FileStore(try Self.adapter(transport)).read("a")
         }
@@ -111,9 +109,7 @@ struct ServerTimeTests {
         ]
     )
     func foreignClock(endpoint: String, date: String, isTaken: Bool) async throws {
-        let transport = ScriptedHTTPTransport(
-            then: Self.skewed(date)
-        )
+        let transport = ScriptedHTTPTransport(then: Self.skewed(date))
         let error = await #expect(throws: FileStoreError.self) {
             try await FileStore(try Self.adapter(transport, endpoint: endpoint)).read("a")
         }

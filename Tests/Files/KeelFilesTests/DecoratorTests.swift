@@ -66,9 +66,7 @@ struct DecoratorTests {
         #expect(try await files.exists("a") == false)
     }
 
-    @Test(
-        "A broken upload changes nothing, and a broken download is an error"
-    )
+    @Test("A broken upload changes nothing, and a broken download is an error")
     func faults() async throws {
         let store = InMemoryFileStoreAdapter()
         let files = FileStore(store.failing([.breakOff(after: 3), nil, .breakOff(after: 3)]))

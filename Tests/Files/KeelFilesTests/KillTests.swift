@@ -11,9 +11,7 @@ struct KillTests {
     private static let killCount =
         TestLength.count("KEEL_KILLS", 10, thorough: 25)
 
-    @Test(
-        "kill -9 at random moments: files are complete, acknowledged ones exist, and no others"
-    )
+    @Test("kill -9 at random moments: files are complete, acknowledged ones exist, and no others")
     func kills() async throws {
         let scratch = try TemporaryFolder()
         var last = 0

@@ -39,9 +39,7 @@ struct StoreLockTests {
         return lock
     }
 
-    @Test(
-        "A lock held by another process fails a change after ten seconds and changes nothing"
-    )
+    @Test("A lock held by another process fails a change after ten seconds and changes nothing")
     func kept() async throws {
         let clock = ImmediateClock()
         let store = try store(clock)

@@ -7,10 +7,7 @@ import KeelTestKit
 import KeelTestServer
 import Testing
 
-@Suite(
-    "Conformance of AsyncHTTPClientTransport over real sockets",
-    .timeLimit(.minutes(5))
-)
+@Suite("Conformance of AsyncHTTPClientTransport over real sockets", .timeLimit(.minutes(5)))
 struct ConformanceTests {
     static let features: HTTPTransportFeatures = [
         .streamingUpload, .rawContentCoding, .connectionInfo, .trailers, .pinning,

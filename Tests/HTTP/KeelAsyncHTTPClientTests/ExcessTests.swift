@@ -58,10 +58,7 @@ struct Framed: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite(
-    "Excess bytes after a response over AsyncHTTPClient",
-    .timeLimit(.minutes(1))
-)
+@Suite("Excess bytes after a response over AsyncHTTPClient", .timeLimit(.minutes(1)))
 struct ExcessTests {
     @Test(
         "Consecutive calls get their own responses, each on its own connection",

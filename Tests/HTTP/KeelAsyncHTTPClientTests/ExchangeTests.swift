@@ -283,9 +283,7 @@ struct ExchangeTests {
     func streamsPieces() async throws {
         let (read, signal) = AsyncStream.makeStream(of: Void.self)
         let lines = try await AnsweringServer.run { _, write in
-            try await write(
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n"
-            )
+            try await write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n")
             // The second piece waits until the client has read the first.
             for await _ in read {}
             try await write("4\r\ntwo\n\r\n0\r\n\r\n")

@@ -54,10 +54,7 @@ struct SecurityTests {
             (.garbage, .tlsHandshakeFailed), (.stall, .connectTimeout),
         ]
     )
-    func handshakes(
-        fault: FaultServer.HandshakeFault,
-        code: TransportError.Code
-    ) async throws {
+    func handshakes(fault: FaultServer.HandshakeFault, code: TransportError.Code) async throws {
         let authority = try TestAuthority()
         let tls = FaultServer.TLS(try authority.identity()).failing(with: fault)
         let error = try await FaultServer.run(.init(tls: tls)) { server in

@@ -15,10 +15,7 @@ private final class Witness: HTTPMiddleware, HTTPTransportDouble {
 
     var seen: [HTTPCall] { calls.withLock { $0 } }
 
-    func intercept(
-        _ call: HTTPCall,
-        next: HTTPNext
-    ) async throws(TransportError) -> HTTPReply {
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
         calls.withLock { $0.append(call) }
         return try await next(call)
     }

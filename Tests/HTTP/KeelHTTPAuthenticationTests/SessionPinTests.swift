@@ -99,10 +99,7 @@ struct SessionPinTests {
 
         init(_ work: @escaping @Sendable () async -> Void) { self.work = Mutex(work) }
 
-        func intercept(
-            _ call: HTTPCall,
-            next: HTTPNext
-        ) async throws(TransportError) -> HTTPReply {
+        func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
             let work = work.withLock { $0.take() }
             await work?()
             return try await next(call)

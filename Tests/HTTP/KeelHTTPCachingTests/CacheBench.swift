@@ -24,11 +24,7 @@ struct CacheBench: Sendable {
         var configuration = HTTPCache.Configuration()
         change(&configuration)
         let time = CacheClock.following(clock)
-        cache = HTTPCache(
-            configuration,
-            tier: tier ?? InMemoryCacheTier(clock: time),
-            clock: time
-        )
+        cache = HTTPCache(configuration, tier: tier ?? InMemoryCacheTier(clock: time), clock: time)
     }
 
     struct Outcome: Sendable {

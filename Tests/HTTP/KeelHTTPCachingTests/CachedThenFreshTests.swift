@@ -124,10 +124,7 @@ struct CachedThenFreshTests {
 
     @Test("A stored error response is skipped in favor of the origin's response")
     func passesRefusalOver() async throws {
-        let gone = ScriptedHTTPTransport.Answer.status(
-            .gone,
-            headers: [.cacheControl: "max-age=1"]
-        )
+        let gone = ScriptedHTTPTransport.Answer.status(.gone, headers: [.cacheControl: "max-age=1"])
         let bench = CacheBench([gone, soup])
         let client = try client(bench)
         await #expect(throws: NetworkError.self) { try await answers(client) }

@@ -133,9 +133,7 @@ struct SignedUserTests {
             let session = AuthSession(server: Renewing())
             try await session.signIn { BearerCredentials(accessToken: "user-\(number)") }
             let client = try client(bench.cache, bench.origin) { $0.authorize(with: session) }
-            #expect(
-                try await get(client) == Answer(text: "[\"user-\(number)\"]", result: .network)
-            )
+            #expect(try await get(client) == Answer(text: "[\"user-\(number)\"]", result: .network))
             names.insert(try #require(await session.identity))
         }
         #expect(names.count == 100)
@@ -282,10 +280,7 @@ struct SignedUserTests {
         arguments: [HTTPAuthentication.required, .none],
         [false, true]
     )
-    func separatesCookieUsers(
-        authentication: HTTPAuthentication,
-        hasAppKey: Bool
-    ) async throws {
+    func separatesCookieUsers(authentication: HTTPAuthentication, hasAppKey: Bool) async throws {
         var options = HTTPCallOptions()
         options.authentication = authentication
         let jar = CookieJar()

@@ -131,10 +131,7 @@ final class StackOrigin: IdentityServer {
         }
     }
 
-    private func answer(
-        _ call: HTTPCall,
-        _ client: Int
-    ) async throws(TransportError) -> HTTPReply {
+    private func answer(_ call: HTTPCall, _ client: Int) async throws(TransportError) -> HTTPReply {
         let head = call.head
         let operation = head.headerFields[Self.operation] ?? ""
         let path = String((head.path ?? "/").prefix { $0 != "?" })

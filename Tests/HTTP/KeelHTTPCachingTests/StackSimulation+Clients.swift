@@ -33,10 +33,7 @@ extension StackLife {
             )
         }
         if plan.layers.contains(.fieldAbove) {
-            configuration.middleware.insert(
-                FieldLayer(name: StackOrigin.app) { account },
-                at: 0
-            )
+            configuration.middleware.insert(FieldLayer(name: StackOrigin.app) { account }, at: 0)
         }
         if flaw == .droppedUser {
             configuration.middleware.append(UserBlindLayer(coalescing: shared))
@@ -139,10 +136,7 @@ extension StackLife {
     }
 
     /// Returns the layers that may stand anywhere in an attempt.
-    private func freeLayers(
-        _ plan: StackPlan.Client,
-        _ account: String
-    ) -> [any HTTPMiddleware] {
+    private func freeLayers(_ plan: StackPlan.Client, _ account: String) -> [any HTTPMiddleware] {
         var layers: [any HTTPMiddleware] = []
         if plan.layers.contains(.fieldBelow) {
             layers.append(FieldLayer(name: StackOrigin.app) { account })

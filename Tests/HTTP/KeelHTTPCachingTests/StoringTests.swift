@@ -180,10 +180,7 @@ struct StoringTests {
     func survivesReadFaults() async throws {
         let clock = TestClock()
         let tier = FaultyTier(.following(clock))
-        let bench = CacheBench(
-            [CacheBench.text("one"), CacheBench.text("two")],
-            tier: tier
-        )
+        let bench = CacheBench([CacheBench.text("one"), CacheBench.text("two")], tier: tier)
         try await bench.send()
         tier.fail([.read])
         #expect(try await bench.send().text == "two")

@@ -172,12 +172,7 @@ final class CacheUsersLife: Sendable {
         hasAccounts = dice.happens(30)
         hasLayerAbove = dice.happens(50)
         hasLayerBelow = dice.happens(50)
-        origin = NamingOrigin(
-            dice,
-            loop,
-            hasAccounts: hasAccounts,
-            saysVary: flaw != .silentVary
-        )
+        origin = NamingOrigin(dice, loop, hasAccounts: hasAccounts, saysVary: flaw != .silentVary)
         if hasAccounts { for truth in accounts { truth.becomes(["a1"]) } }
     }
 

@@ -15,10 +15,7 @@ import Tracing
 
 /// Sends a call twice, and returns the second reply.
 struct TwiceMiddleware: HTTPMiddleware {
-    func intercept(
-        _ call: HTTPCall,
-        next: HTTPNext
-    ) async throws(TransportError) -> HTTPReply {
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
         do throws(TransportError) {
             return try await next(call)
         } catch {
@@ -102,9 +99,7 @@ struct HTTPObservabilityTests {
         configuration.retry = .never
         configuration.defaultHeaders = [.authorization: "Bearer s3cret", .accept: "*/*"]
         configuration.observers = [HTTPLogging(logger(), fields: .all)]
-        _ = await NetworkClient(configuration, transport: transport).response(
-            to: Ping()
-        )
+        _ = await NetworkClient(configuration, transport: transport).response(to: Ping())
         let texts = logs.entries.map { "\($0.metadata)" }.joined()
         #expect(texts.contains("Accept: */*") && texts.contains("Age: 1"))
         #expect(texts.contains("Authorization: <redacted>"))
@@ -167,10 +162,7 @@ struct HTTPObservabilityTests {
 
     /// Sends a second request concurrently, as hedging does.
     private struct Beside: HTTPMiddleware {
-        func intercept(
-            _ call: HTTPCall,
-            next: HTTPNext
-        ) async throws(TransportError) -> HTTPReply {
+        func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
             let first = try await next(call)
             let second = try await next(call)
             _ = try await first.body.collect(upTo: 10)

@@ -41,10 +41,7 @@ private struct GetSession: Endpoint {
 private struct Keeping: HTTPMiddleware {
     let keep: @Sendable (Any) -> Void
 
-    func intercept(
-        _ call: HTTPCall,
-        next: HTTPNext
-    ) async throws(TransportError) -> HTTPReply {
+    func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
         keep(call)
         if let body = call.body { keep(body) }
         let reply = try await next(call)

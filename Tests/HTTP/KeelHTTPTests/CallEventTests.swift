@@ -94,12 +94,7 @@ struct CallEventTests {
     func phases() throws {
         let head = HTTPRequest("https://u:p@example.org/a?b=c")
         func event(_ seconds: Int, _ attempt: Int, _ kind: HTTPEvent.Kind) -> HTTPEvent {
-            HTTPEvent(
-                call: HTTPCallID(1),
-                attempt: attempt,
-                elapsed: .seconds(seconds),
-                kind: kind
-            )
+            HTTPEvent(call: HTTPCallID(1), attempt: attempt, elapsed: .seconds(seconds), kind: kind)
         }
         let summary = try #require(
             HTTPCallSummary([

@@ -202,10 +202,7 @@ struct EventReconnectionTests {
                 return nil
             }
             return HTTPReply(
-                head: HTTPResponse(
-                    status: .ok,
-                    headerFields: [.contentType: "text/event-stream"]
-                ),
+                head: HTTPResponse(status: .ok, headerFields: [.contentType: "text/event-stream"]),
                 body: body
             )
         }

@@ -36,10 +36,7 @@ struct LateAnswerTests: RetrySuite {
         return (await result.value, transport.calls.count)
     }
 
-    @Test(
-        "A POST response that arrives at the deadline is returned",
-        arguments: [2, nil]
-    )
+    @Test("A POST response that arrives at the deadline is returned", arguments: [2, nil])
     func keepsAnswers(length: Int?) async throws {
         // A body in memory is known to be complete; for others the announced length decides.
         let bodies =

@@ -303,26 +303,17 @@ struct LimitTests {
             }
         }
         #expect(codes == [.throttled, .throttled, .throttled])
-        #expect(
-            sent.withLock { $0.suffix(2) } == [.milliseconds(200), .milliseconds(300)]
-        )
+        #expect(sent.withLock { $0.suffix(2) } == [.milliseconds(200), .milliseconds(300)])
     }
 
     @Test("Calls that are canceled while they wait leave their turns to later ones")
     func returnsTurns() async throws {
-        let layer = RateLimitMiddleware(
-            1,
-            per: .seconds(1),
-            maximumWait: .seconds(3),
-            clock: clock
-        )
+        let layer = RateLimitMiddleware(1, per: .seconds(1), maximumWait: .seconds(3), clock: clock)
         let next = HTTPNext.answering(.ok)
         _ = try await layer.intercept(call(), next: next)
         var tasks: [Task<HTTPResponse, any Error>] = []
         for _ in 1...3 {
-            tasks.append(
-                Task { @Sendable in try await layer.intercept(call(), next: next).head }
-            )
+            tasks.append(Task { @Sendable in try await layer.intercept(call(), next: next).head })
         }
         await clock.waitForSleepers(3)
         for task in tasks { task.cancel() }

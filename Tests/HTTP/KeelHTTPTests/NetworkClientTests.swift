@@ -250,10 +250,7 @@ struct NetworkClientTests {
             then: .stallingBody(after: [[1]], onStall: { clock.open() })
         )
         let client = try makeClient(transport) { $0.clock = clock }
-        let whole = try await client.stream(
-            GetRestaurant(id: "1"),
-            timeoutCovers: .wholeResponse
-        )
+        let whole = try await client.stream(GetRestaurant(id: "1"), timeoutCovers: .wholeResponse)
         let error = await #expect(throws: TransportError.self) {
             try await whole.body.collect(upTo: 10)
         }

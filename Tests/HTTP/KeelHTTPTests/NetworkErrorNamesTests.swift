@@ -65,9 +65,7 @@ struct NetworkErrorNamesTests {
 
     @Test("A failure has a code, a readable message and a recovery suggestion", arguments: rows)
     func hasCode(row: Row) async throws {
-        let error = try #require(
-            await #expect(throws: NetworkError.self) { try await row.fail() }
-        )
+        let error = try #require(await #expect(throws: NetworkError.self) { try await row.fail() })
         #expect(error.code == row.code)
         #expect(error.status?.code == row.status)
         #expect(error.errorDescription == error.message)

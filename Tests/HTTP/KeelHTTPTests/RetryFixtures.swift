@@ -35,9 +35,7 @@ extension RetrySuite {
     }
 
     /// Runs a call and advances the clock whenever the call pauses.
-    func run<Value: Sendable>(
-        _ call: @escaping @Sendable () async -> Value
-    ) async -> Value {
+    func run<Value: Sendable>(_ call: @escaping @Sendable () async -> Value) async -> Value {
         do {
             return try await clock.run { await call() }
         } catch {

@@ -67,9 +67,7 @@ struct RetryTests: RetrySuite {
         for (endpoint, count) in [(GetRestaurant(id: "1") as any ServiceEndpoint & Sendable, get)]
             + [(Post(), post), (Post(key: "k"), get)]
         {
-            let transport = ScriptedHTTPTransport(
-                then: .status(.init(code: status), body: [7])
-            )
+            let transport = ScriptedHTTPTransport(then: .status(.init(code: status), body: [7]))
             let client = try client(transport)
             let response = try await run { await client.response(to: endpoint) }.get()
             #expect(response.status.code == status)

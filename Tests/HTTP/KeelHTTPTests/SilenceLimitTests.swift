@@ -139,10 +139,7 @@ struct SilenceLimitTests {
 
         func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
             HTTPReply(
-                head: HTTPResponse(
-                    status: .ok,
-                    headerFields: [.contentType: "text/event-stream"]
-                ),
+                head: HTTPResponse(status: .ok, headerFields: [.contentType: "text/event-stream"]),
                 body: .chunks([], thenThrow: end(call))
             )
         }

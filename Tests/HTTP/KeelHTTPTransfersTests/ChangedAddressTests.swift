@@ -78,10 +78,7 @@ struct ChangedAddressTests {
 
         var identity: String? { names.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } }
 
-        func intercept(
-            _ call: HTTPCall,
-            next: HTTPNext
-        ) async throws(TransportError) -> HTTPReply {
+        func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
             try await next(call)
         }
     }

@@ -134,10 +134,7 @@ struct DownloadSimulationTests {
                     _ = try await Fixture.download(server, left).run()
                     // A complete part is put in its place without a request.
                     let right = server.requests.isEmpty ? origin.content : content
-                    #expect(
-                        left.disk["/disk/film.mp4"] == right,
-                        "step \(step), trial \(trial)"
-                    )
+                    #expect(left.disk["/disk/film.mp4"] == right, "step \(step), trial \(trial)")
                 }
             }
         }

@@ -213,11 +213,7 @@ struct DownloadTests {
         func part(_ range: Range<Int>) -> ScriptedHTTPTransport.Answer {
             var fields: HTTPFields = [.eTag: "\"a\""]
             fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/*"
-            return .chunks(
-                [Array(Self.content[range])],
-                status: .partialContent,
-                headers: fields
-            )
+            return .chunks([Array(Self.content[range])], status: .partialContent, headers: fields)
         }
         let transport = ScriptedHTTPTransport([
             .chunks(

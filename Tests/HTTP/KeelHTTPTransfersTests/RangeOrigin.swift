@@ -30,12 +30,7 @@ final class RangeOrigin: HTTPTransportDouble {
     let features: HTTPTransportFeatures = [.streamingUpload, .rawContentCoding]
     let state: Mutex<State>
 
-    init(
-        _ content: [UInt8],
-        seed: UInt64 = 0,
-        rate: Double = 0,
-        faults: [Fault] = Fault.allCases
-    ) {
+    init(_ content: [UInt8], seed: UInt64 = 0, rate: Double = 0, faults: [Fault] = Fault.allCases) {
         state = Mutex(
             State(content: content, random: SeededRandom(seed: seed), rate: rate, faults: faults)
         )

@@ -14,10 +14,7 @@ import Testing
 @Suite("Transfers over real sockets", .timeLimit(.minutes(10)))
 struct TransferFaultTests {
     /// Returns the answer to a request's `Range`.
-    private static func answer(
-        _ request: HTTPTestRequest,
-        _ content: [UInt8]
-    ) -> HTTPTestAnswer {
+    private static func answer(_ request: HTTPTestRequest, _ content: [UInt8]) -> HTTPTestAnswer {
         let tag = #""one""#
         guard request["If-Range"] == tag, let range = request["Range"],
             let first = Int(range.dropFirst("bytes=".count).prefix { $0 != "-" })

@@ -36,12 +36,7 @@ final class UploadOrigin: HTTPTransportDouble {
     let features: HTTPTransportFeatures = [.streamingUpload, .rawContentCoding]
     let state: Mutex<State>
 
-    init(
-        tus isTus: Bool,
-        seed: UInt64 = 0,
-        rate: Double = 0,
-        faults: [Fault] = Fault.allCases
-    ) {
+    init(tus isTus: Bool, seed: UInt64 = 0, rate: Double = 0, faults: [Fault] = Fault.allCases) {
         self.isTus = isTus
         state = Mutex(State(random: SeededRandom(seed: seed), rate: rate, faults: faults))
     }

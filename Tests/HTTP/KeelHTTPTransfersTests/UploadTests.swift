@@ -23,9 +23,7 @@ struct UploadTests {
         _ = try await UploadSimulationTests.upload(origin, files).run()
         let requests = origin.requests
         #expect(requests.map(\.method) == [.options, .post, .patch, .patch, .patch])
-        #expect(
-            requests.allSatisfy { Self.field($0, "Upload-Draft-Interop-Version") == "6" }
-        )
+        #expect(requests.allSatisfy { Self.field($0, "Upload-Draft-Interop-Version") == "6" })
         #expect(Self.field(requests[1], "Upload-Complete") == "?0")
         #expect(Self.field(requests[1], "Upload-Length") == "10000")
         #expect(requests[1].headerFields[.contentType] == "application/octet-stream")
@@ -267,10 +265,7 @@ struct UploadTests {
         let identity: String?
         var addsAuthorization = true
 
-        func intercept(
-            _ call: HTTPCall,
-            next: HTTPNext
-        ) async throws(TransportError) -> HTTPReply {
+        func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
             try await next(call)
         }
     }
@@ -360,10 +355,7 @@ struct UploadTests {
         private let name = Mutex("ann")
         var identity: String? { name.withLock { $0 } }
 
-        func intercept(
-            _ call: HTTPCall,
-            next: HTTPNext
-        ) async throws(TransportError) -> HTTPReply {
+        func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
             name.withLock { $0 = "ben" }
             return try await next(call)
         }

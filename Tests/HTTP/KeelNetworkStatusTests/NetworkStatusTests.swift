@@ -112,9 +112,7 @@ private final class LateSource: NetworkPathSource {
         for report in reports.withLock({ $0 }) { report(path) }
     }
 
-    func observe(
-        _ report: @escaping @Sendable (NetworkPath) -> Void
-    ) -> @Sendable () -> Void {
+    func observe(_ report: @escaping @Sendable (NetworkPath) -> Void) -> @Sendable () -> Void {
         reports.withLock { $0.append(report) }
         report(NetworkPath(.satisfied))
         return {}

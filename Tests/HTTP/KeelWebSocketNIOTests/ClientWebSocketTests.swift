@@ -185,9 +185,7 @@ struct ClientWebSocketTests {
         _ = try await read(script, client)
         _ = try await read(script, client, request(81))
         #expect(script.requests.map { $0.headerFields[.userAgent] } == ["app/1", nil])
-        #expect(
-            script.requests.map { $0.headerFields[.authorization] } == ["Bearer token-1", nil]
-        )
+        #expect(script.requests.map { $0.headerFields[.authorization] } == ["Bearer token-1", nil])
     }
 
     @Test("Cookies are sent, and those of the upgrade response are stored")

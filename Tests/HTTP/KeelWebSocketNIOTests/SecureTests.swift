@@ -127,10 +127,7 @@ struct SecureTests {
         #expect((error?.cause as? TransportError)?.code == .tlsPinMismatch)
         #expect(error?.allowsReconnect == false)
         #expect(request.isEmpty)
-        let expected = PublicKeyPins.Mismatch(
-            host: "localhost",
-            digest: TestCertificate.keyDigest
-        )
+        let expected = PublicKeyPins.Mismatch(host: "localhost", digest: TestCertificate.keyDigest)
         #expect(seen.withLock { $0 } == [expected])
     }
 
@@ -169,10 +166,7 @@ struct SecureTests {
             chainPEM: TestCertificate.certificate.utf8,
             keyPEM: TestCertificate.key.utf8
         )
-        let transport = NIOWebSocketTransport(
-            trust: Self.trust,
-            identity: isShown ? identity : nil
-        )
+        let transport = NIOWebSocketTransport(trust: Self.trust, identity: isShown ? identity : nil)
         try await RawServer.run(tls: TestCertificate.server(asksClients: true)) { peer in
             try await peer.upgrade()
             _ = try await peer.readFrame()

@@ -29,9 +29,7 @@ struct ConformanceTests {
         arguments: LocationAdapterCheck.applicable(to: Self.scripted)
     )
     func decorators(_ check: LocationAdapterCheck) async throws {
-        try await check.run(
-            on: Self.subject { $0.failing([]).recorded().observed { _ in } }
-        )
+        try await check.run(on: Self.subject { $0.failing([]).recorded().observed { _ in } })
     }
 
     #if canImport(Glibc)

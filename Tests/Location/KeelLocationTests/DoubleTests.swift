@@ -54,10 +54,7 @@ struct DoubleTests {
     @Test("Calls and reports are recorded in order")
     func records() async throws {
         let adapter = ScriptedLocationAdapter(.fixes([try fix(1, 2)])).recorded()
-        let location = LocationService(
-            adapter,
-            configuration: .init(desiredAccuracy: 100)
-        )
+        let location = LocationService(adapter, configuration: .init(desiredAccuracy: 100))
         #expect(try await location.currentLocation() == fix(1, 2))
         try await location.requestPermission(.whenInUse)
         #expect(

@@ -135,10 +135,7 @@ struct BrokenSecretStoreAdapter: SecretStoreAdapter {
         case .mixesServices: SecretName(service: "one", account: name.account)
         case .foldsCase: SecretName(service: name.service, account: name.account.lowercased())
         case .trimsKeys:
-            SecretName(
-                service: name.service,
-                account: String(name.account.drop { $0 == " " })
-            )
+            SecretName(service: name.service, account: String(name.account.drop { $0 == " " }))
         default: name
         }
     }

@@ -100,9 +100,7 @@ struct AtRestTests {
         return false
     }
 
-    private static func inFolder(
-        _ body: (URL) async throws -> Void
-    ) async throws {
+    private static func inFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("keel-security-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -7,10 +7,7 @@ import Testing
 
 @Suite("Keys opened at first use", .timeLimit(.minutes(1)))
 struct KeyOpeningTests {
-    private func service(
-        _ keyset: Keyset,
-        failing count: Int = 0
-    ) -> SecurityService {
+    private func service(_ keyset: Keyset, failing count: Int = 0) -> SecurityService {
         let failures = Mutex(count)
         return SecurityService(opening: { () async throws(SecurityError) in
             // Like a store that answers on another thread.

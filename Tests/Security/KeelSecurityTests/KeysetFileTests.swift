@@ -15,11 +15,7 @@ struct KeysetFileTests {
         _ bytes: [UInt8] = [UInt8](0..<32),
         on other: SimulatedFileSystem? = nil
     ) -> KeysetFile {
-        KeysetFile(
-            at: "/app/keys.json",
-            under: FixedKeySource(bytes: bytes),
-            files: other ?? files
-        )
+        KeysetFile(at: "/app/keys.json", under: FixedKeySource(bytes: bytes), files: other ?? files)
     }
 
     @Test("A keyset file is created once, read and changed")

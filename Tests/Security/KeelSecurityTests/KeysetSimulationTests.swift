@@ -187,10 +187,7 @@ private struct KeysetWorld {
                     KeyDates(destroyAfter: now.addingTimeInterval(200)),
                     of: keyset.primaryID
                 )
-                try keyset.rotate(
-                    dates: KeyDates(notBefore: now.addingTimeInterval(100)),
-                    at: now
-                )
+                try keyset.rotate(dates: KeyDates(notBefore: now.addingTimeInterval(100)), at: now)
             default: break
             }
         }

@@ -46,10 +46,7 @@ struct PublicKeyTests {
         }
     }
 
-    @Test(
-        "A signature verifies only with its key and data",
-        arguments: SignatureAlgorithm.allCases
-    )
+    @Test("A signature verifies only with its key and data", arguments: SignatureAlgorithm.allCases)
     func signatures(_ algorithm: SignatureAlgorithm) throws {
         let key = SigningKey(algorithm)
         let data = Data("pay 5".utf8)

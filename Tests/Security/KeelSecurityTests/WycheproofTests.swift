@@ -77,12 +77,7 @@ struct WycheproofTests {
         print("\(name): \(counts)")
     }
 
-    private func judge(
-        _ name: String,
-        _ type: String,
-        field: UInt8,
-        keySizes: Set<Int>
-    ) throws {
+    private func judge(_ name: String, _ type: String, field: UInt8, keySizes: Set<Int>) throws {
         var counts: [String: Int] = [:]
         for group in try Wycheproof.read(name).testGroups {
             for vector in group.tests {

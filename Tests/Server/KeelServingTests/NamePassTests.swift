@@ -68,10 +68,7 @@ struct NamePassTests {
             var token = ""
             repeat {
                 let place = "/a?showMissing=true&pageSize=9&pageToken=\(token)\(order)"
-                let answer = try await served.send(
-                    .get,
-                    place.replacing(" ", with: "%20")
-                )
+                let answer = try await served.send(.get, place.replacing(" ", with: "%20"))
                 names += (answer.json["documents"]?.elements ?? []).compactMap { $0["name"]?.text }
                 token = answer.json["nextPageToken"]?.text ?? ""
             } while !token.isEmpty && names.count < 100

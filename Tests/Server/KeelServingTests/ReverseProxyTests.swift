@@ -197,9 +197,7 @@ struct ReverseProxyTests {
             let fields: HTTPFields = [
                 .connection: "x-hop", ReverseProxyTests.hop: "1", ReverseProxyTests.other: "2",
             ]
-            call.onInterimResponse?(
-                HTTPResponse(status: .init(code: 103), headerFields: fields)
-            )
+            call.onInterimResponse?(HTTPResponse(status: .init(code: 103), headerFields: fields))
             return HTTPReply(head: HTTPResponse(status: .ok))
         }
     }

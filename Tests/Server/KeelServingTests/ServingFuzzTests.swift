@@ -86,10 +86,7 @@ struct ServingFuzzTests {
             case 0: members.remove(at: index)
             case 1: members.append(.init("unknown", odd.randomElement(using: &random) ?? .null))
             case 2:
-                members[index] = .init(
-                    members[members.count - 1].name,
-                    members[index].value
-                )
+                members[index] = .init(members[members.count - 1].name, members[index].value)
             default: members[index].value = mutate(members[index].value, &random)
             }
             return .object(members)

@@ -71,9 +71,7 @@ struct TransactionMomentTests {
         }
     }
 
-    @Test(
-        "Concurrent reads of a read-only transaction are consistent and not aborted by writes"
-    )
+    @Test("Concurrent reads of a read-only transaction are consistent and not aborted by writes")
     func overtaken() async throws {
         // The store holds a state for a minute of its own clock, independent of the duration of the test.
         let upstream = InMemoryStorageAdapter(clock: TestClock())

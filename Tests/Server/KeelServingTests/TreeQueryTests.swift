@@ -49,9 +49,7 @@ struct TreeQueryTests {
         try await fill()
         let deep = #"{"from":[{"allDescendants":true}]}"#
         let near = #"{"from":[{}]}"#
-        #expect(
-            try await found(deep, below: "/a/1") == ["a/1/pets/cat", "a/1/pets/dog/toys/ball"]
-        )
+        #expect(try await found(deep, below: "/a/1") == ["a/1/pets/cat", "a/1/pets/dog/toys/ball"])
         #expect(try await found(near, below: "/a/1") == ["a/1/pets/cat"])
         #expect(try await found(near) == ["a/1", "a/2", "b/2"])
         #expect(try await found(deep, below: "/b/2").isEmpty)

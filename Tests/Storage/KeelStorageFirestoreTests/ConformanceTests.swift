@@ -27,10 +27,7 @@ struct ConformanceTests {
         try await Served.withSQLite { try await check.run(on: Served.keel($0)) }
     }
 
-    @Test(
-        "Plain protocol",
-        arguments: StorageAdapterCheck.applicable(to: Served.plainCapabilities)
-    )
+    @Test("Plain protocol", arguments: StorageAdapterCheck.applicable(to: Served.plainCapabilities))
     func plainOnMemory(_ check: StorageAdapterCheck) async throws {
         try await check.run(on: Served.plain(InMemoryStorageAdapter(history: .seconds(3600))))
     }

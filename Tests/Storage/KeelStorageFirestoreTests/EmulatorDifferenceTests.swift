@@ -45,9 +45,7 @@ struct EmulatorDifferenceTests {
     @Test("Each is of a check that the adapter runs against Google\u{2019}s service")
     func names() {
         let capabilities = FirestoreStorageAdapter.Configuration.allGoogleCapabilities
-        let checks = Set(
-            StorageAdapterCheck.applicable(to: capabilities).map(\.testDescription)
-        )
+        let checks = Set(StorageAdapterCheck.applicable(to: capabilities).map(\.testDescription))
         for promise in EmulatorDifferences.lasting.keys { #expect(checks.contains(promise)) }
         for promise in EmulatorDifferences.occasional.keys { #expect(checks.contains(promise)) }
     }

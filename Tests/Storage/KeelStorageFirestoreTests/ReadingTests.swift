@@ -23,9 +23,7 @@ struct ReadingTests {
         let path = "/v1/projects/p/databases/%28default%29/documents:batchGet"
         #expect(scripted.requests == ["POST " + path])
         let names = try scripted.message(0)["documents"]?.elements?.compactMap(\.text)
-        #expect(
-            names == ["a/2", "a/1"].map { "projects/p/databases/(default)/documents/\($0)" }
-        )
+        #expect(names == ["a/2", "a/1"].map { "projects/p/databases/(default)/documents/\($0)" })
         let head = try #require(scripted.transport.calls.first?.head)
         #expect(head.scheme == "https")
         #expect(head.authority == "firestore.googleapis.com")
@@ -38,9 +36,7 @@ struct ReadingTests {
         let query = DocumentQuery("a").where(.greater("n", 1)).start(at: 2)
         _ = try await scripted.adapter.read(ReadRequest(.query(query)))
         let orders = try scripted.message(0)["structuredQuery"]?["orderBy"]
-        #expect(
-            orders == [["field": ["fieldPath": "n"], "direction": "ASCENDING"]]
-        )
+        #expect(orders == [["field": ["fieldPath": "n"], "direction": "ASCENDING"]])
     }
 
     @Test("documents of several requests have the read time of the first")

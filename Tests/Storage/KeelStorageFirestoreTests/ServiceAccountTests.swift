@@ -153,10 +153,7 @@ struct ServiceAccountTests {
         for (answer, code) in cases {
             let transport = ScriptedHTTPTransport([], then: answer)
             let adapter = FirestoreStorageAdapter(
-                .google(
-                    project: "p",
-                    authentication: try .serviceAccount(json: Self.file())
-                ),
+                .google(project: "p", authentication: try .serviceAccount(json: Self.file())),
                 transport: transport
             )
             await expect(code) {

@@ -64,10 +64,7 @@ struct TypedFrontTests {
         #expect(try await notes.get("1").rank == 3)
     }
 
-    @Test(
-        "Values written in a transaction get times set by the server",
-        arguments: Spoken.allCases
-    )
+    @Test("Values written in a transaction get times set by the server", arguments: Spoken.allCases)
     func transaction(_ spoken: Spoken) async throws {
         let notes = try spoken.notes()
         try await notes.save(Note("1", rank: 1))

@@ -14,12 +14,7 @@ struct ChangeWatchTests {
             attemptLimit: .seconds(1)
         )
         let signal = Signal()
-        let watch = try ChangeWatch(
-            settings,
-            answerLimit: .seconds(1),
-            store: 1,
-            raising: signal
-        )
+        let watch = try ChangeWatch(settings, answerLimit: .seconds(1), store: 1, raising: signal)
         defer { watch.close() }
         #expect(!watch.begin(after: 4))
         let generation = signal.generation

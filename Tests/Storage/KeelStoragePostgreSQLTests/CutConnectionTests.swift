@@ -15,14 +15,8 @@ struct CutConnectionTests {
     /// A batch that adds one to a number, and leaves a document as proof.
     func batch(_ name: String) -> WriteBatch {
         WriteBatch([
-            DocumentWrite(
-                "counters/all",
-                .update([FieldChange("n", .transform(.increment(1)))])
-            ),
-            DocumentWrite(
-                DocumentPath("notes/\(name)"),
-                .set(DocumentBody(["id": .string(name)]))
-            ),
+            DocumentWrite("counters/all", .update([FieldChange("n", .transform(.increment(1)))])),
+            DocumentWrite(DocumentPath("notes/\(name)"), .set(DocumentBody(["id": .string(name)]))),
         ])
     }
 

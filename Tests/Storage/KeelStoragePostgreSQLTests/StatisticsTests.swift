@@ -38,9 +38,7 @@ struct StatisticsTests {
             #expect(first.seesOtherRoles)
             #expect(first.feedLag == nil)
             // Somebody else has the tail until the commit gives up.
-            let stranger = try ConnectionThread.test(
-                try await PostgreSQLServer.shared.value.url()
-            )
+            let stranger = try ConnectionThread.test(try await PostgreSQLServer.shared.value.url())
             let tail = "SELECT 1 FROM keel.stores WHERE store = \(adapter.store.number) FOR UPDATE"
             // A stranger sets no time limit for its transactions.
             let unlimited = "SET idle_in_transaction_session_timeout = 0"
@@ -62,9 +60,7 @@ struct StatisticsTests {
     func follows() async throws {
         try await PostgreSQLServer.withStore { adapter in
             let start = try await adapter.changes(ChangeRequest()).next
-            async let page = adapter.changes(
-                ChangeRequest(after: start, waitTimeout: .seconds(60))
-            )
+            async let page = adapter.changes(ChangeRequest(after: start, waitTimeout: .seconds(60)))
             _ = try await adapter.commit([batch("a")])[0].get()
             #expect(try await page.changes.count == 1)
             // Every change so far is announced.

@@ -117,10 +117,7 @@ struct StrangerTests {
         configuration.retention = .init(bytes: 0)
         configuration.history = .seconds(3600)
         let location = PostgreSQLStorageLocation.url(server.url())
-        let adapter = try await PostgreSQLStorageAdapter(
-            at: location,
-            configuration: configuration
-        )
+        let adapter = try await PostgreSQLStorageAdapter(at: location, configuration: configuration)
         let reader = try await PostgreSQLStorageAdapter(at: location, configuration: configuration)
         let writes = (0..<500).flatMap { batch("old-\($0)").writes }
         for _ in 0..<4 { _ = try await adapter.commit([WriteBatch(writes)])[0].get() }

@@ -21,10 +21,7 @@ struct TerminationTests {
     }
 
     /// Reads a number again and again, and checks that it never goes back.
-    private func watch(
-        until end: End,
-        _ number: () async throws -> Int64
-    ) async throws {
+    private func watch(until end: End, _ number: () async throws -> Int64) async throws {
         var last: Int64 = 0
         while !end.isReached.load(ordering: .acquiring) {
             let next = try await number()

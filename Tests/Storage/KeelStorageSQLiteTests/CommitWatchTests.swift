@@ -31,9 +31,7 @@ struct CommitWatchTests {
         }
     }
 
-    @Test(
-        "1,000 waits cost almost nothing without writes if the system reports file events"
-    )
+    @Test("1,000 waits cost almost nothing without writes if the system reports file events")
     func idle() async throws {
         let clock = TestClock()
         let adapter = try folder.adapter { $0.clock = clock }

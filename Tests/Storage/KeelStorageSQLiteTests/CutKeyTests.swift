@@ -95,10 +95,7 @@ struct CutKeyTests {
         }
         if !isBuilt { try await indexed.prepare(schema) }
         for (path, fields) in documents {
-            let write = DocumentWrite(
-                path,
-                fields.isEmpty ? .delete : .set(DocumentBody(fields))
-            )
+            let write = DocumentWrite(path, fields.isEmpty ? .delete : .set(DocumentBody(fields)))
             for adapter in [memory, indexed] as [any StorageAdapter] {
                 try await adapter.apply(WriteBatch([write]))
             }
@@ -135,10 +132,7 @@ struct CutKeyTests {
         return kept
     }
 
-    @Test(
-        "Queries on random long values agree with the in-memory store",
-        arguments: 0..<3
-    )
+    @Test("Queries on random long values agree with the in-memory store", arguments: 0..<3)
     func agree(_ round: Int) async throws {
         let seed = UInt64.random(in: .min ... .max)
         print("CutKeyTests: seed \(seed)")

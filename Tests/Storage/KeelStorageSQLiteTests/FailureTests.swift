@@ -40,9 +40,7 @@ struct FailureTests {
 
     private func filled() async throws {
         let adapter = try folder.adapter()
-        try await adapter.prepare(
-            StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])
-        )
+        try await adapter.prepare(StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])]))
         for number in 0..<Int64(400) {
             try await adapter.set(
                 "a/\(number)",

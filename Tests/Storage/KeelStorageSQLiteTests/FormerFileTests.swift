@@ -97,10 +97,7 @@ struct FormerFileTests {
     }
 
     private static func remove(_ id: String, at time: Int64, in database: Database) throws {
-        try database.execute(
-            sql: "DELETE FROM documents WHERE cid = 1 AND id = ?",
-            arguments: [id]
-        )
+        try database.execute(sql: "DELETE FROM documents WHERE cid = 1 AND id = ?", arguments: [id])
         try database.execute(
             sql: "INSERT INTO changes(seq, cid, id, rev, removed, mark) VALUES (?, 1, ?, ?, 1, ?)",
             arguments: [time, id, time, time * 7]

@@ -8,9 +8,7 @@ import Testing
 @testable import KeelStorageSQLite
 
 /// Groups in the order of their paths, including nested collections of the same name.
-@Suite(
-    "Path order of collection groups and everything"
-)
+@Suite("Path order of collection groups and everything")
 struct GroupOrderTests {
     private static let folderNames = ["c", "d"]
     // Two of them differ in their bytes but are equal in Swift.

@@ -183,9 +183,7 @@ struct LongWorkTests {
         let sealing = BlockingSealing(after: 0)
         var adapters: [SQLiteStorageAdapter] = []
         for number in 0..<Self.processors + 1 {
-            adapters.append(
-                try folder.adapter("\(number).sqlite") { $0.sealing = sealing }
-            )
+            adapters.append(try folder.adapter("\(number).sqlite") { $0.sealing = sealing })
         }
         try await runBeside(sealing, count: adapters.count) { [adapters] number in
             let writes = (0..<60).map {

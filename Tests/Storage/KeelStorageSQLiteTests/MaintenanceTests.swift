@@ -112,9 +112,7 @@ struct MaintenanceTests {
         let error = await storageError { try await adapter.backup(to: destination) }
         #expect(error?.code == .alreadyExists)
         #expect(try Data(contentsOf: destination) == other)
-        let names = try FileManager.default.contentsOfDirectory(
-            atPath: folder.file("backups").path
-        )
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("backups").path)
         #expect(names == ["Copy.sqlite"])
     }
 

@@ -194,9 +194,7 @@ struct OpeningTests {
         let adapter = try folder.adapter()
         try await adapter.set("notes/1", ["a": 1])
         try adapter.close()
-        #expect(
-            await storageError { _ = try await adapter.document("notes/1") }?.code == .closed
-        )
+        #expect(await storageError { _ = try await adapter.document("notes/1") }?.code == .closed)
         #expect(await storageError { try await adapter.set("notes/1", [:]) }?.code == .closed)
         #expect(!StorageError.Code.closed.isTransient)
     }

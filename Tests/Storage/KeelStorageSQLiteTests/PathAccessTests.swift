@@ -59,9 +59,7 @@ struct PathAccessTests {
         ),
         (
             "an id or a range",
-            user.where(
-                .or([.equal(.documentID, "1007"), .greater(.documentID, "1197")])
-            ), 3, 4
+            user.where(.or([.equal(.documentID, "1007"), .greater(.documentID, "1197")])), 3, 4
         ),
         (
             "a range",

@@ -13,10 +13,7 @@ struct ScopeTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test(
-        "log pages and copies end with the contents of any scope",
-        arguments: 1...40
-    )
+    @Test("log pages and copies end with the contents of any scope", arguments: 1...40)
     func random(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let adapter = try folder.adapter("\(seed).sqlite")

@@ -196,10 +196,7 @@ struct SealingTests {
     func isolatesReceipt() async throws {
         let first = try rotated(1)
         let second = try rotated(2, former: [1])
-        let repeated = WriteBatch(
-            id: "batch",
-            [DocumentWrite("a/1", .set(DocumentBody(["n": 1])))]
-        )
+        let repeated = WriteBatch(id: "batch", [DocumentWrite("a/1", .set(DocumentBody(["n": 1])))])
         try await second.apply(repeated)
         let other = WriteBatch([DocumentWrite("a/2", .set(DocumentBody(["n": 2])))])
         let codes = try await first.commit([repeated, other]).map { result -> StorageError.Code? in

@@ -58,9 +58,7 @@ struct UnreadableDocumentTests {
 
     @Test("A read reports them on request and fails otherwise")
     func reads() async throws {
-        try await adapter.prepare(
-            StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])
-        )
+        try await adapter.prepare(StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])]))
         sealing.refuse("a/1")
         let all = DocumentQuery("a")
         for query in [
@@ -160,9 +158,7 @@ struct UnreadableDocumentTests {
 
     @Test("They can be removed and replaced without leaving index entries")
     func removes() async throws {
-        try await adapter.prepare(
-            StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])])
-        )
+        try await adapter.prepare(StorageSchema(indexes: [IndexDefinition("a", [.ascending("n")])]))
         sealing.refuse("a/1")
         let client = StorageClient(adapter)
         await #expect(throws: StorageError.self) {

@@ -11,10 +11,7 @@ guard arguments.count == 3, let first = Int(arguments[2]) else {
 }
 var configuration = DiskCacheTier.Configuration(byteLimit: 64 << 20)
 configuration.segmentByteCount = 32 << 10
-let tier = try DiskCacheTier(
-    at: URL(fileURLWithPath: arguments[1]),
-    configuration: configuration
-)
+let tier = try DiskCacheTier(at: URL(fileURLWithPath: arguments[1]), configuration: configuration)
 var number = first
 while true {
     // Each value begins with its step, which determines its length and filling.

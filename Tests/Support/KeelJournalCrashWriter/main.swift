@@ -16,10 +16,7 @@ guard arguments.count == 4, let first = Int(arguments[2]) else {
 }
 var configuration = JournalConfiguration()
 configuration.byteLimit = 1 << 20
-let journal = try Journal(
-    at: URL(fileURLWithPath: arguments[1]),
-    configuration: configuration
-)
+let journal = try Journal(at: URL(fileURLWithPath: arguments[1]), configuration: configuration)
 let consumer = try journal.consumer(arguments[3])
 
 /// Writing a short text to a pipe is atomic.

@@ -20,9 +20,7 @@ var configuration = S3FileStoreAdapter.Configuration(
 configuration.partByteCount = S3FileStoreAdapter.Configuration.minimumPartByteCount
 configuration.maximumConcurrentParts = 2
 configuration.uploadFolder = CommandLine.arguments[5]
-let store = FileStore(
-    try S3FileStoreAdapter(configuration, transport: AsyncHTTPClientTransport())
-)
+let store = FileStore(try S3FileStoreAdapter(configuration, transport: AsyncHTTPClientTransport()))
 FileHandle.standardOutput.write(Data("begun\n".utf8))
 do {
     try await store.write(

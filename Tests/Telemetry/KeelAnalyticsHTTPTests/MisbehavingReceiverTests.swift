@@ -167,10 +167,7 @@ struct MisbehavingReceiverTests {
         }
     }
 
-    @Test(
-        "Delivery recovers from slow and endless responses",
-        arguments: Vendor.allCases
-    )
+    @Test("Delivery recovers from slow and endless responses", arguments: Vendor.allCases)
     func endless(_ vendor: Vendor) async throws {
         for (status, pause) in [(200, 1), (200, 0), (400, 1), (500, 0), (503, 1)] {
             let scene = try Scene(vendor) { clock in
@@ -218,11 +215,7 @@ struct MisbehavingReceiverTests {
     }
 
     /// Expects the rest to arrive after the vendor's recovery, and a matching ledger.
-    private func expectRecovery(
-        _ scene: Scene,
-        _ vendor: Vendor,
-        mayLose: Bool
-    ) async throws {
+    private func expectRecovery(_ scene: Scene, _ vendor: Vendor, mayLose: Bool) async throws {
         scene.heal()
         try await scene.deliver(for: .seconds(8000))
         let ledger = try scene.ledger()

@@ -149,10 +149,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test(
-        "A wrong key is a misconfiguration if the vendor reports it",
-        arguments: Vendor.allCases
-    )
+    @Test("A wrong key is a misconfiguration if the vendor reports it", arguments: Vendor.allCases)
     func wrongKey(_ vendor: Vendor) async throws {
         try await Scene.run(vendor, key: "another-key") { scene async throws in
             let outcome = try await scene.deliver(.sample())

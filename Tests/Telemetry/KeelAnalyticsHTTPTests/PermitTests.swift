@@ -21,10 +21,7 @@ struct PermitTests {
     private struct Waiting: HTTPMiddleware {
         let decide: @Sendable () -> Void
 
-        func intercept(
-            _ call: HTTPCall,
-            next: HTTPNext
-        ) async throws(TransportError) -> HTTPReply {
+        func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
             decide()
             return try await next(call)
         }

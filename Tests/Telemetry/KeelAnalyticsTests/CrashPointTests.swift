@@ -166,10 +166,7 @@ struct CrashPointTests {
                 let waiting = acknowledged.filter { $0.purpose == .performance }.count { event in
                     !got.contains(event.number) && !isBad(event.number)
                 }
-                #expect(
-                    ledger.purged + (ledger.rejected["unconfirmed"] ?? 0) >= waiting,
-                    "\(text)"
-                )
+                #expect(ledger.purged + (ledger.rejected["unconfirmed"] ?? 0) >= waiting, "\(text)")
             }
             // No byte before the grant.
             let early = vendor.firstSteps(of: .marketing)

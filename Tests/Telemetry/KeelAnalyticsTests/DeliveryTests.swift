@@ -15,9 +15,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test(
-        "A failing destination neither delays nor loses other destinations' events, nor its own"
-    )
+    @Test("A failing destination neither delays nor loses other destinations' events, nor its own")
     func deadBesideHealthy() async throws {
         let healthy = ScriptedAnalyticsDestination("healthy")
         let dead = ScriptedAnalyticsDestination(
@@ -83,11 +81,7 @@ struct DeliveryTests {
         let silent = PoisonedDestination(name: "silent", poison: [321], answer: .refused)
         let tooLarge = PoisonedDestination(name: "tooLarge", poison: [321], answer: .tooLarge)
         let local = PoisonedDestination(name: "local", poison: [321], answer: .beforehand)
-        let several = PoisonedDestination(
-            name: "several",
-            poison: [0, 7, 8, 499],
-            answer: .refused
-        )
+        let several = PoisonedDestination(name: "several", poison: [0, 7, 8, 499], answer: .refused)
         let service = try bench.service(listing, silent, tooLarge, local, several)
         track(0..<500, on: service)
         #expect(await service.flush())
@@ -317,9 +311,7 @@ struct DeliveryTests {
         #expect(try service.ledgers()["strict"]?.rejected == ["filtered": 1])
     }
 
-    @Test(
-        "A new destination starts with the backlog or the next event; a removed one is forgotten"
-    )
+    @Test("A new destination starts with the backlog or the next event; a removed one is forgotten")
     func comingAndGoing() async throws {
         let (first, late, newest) = (
             ScriptedAnalyticsDestination("first"), ScriptedAnalyticsDestination("late"),

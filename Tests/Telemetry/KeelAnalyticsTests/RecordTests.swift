@@ -50,9 +50,7 @@ struct RecordTests {
             #expect(id[id.index(id.startIndex, offsetBy: 14)] == "7")
             #expect("89ab".contains(id[id.index(id.startIndex, offsetBy: 19)]))
         }
-        let milliseconds = try #require(
-            UInt64(ids[0].filter { $0 != "-" }.prefix(12), radix: 16)
-        )
+        let milliseconds = try #require(UInt64(ids[0].filter { $0 != "-" }.prefix(12), radix: 16))
         #expect(milliseconds == 1_700_000_000_000)
     }
 

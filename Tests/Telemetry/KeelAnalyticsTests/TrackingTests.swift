@@ -242,9 +242,7 @@ struct TrackingTests {
         let service = try bench.service(vendor) { $0.redactor = nil }
         service.trackEvent("a", parameters: ["password": "p", "mail": "ada@example.org"])
         #expect(await service.flush())
-        #expect(
-            vendor.received.first?.properties == ["password": "p", "mail": "ada@example.org"]
-        )
+        #expect(vendor.received.first?.properties == ["password": "p", "mail": "ada@example.org"])
     }
 
     @Test("A rejected event is reported, counted, and in no ledger")
@@ -261,9 +259,7 @@ struct TrackingTests {
         #expect(throws: AnalyticsError.self) { try service.record(AnalyticsScreen(name: "a")) }
         bench.files.limit(to: nil)
         #expect(service.trackEvent("again") != nil)
-        #expect(
-            service.status.refused == ["invalidArgument": 1, "tooLarge": 1, "diskFull": 1]
-        )
+        #expect(service.status.refused == ["invalidArgument": 1, "tooLarge": 1, "diskFull": 1])
         #expect(await service.flush())
         #expect(vendor.received.compactMap(\.name) == ["good", "again"])
         let ledger = try #require(try service.ledgers()["scripted"])

@@ -36,10 +36,7 @@ struct DeliveryLaneTests {
         }
     }
 
-    private func lane(
-        _ receiver: Receiver,
-        _ journal: Journal
-    ) throws -> DeliveryLane<Receiver> {
+    private func lane(_ receiver: Receiver, _ journal: Journal) throws -> DeliveryLane<Receiver> {
         let random = Mutex(SeededRandom(seed: 3))
         return try DeliveryLane(
             receiver,

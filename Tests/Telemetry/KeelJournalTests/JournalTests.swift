@@ -10,9 +10,7 @@ import Testing
 struct JournalTests {
     let files = SimulatedFileSystem()
 
-    func journal(
-        _ change: (inout JournalConfiguration) -> Void = { _ in }
-    ) throws -> Journal {
+    func journal(_ change: (inout JournalConfiguration) -> Void = { _ in }) throws -> Journal {
         var configuration = JournalConfiguration()
         change(&configuration)
         return try Journal(at: "/journal", configuration: configuration, files: files)

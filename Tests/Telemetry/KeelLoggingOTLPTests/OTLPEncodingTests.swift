@@ -53,9 +53,7 @@ struct OTLPEncodingTests {
         configuration.compresses = compresses
         configuration.resource = ["service.name": "tests", "service.version": "1"]
         let transport = ScriptedHTTPTransport([], then: .status(.ok))
-        #expect(
-            await (try OTLPLogExporter(journal, to: configuration, over: transport)).flush()
-        )
+        #expect(await (try OTLPLogExporter(journal, to: configuration, over: transport)).flush())
         return transport.calls.map(\.body)
     }
 

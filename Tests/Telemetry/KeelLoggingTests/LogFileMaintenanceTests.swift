@@ -90,9 +90,7 @@ struct LogFileMaintenanceTests {
         write(0..<1, to: other)
         let file = try open(files, byteLimit: 4096)
         write(1..<40, to: file)
-        let first = try #require(
-            try files.names(in: "/logs").filter { $0.hasPrefix("app-") }.min()
-        )
+        let first = try #require(try files.names(in: "/logs").filter { $0.hasPrefix("app-") }.min())
         #expect(!first.hasSuffix(".gz"))
         other.write(.sample("late", time: 1_795_340_713_000_002))
         file.waitForMaintenance()

@@ -127,10 +127,7 @@ struct LogFileReaderTests {
         func makeFolder(_ path: String) throws(FileSystemError) { try disk.makeFolder(path) }
         func size(of path: String) throws(FileSystemError) -> Int? { try disk.size(of: path) }
 
-        func open(
-            _ path: String,
-            for access: FileAccess
-        ) throws(FileSystemError) -> any OpenFile {
+        func open(_ path: String, for access: FileAccess) throws(FileSystemError) -> any OpenFile {
             try disk.open(path, for: access)
         }
 

@@ -66,9 +66,7 @@ struct LogHandlerTests {
             logFatal("e")
         }
         #expect(output.records.map(\.message) == ["a", "b", "c", "d", "e"])
-        #expect(
-            output.records.map(\.level) == [.debug, .info, .warning, .error, .critical]
-        )
+        #expect(output.records.map(\.level) == [.debug, .info, .warning, .error, .critical])
         #expect(output.records.allSatisfy { $0.function == "freeFunctions()" })
         #expect(output.records.allSatisfy { $0.source == "KeelLoggingTests" })
     }

@@ -156,10 +156,7 @@ struct LogRecorderTests {
         #expect(record["pin"] == .text("<redacted>"))
     }
 
-    @Test(
-        "Names are sorted and unique, however many there are",
-        arguments: [3, 31, 200]
-    )
+    @Test("Names are sorted and unique, however many there are", arguments: [3, 31, 200])
     func order(count: Int) throws {
         let metadata = Dictionary(
             uniqueKeysWithValues: (0..<count).map {

@@ -155,9 +155,7 @@ final class BrokenStorageAdapter: StorageAdapter {
             guard case .query(let query) = request.operation,
                 case .everything(let ancestor) = query.scope
             else { break }
-            result.payload = .found(
-                documents.filter { $0.path.collection.parent == ancestor }
-            )
+            result.payload = .found(documents.filter { $0.path.collection.parent == ancestor })
         case (.ordersByCutValues, .found(let documents)):
             guard case .query(let query) = request.operation else { break }
             result.payload = .found(Self.sorted(documents, byCutValuesOf: query.completeOrders))

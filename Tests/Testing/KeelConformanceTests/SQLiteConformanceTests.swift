@@ -74,11 +74,7 @@ struct SQLiteConformanceTests {
         }
     }
 
-    @Test(
-        "A compacted log reports the same changes as a full one",
-        arguments: [true, false],
-        1...4
-    )
+    @Test("A compacted log reports the same changes as a full one", arguments: [true, false], 1...4)
     func compacts(dropsNothing: Bool, turn: Int) async throws {
         let fuzz = CompactedLogFuzz(dropsNothing: dropsNothing)
         try await withStore {
@@ -88,10 +84,7 @@ struct SQLiteConformanceTests {
                 var configuration = SQLiteStorageAdapter.Configuration()
                 configuration.retention = retention
                 configuration.now = { fuzz.wall.now }
-                return try SQLiteStorageAdapter(
-                    at: .file(first.path),
-                    configuration: configuration
-                )
+                return try SQLiteStorageAdapter(at: .file(first.path), configuration: configuration)
             } close: {
                 try ($0 as? SQLiteStorageAdapter)?.close()
             }

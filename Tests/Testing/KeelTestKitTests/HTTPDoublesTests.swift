@@ -74,10 +74,7 @@ struct ScriptedHTTPTransportTests {
     func verification() async throws {
         let transport = ScriptedHTTPTransport([.status(.ok)])
         transport.on(.put, "/a") { _ in .status(.ok) }
-        #expect(
-            throws: UnusedScriptError.self,
-            performing: { try transport.verify() }
-        )
+        #expect(throws: UnusedScriptError.self, performing: { try transport.verify() })
         _ = try await transport.send(httpCall(.get, "/"))
         do throws(UnusedScriptError) {
             try transport.verify()

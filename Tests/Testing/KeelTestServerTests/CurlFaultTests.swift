@@ -153,11 +153,7 @@ struct CurlFaultTests {
         try await identity.withFiles(trusting: authority) { files in
             let configuration = FaultServer.Configuration(tls: FaultServer.TLS(identity))
             try await FaultServer.run(configuration, answers: [.text("x")]) { server in
-                let result = try await Curl.run(
-                    "--cacert",
-                    files.authority,
-                    server.address()
-                )
+                let result = try await Curl.run("--cacert", files.authority, server.address())
                 #expect(result.exitCode == (flaw == .none ? 0 : 60))
                 #expect(server.requests.count == (flaw == .none ? 1 : 0))
                 if flaw != .none {
@@ -174,11 +170,7 @@ struct CurlFaultTests {
         try await identity.withFiles(trusting: try TestAuthority()) { files in
             let configuration = FaultServer.Configuration(tls: FaultServer.TLS(identity))
             try await FaultServer.run(configuration) { server in
-                let result = try await Curl.run(
-                    "--cacert",
-                    files.authority,
-                    server.address()
-                )
+                let result = try await Curl.run("--cacert", files.authority, server.address())
                 #expect(result.exitCode == 60)
             }
         }

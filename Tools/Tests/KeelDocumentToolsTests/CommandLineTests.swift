@@ -62,10 +62,7 @@ struct CommandLineTests {
     func usage(arguments: [String], command: String) throws {
         let result = try KeelProcess(["documents"] + arguments + ["--storage", "/none/s"]).wait()
         #expect(result.code == 64)
-        #expect(
-            result.errors.contains("Usage: keel documents \(command) "),
-            "\(result.errors)"
-        )
+        #expect(result.errors.contains("Usage: keel documents \(command) "), "\(result.errors)")
     }
 
     @Test("Wrong fields on standard input are named without the usage")
@@ -360,9 +357,7 @@ struct CommandLineTests {
         #expect(list.output == "notes(n+)  ready\nnotes~(text)  ready\n")
         #expect(try run("delete", "notes(m+)").output.contains("has no index “notes(m+)”"))
         #expect(try run("delete", "notes(n+)").output == "1 index deleted\n")
-        #expect(
-            try run("list", "--json").output == #"{"name":"notes~(text)","progress":1}"# + "\n"
-        )
+        #expect(try run("list", "--json").output == #"{"name":"notes~(text)","progress":1}"# + "\n")
     }
 
     @Test("Completion scripts are generated", arguments: ["bash", "zsh", "fish"])

@@ -89,9 +89,7 @@ struct DocumentComparisonTests {
 
                 """
         )
-        let json = try KeelProcess(
-            ["documents", "diff", a, b, "c", "--json"]
-        ).wait()
+        let json = try KeelProcess(["documents", "diff", a, b, "c", "--json"]).wait()
         #expect(json.code == 1)
         #expect(
             json.output == """

@@ -244,10 +244,7 @@ private final class SlowNetwork: ForwardingAdapter {
     private let pages = Mutex(0)
     private let meddle: @Sendable (Int) async throws -> Void
 
-    init(
-        _ upstream: any StorageAdapter,
-        _ meddle: @escaping @Sendable (Int) async throws -> Void
-    ) {
+    init(_ upstream: any StorageAdapter, _ meddle: @escaping @Sendable (Int) async throws -> Void) {
         self.upstream = upstream
         self.meddle = meddle
     }

@@ -53,9 +53,7 @@ struct DocumentPagesTests {
     @Test("Pages of a scope can start after a document")
     func beginning() async throws {
         let client = try await store()
-        let found = try await ids(
-            DocumentPages(client, .collection("c"), after: "c/d4", size: 2)
-        )
+        let found = try await ids(DocumentPages(client, .collection("c"), after: "c/d4", size: 2))
         #expect(found == [["d5", "d6"], ["d7"]])
     }
 }

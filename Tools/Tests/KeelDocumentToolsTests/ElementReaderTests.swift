@@ -5,10 +5,7 @@ import Testing
 
 @Suite("Elements of a file")
 struct ElementReaderTests {
-    private func read(
-        _ text: String,
-        _ container: ElementReader.Container
-    ) throws -> [String] {
+    private func read(_ text: String, _ container: ElementReader.Container) throws -> [String] {
         let scratch = try Scratch()
         let file = try scratch.file("input", holding: text)
         var reader = try ElementReader(file, container: container)

@@ -57,9 +57,7 @@ struct ConfigCommandTests {
         #expect(try line("serve.host", show) == "serve.host = 127.0.0.1  # default")
         let profile = ["--profile", "staging"] + show
         #expect(try line("serve.port", profile)?.hasPrefix("serve.port = 3 ") == true)
-        #expect(
-            try line("serve.port", show, ["KEEL_PROFILE": "staging"])?.hasSuffix(":5") == true
-        )
+        #expect(try line("serve.port", show, ["KEEL_PROFILE": "staging"])?.hasSuffix(":5") == true)
         #expect(
             try line("serve.port", profile, ["KEEL_PORT": "4"])
                 == "serve.port = 4  # variable KEEL_PORT"

@@ -69,9 +69,7 @@ struct KeysetAtWorkTests {
         let isPrimary: Bool
     }
 
-    @Test(
-        "Rotating, disabling, destroying and rewrapping by command interrupts and loses nothing"
-    )
+    @Test("Rotating, disabling, destroying and rewrapping by command interrupts and loses nothing")
     func atWork() async throws {
         let scratch = try Scratch()
         let file = scratch.file("keyset.json")

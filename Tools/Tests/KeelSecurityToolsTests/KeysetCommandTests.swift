@@ -41,11 +41,7 @@ struct KeysetCommandTests {
     }
 
     /// Runs a command on a file.
-    private func run(
-        _ command: String,
-        _ file: URL,
-        _ arguments: [String] = []
-    ) throws -> Outcome {
+    private func run(_ command: String, _ file: URL, _ arguments: [String] = []) throws -> Outcome {
         try keel([command, file.path, "--keyset", keyset.path] + key + arguments)
     }
 
@@ -228,9 +224,7 @@ struct KeysetCommandTests {
         let (file, data) = try write("report.pdf", 100)
         #expect(try run("encrypt", file).code == 0)
         let newKey = scratch.file("new-key").path
-        let result = try keel(
-            ["keyset", "rewrap", keyset.path] + key + ["--new-key-file", newKey]
-        )
+        let result = try keel(["keyset", "rewrap", keyset.path] + key + ["--new-key-file", newKey])
         #expect(result.code == 0)
         let sealed = URL(filePath: file.path + ".keel")
         let copy = scratch.file("copy")
@@ -265,9 +259,7 @@ struct KeysetCommandTests {
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: sealed)
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: sealed.path)
         let before = try Data(contentsOf: sealed)
-        let result = try keel(
-            ["keyset", "reencrypt", link.path, "--keyset", keyset.path] + key
-        )
+        let result = try keel(["keyset", "reencrypt", link.path, "--keyset", keyset.path] + key)
         #expect(result.code == 0)
         #expect(try Data(contentsOf: sealed) != before)
         let mode = try FileManager.default.attributesOfItem(atPath: sealed.path)[.posixPermissions]

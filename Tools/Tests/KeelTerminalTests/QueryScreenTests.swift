@@ -23,10 +23,7 @@ struct QueryScreenTests {
     }
 
     private func query(_ more: String..., columns: Int = 60) throws -> TmuxTerminal {
-        try TmuxTerminal(
-            ["documents", "query", "c", "--storage", store] + more,
-            columns: columns
-        )
+        try TmuxTerminal(["documents", "query", "c", "--storage", store] + more, columns: columns)
     }
 
     @Test("A table fits the terminal, and is whole elsewhere or with --wide")

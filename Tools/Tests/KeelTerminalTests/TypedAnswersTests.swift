@@ -81,9 +81,7 @@ struct TypedAnswersTests {
             environment: ["OWN": "correct horse"]
         ).wait()
         #expect(encrypted.code == 0, "\(encrypted.errors)")
-        let decrypting = try TmuxTerminal(
-            ["decrypt", sealed.path, "-o", scratch.file("copy").path]
-        )
+        let decrypting = try TmuxTerminal(["decrypt", sealed.path, "-o", scratch.file("copy").path])
         try await decrypting.wait(forLast: "Passphrase:")
         try decrypting.send(SIGTERM)
         #expect(try await decrypting.exitCode() == 143)

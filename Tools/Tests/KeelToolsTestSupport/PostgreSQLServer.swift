@@ -63,9 +63,7 @@ package final class PostgreSQLServer: Sendable {
     /// Ends all connections to a database.
     package func disconnect(from database: String) throws {
         let name = database.split(separator: "/").last ?? ""
-        try run(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'"
-        )
+        try run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
     }
 
     /// Runs a statement as the role that may do everything.

@@ -159,10 +159,7 @@ struct HandlerServerTests {
         let page = "https://app.example.org"
         var configuration = StorageServer.Configuration()
         configuration.allowedOrigins = [page]
-        let server = StorageServer(
-            adapter: InMemoryStorageAdapter(),
-            configuration: configuration
-        )
+        let server = StorageServer(adapter: InMemoryStorageAdapter(), configuration: configuration)
         try await RunningServer.with(server, access: .authorized { _ in false }) { port in
             let transport = AsyncHTTPClientTransport()
             let path = "/v1/projects/p/databases/(default)/documents:commit"

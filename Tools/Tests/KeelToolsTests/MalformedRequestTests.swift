@@ -62,10 +62,7 @@ struct MalformedRequestTests {
         let seed = given.flatMap { UInt64($0) } ?? UInt64.random(in: 1...9_999_999)
         var configuration = StorageServer.Configuration()
         configuration.ingest = Ingest()
-        let server = StorageServer(
-            adapter: InMemoryStorageAdapter(),
-            configuration: configuration
-        )
+        let server = StorageServer(adapter: InMemoryStorageAdapter(), configuration: configuration)
         try await RunningServer.with(server) { port in
             let counts = try await withThrowingTaskGroup(of: [String: Int].self) { group in
                 for lane in 0..<Self.lanes {

@@ -33,9 +33,7 @@ struct PostgreSQLServeTests {
             ]
         )
         let transport = AsyncHTTPClientTransport()
-        let storage = StorageClient(
-            adapter(server, over: transport).retrying(.patient)
-        )
+        let storage = StorageClient(adapter(server, over: transport).retrying(.patient))
         for number in 0..<20 {
             try await storage.createDocument(
                 DocumentPath("notes/\(number)"),
@@ -178,9 +176,7 @@ struct PostgreSQLServeTests {
         for number in 1...200 {
             try await writing.setDocument("notes/1", ["n": .integer(Int64(number))])
             let committed = ContinuousClock.now
-            #expect(
-                try await snapshots.next()?.document?["n"] == .integer(Int64(number))
-            )
+            #expect(try await snapshots.next()?.document?["n"] == .integer(Int64(number)))
             times.append(ContinuousClock.now - committed)
         }
         times.sort()

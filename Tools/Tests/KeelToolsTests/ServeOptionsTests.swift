@@ -77,10 +77,7 @@ struct ServeOptionsTests {
         )
         defer { server.kill() }
         let store = StorageClient(
-            FirestoreStorageAdapter(
-                .keel(server.address),
-                transport: AsyncHTTPClientTransport()
-            )
+            FirestoreStorageAdapter(.keel(server.address), transport: AsyncHTTPClientTransport())
         )
         let red = DocumentQuery("notes").where(.equal("color", "red"))
         #expect(try await store.queryDocuments(red.order(by: "size", .descending)).isEmpty)

@@ -16,9 +16,7 @@ struct ServerTLSTests {
         return AsyncHTTPClientTransport(configuration)
     }
 
-    private static func serve(
-        _ body: (URL) async throws -> Void
-    ) async throws {
+    private static func serve(_ body: (URL) async throws -> Void) async throws {
         let folder = try Scratch()
         let server = try ServedProcess(
             storage: "memory",
@@ -82,9 +80,7 @@ struct ServerTLSTests {
     func documents() async throws {
         try await Self.serve { address in
             let transport = try Self.transport()
-            let store = StorageClient(
-                FirestoreStorageAdapter(.keel(address), transport: transport)
-            )
+            let store = StorageClient(FirestoreStorageAdapter(.keel(address), transport: transport))
             try await store.setDocument("notes/1", ["text": "Hello"])
             var snapshots = store.listenToDocument("notes/1").makeAsyncIterator()
             #expect(try await snapshots.next()?.document?["text"] == "Hello")

@@ -59,10 +59,7 @@ struct SlowReaderTests {
         #expect(presence.isOver)
     }
 
-    @Test(
-        "A client without a pending request does not count as gone",
-        arguments: [true, false]
-    )
+    @Test("A client without a pending request does not count as gone", arguments: [true, false])
     func answered(hasAsked: Bool) throws {
         let presence = ClientPresence()
         let channel = try channel(ClientPresenceHandler(presence, patience: .milliseconds(50)))

@@ -112,10 +112,7 @@ struct HarnessAdapterTests {
         }
     }
 
-    @Test(
-        "A single rejected event is retried before it is given up",
-        arguments: [400, 413]
-    )
+    @Test("A single rejected event is retried before it is given up", arguments: [400, 413])
     func refusal(_ status: Int) async throws {
         try await withBench { bench in
             bench.server.enqueue(.status(status))

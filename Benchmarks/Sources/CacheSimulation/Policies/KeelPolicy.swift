@@ -8,11 +8,7 @@ struct KeelPolicy: SimulatedPolicy {
 
     /// Creates an empty cache of `capacity` keys, all below `keyCount`.
     init(capacity: Int, keyCount: Int, seed: UInt64 = 1, samplesKeys: Bool = true) {
-        eviction = SimulatedEviction(
-            countLimit: capacity,
-            seed: seed,
-            samplesKeys: samplesKeys
-        )
+        eviction = SimulatedEviction(countLimit: capacity, seed: seed, samplesKeys: samplesKeys)
         slots = ContiguousArray(repeating: -1, count: keyCount)
     }
 

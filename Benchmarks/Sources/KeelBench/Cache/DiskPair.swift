@@ -35,10 +35,7 @@ final class DiskPair: Sendable {
         self.folder = folder.appending(path: "keel-bench-cache-\(UUID().uuidString)")
         keelFolder = self.folder.appending(path: "keel")
         peerFile = self.folder.appending(path: "peer.sqlite")
-        try FileManager.default.createDirectory(
-            at: self.folder,
-            withIntermediateDirectories: true
-        )
+        try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
         tier = try DiskCacheTier(
             at: keelFolder,
             configuration: DiskCacheTier.Configuration(byteLimit: byteLimit)

@@ -67,10 +67,7 @@ extension HTTPPair {
     struct EmptyLayer: HTTPMiddleware {
         var waitsOnlyForNext: Bool { true }
 
-        func intercept(
-            _ call: HTTPCall,
-            next: HTTPNext
-        ) async throws(TransportError) -> HTTPReply {
+        func intercept(_ call: HTTPCall, next: HTTPNext) async throws(TransportError) -> HTTPReply {
             try await next(call)
         }
     }

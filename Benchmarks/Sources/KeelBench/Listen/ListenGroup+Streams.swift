@@ -43,9 +43,7 @@ extension ListenGroup {
         func time(_ count: Int, of all: Int) async throws -> Double {
             let served = try await stage.content("rooms") {
                 let folder = try WorkFolder("listen", in: options.folder)
-                let server = try await FirestoreServer.keel(
-                    "sqlite:\(folder.path("rooms.sqlite"))"
-                )
+                let server = try await FirestoreServer.keel("sqlite:\(folder.path("rooms.sqlite"))")
                 return (rooms: try await Rooms(all, of: 100, at: server), folder: folder)
             }
             let token = try await served.rooms.token()

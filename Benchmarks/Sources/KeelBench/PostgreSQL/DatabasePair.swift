@@ -18,10 +18,7 @@ struct DatabaseBench: Sendable {
     @concurrent
     func createDatabase(_ name: String) async throws -> String {
         let server = try await server.value()
-        try await peer.value().run(
-            server.url(of: "postgres"),
-            ["sql", "CREATE DATABASE \(name)"]
-        )
+        try await peer.value().run(server.url(of: "postgres"), ["sql", "CREATE DATABASE \(name)"])
         return server.url(of: name)
     }
 
@@ -117,10 +114,7 @@ final class DatabasePair: Sendable {
             place.city = Place.city(change)
             place.score = change
             place.note = "visited \(change) times, " + place.note.dropFirst(30)
-            return DocumentWrite(
-                DocumentPath("places", place.id),
-                .set(try encoder.encode(place))
-            )
+            return DocumentWrite(DocumentPath("places", place.id), .set(try encoder.encode(place)))
         }
     }
 }

@@ -59,10 +59,7 @@ struct DatabaseWriter: Sendable {
                 }
             }
         }
-        print(
-            progress.written.load(ordering: .relaxed),
-            Int(Timing.processorTime() - before)
-        )
+        print(progress.written.load(ordering: .relaxed), Int(Timing.processorTime() - before))
     }
 }
 

@@ -11,12 +11,7 @@ enum PostgreSQLGroup {
         let count = options.scaled(100_000)
         let plain = Lazily { try await DatabasePair("plain", count: count, on: bench) }
         let indexed = Lazily {
-            try await DatabasePair(
-                "indexed",
-                count: count,
-                schema: DatabasePair.indexes,
-                on: bench
-            )
+            try await DatabasePair("indexed", count: count, schema: DatabasePair.indexes, on: bench)
         }
         var measures = writing(plain, indexed, options)
         measures += reading(plain, options) + listening(plain, options)

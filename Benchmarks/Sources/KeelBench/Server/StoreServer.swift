@@ -20,10 +20,7 @@ final class StoreServer: Sendable {
 
     /// Starts the peer as another process of this program; see ``PeerServer``.
     static func peer(on file: URL) throws -> StoreServer {
-        try StoreServer(
-            URL(filePath: CommandLine.arguments[0]),
-            [PeerServer.command, file.path]
-        )
+        try StoreServer(URL(filePath: CommandLine.arguments[0]), [PeerServer.command, file.path])
     }
 
     private init(_ program: URL, _ arguments: [String]) throws {

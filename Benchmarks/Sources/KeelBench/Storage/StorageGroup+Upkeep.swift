@@ -6,11 +6,7 @@ import KeelStorageSQLite
 // The growth of work that a store does for itself: indexes and the change log.
 extension StorageGroup {
     /// Measures building an index, dropping it, and writing meanwhile, in a large store and in a small one.
-    static func indexes(
-        _ comparison: String,
-        _ large: SizedFile,
-        _ small: SizedFile
-    ) -> [Measure] {
+    static func indexes(_ comparison: String, _ large: SizedFile, _ small: SizedFile) -> [Measure] {
         // The small store's again for each comparison, so that both are measured within minutes.
         let largeCosts = Lazily { try await IndexCosts(in: large) }
         let smallCosts = Lazily { try await IndexCosts(in: small) }

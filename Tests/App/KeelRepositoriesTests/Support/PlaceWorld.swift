@@ -82,9 +82,7 @@ final class PlaceService: Sendable {
         places.sorted { $0.key < $1.key }.map { PlaceDTO(id: $0.key, version: $0.value) }
     }
 
-    private func answer<Value>(
-        _ read: ([String: Int]) -> Value
-    ) throws(DataSourceError) -> Value {
+    private func answer<Value>(_ read: ([String: Int]) -> Value) throws(DataSourceError) -> Value {
         calls.next()
         if isOffline.withLock({ $0 }) { throw DataSourceError(.unreachable, source: .remote) }
         return places.withLock { read($0) }

@@ -18,10 +18,7 @@ struct CoreLocationTests {
         try await updating(0)
         try await check.run(
             on: LocationAdapterSubject(features: Self.features) { setting in
-                Device.shared.reset(
-                    status(setting.permission),
-                    answer: setting.answer.map(status)
-                )
+                Device.shared.reset(status(setting.permission), answer: setting.answer.map(status))
                 return .init(
                     CoreLocationAdapter(),
                     userCount: { Device.shared.updatingCount },
@@ -132,9 +129,7 @@ struct CoreLocationTests {
         #expect(capabilities.problem == .permissionDenied)
     }
 
-    @Test(
-        "Production configurations use it, also with an observer, and use gpsd when it is named"
-    )
+    @Test("Production configurations use it, also with an observer, and use gpsd when it is named")
     func preset() async throws {
         try await resetDevice(.authorizedAlways, answer: nil)
         let seen = Mutex<[KeelObservation]>([])

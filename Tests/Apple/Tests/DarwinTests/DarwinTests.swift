@@ -15,9 +15,7 @@ import Testing
 
 @Suite("Apple-specific code on stand-ins", .timeLimit(.minutes(5)))
 struct DarwinTests {
-    private func withFolder<Value>(
-        _ body: (String) async throws -> Value
-    ) async throws -> Value {
+    private func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "keel-darwin-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

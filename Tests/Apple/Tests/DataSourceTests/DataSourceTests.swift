@@ -60,11 +60,7 @@ struct DataSourceTests {
         Case(predicate: #Predicate { $0.text < "note 3" }, format: nil, fetched: 20),
         Case(predicate: #Predicate { $0.text.count == 6 }, format: nil, fetched: 20),
         Case(predicate: #Predicate { $0.city == nil }, format: "city == nil", fetched: 7),
-        Case(
-            predicate: #Predicate { $0.text == "note 3" },
-            format: "text == note 3",
-            fetched: 1
-        ),
+        Case(predicate: #Predicate { $0.text == "note 3" }, format: "text == note 3", fetched: 1),
     ]
 
     @Test("Core Data returns only elements that meet the condition", arguments: cases.indices)

@@ -126,11 +126,7 @@ struct PinTests {
             outcome.withLock { $0.disposition = disposition }
         }
         if outcome.withLock({ $0.disposition }) == .cancelAuthenticationChallenge {
-            exchanges.urlSession(
-                session,
-                task: task,
-                didCompleteWithError: URLError(.cancelled)
-            )
+            exchanges.urlSession(session, task: task, didCompleteWithError: URLError(.cancelled))
             let error = await #expect(throws: TransportError.self) {
                 try await exchange.nextChunk()
             }

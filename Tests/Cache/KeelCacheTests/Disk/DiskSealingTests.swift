@@ -56,10 +56,7 @@ struct DiskSealingTests {
         #expect(!files.disk.paths.keys.contains { $0.hasSuffix(".segment") })
     }
 
-    @Test(
-        "Truncated, swapped or foreign pieces of a value are rejected",
-        arguments: [false, true]
-    )
+    @Test("Truncated, swapped or foreign pieces of a value are rejected", arguments: [false, true])
     func pieces(isSealed: Bool) async throws {
         let stride = 65_536 + 12 + (isSealed ? 128 : 0)
         let changes: [@Sendable (inout [UInt8], [UInt8]) -> Void] = [

@@ -63,9 +63,7 @@ struct FolderReplay {
             case .write(let file, let bytes, let modified):
                 let (file, offset) = (node(file), sizes[node(file), default: 0])
                 sizes[file] = offset + bytes.count
-                changes.append(
-                    .write(file: file, offset: offset, bytes: bytes, modified: modified)
-                )
+                changes.append(.write(file: file, offset: offset, bytes: bytes, modified: modified))
             case .label(let file, let bytes):
                 changes.append(.label(file: node(file), bytes: bytes))
             case .rename(let folder, let name, let newFolder, let newName):

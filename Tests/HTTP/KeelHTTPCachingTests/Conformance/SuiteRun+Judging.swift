@@ -23,11 +23,7 @@ extension SuiteRun {
                 "Response \(number) does not come from the cache."
             )
         case "not_cached":
-            try require(
-                count == number,
-                typeIsSetup,
-                "Response \(number) comes from the cache."
-            )
+            try require(count == number, typeIsSetup, "Response \(number) comes from the cache.")
         default: break
         }
         try checkStatus(response, request, number)

@@ -68,12 +68,7 @@ extension WireCase {
         fine("a pong of eight bytes", [.pong(.init(repeating: 0xff, count: 8))], gives: []),
         fine("a pong, then a ping", [.pong([1]), .ping([2])], gives: [], pongs: [[2]]),
         refused("a pong of 126 bytes", [.pong(.init(repeating: 9, count: 126))]),
-        fine(
-            "ten pings",
-            (0..<10).map { .ping([$0]) },
-            gives: [],
-            pongs: (0..<10).map { [$0] }
-        ),
+        fine("ten pings", (0..<10).map { .ping([$0]) }, gives: [], pongs: (0..<10).map { [$0] }),
         refused("a ping in fragments", [Frame(opcode: 9, payload: [1], isFinal: false)]),
         refused("a pong in fragments", [Frame(opcode: 10, payload: [1], isFinal: false)]),
     ]
@@ -115,11 +110,7 @@ extension WireCase {
             [.binary([1], final: false), .more([2])],
             gives: [.binary([1, 2])]
         ),
-        fine(
-            "an empty first fragment",
-            [.text("", final: false), .more("b")],
-            gives: [.text("b")]
-        ),
+        fine("an empty first fragment", [.text("", final: false), .more("b")], gives: [.text("b")]),
         fine(
             "fragments without a byte",
             [.text("", final: false), .more("", final: false), .more("")],

@@ -196,10 +196,7 @@ struct GPSDLocationAdapterTests {
         let double = try GPSDDouble()
         double.stop()
         var configuration = double.configuration()
-        configuration.reconnection = RetryPolicy(
-            baseDelay: .seconds(8),
-            maximumDelay: .seconds(8)
-        )
+        configuration.reconnection = RetryPolicy(baseDelay: .seconds(8), maximumDelay: .seconds(8))
         let adapter = GPSDLocationAdapter(configuration, clock: clock)
         let reports = Reports()
         let end = adapter.monitor(.init(), report: reports.take)

@@ -82,10 +82,7 @@ struct RealGPSDTests {
         defer { gpsd.stop() }
         gpsd.show(.spatial)
         let clock = TestClock()
-        let location = LocationService(
-            adapter(gpsd),
-            configuration: .init(clock: clock)
-        )
+        let location = LocationService(adapter(gpsd), configuration: .init(clock: clock))
         var states = location.states.makeAsyncIterator()
         while let state = await states.next(), !state.isFixed {}
         gpsd.show(nil)

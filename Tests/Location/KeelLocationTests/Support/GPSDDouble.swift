@@ -101,10 +101,7 @@ final class GPSDDouble: Sendable {
         GPSDLocationAdapter.Configuration(
             port: port,
             device: device,
-            reconnection: RetryPolicy(
-                baseDelay: .milliseconds(1),
-                maximumDelay: .milliseconds(20)
-            )
+            reconnection: RetryPolicy(baseDelay: .milliseconds(1), maximumDelay: .milliseconds(20))
         )
     }
 

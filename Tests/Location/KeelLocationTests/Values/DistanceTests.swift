@@ -60,12 +60,7 @@ struct DistanceTests {
             end: (0, 180),
             metres: 20_015_114.4
         ),
-        Pair(
-            testDescription: "a metre",
-            start: (0, 0),
-            end: (0.00000899322, 0),
-            metres: 1
-        ),
+        Pair(testDescription: "a metre", start: (0, 0), end: (0.00000899322, 0), metres: 1),
         // The formula's example in R. W. Sinnott's "Virtues of the Haversine", BNA to LAX, which
         // gives 2,887.26 km for a radius of 6,372.8 km.
         Pair(

@@ -26,9 +26,7 @@ struct RegionTests {
         var watch = RegionWatch([try region()])
         let way = [2_000, 1_001, 999, 0, 1_001, 1_049, 999, 1_051, 1_049, 1_001, 999]
         let kinds = try way.map { watch.take(try at(Double($0))).map(\.kind) }
-        #expect(
-            kinds == [[], [], [.entered], [], [], [], [], [.exited], [], [], [.entered]]
-        )
+        #expect(kinds == [[], [], [.entered], [], [], [], [], [.exited], [], [], [.entered]])
     }
 
     @Test("Noise at the edge causes a single entry")

@@ -70,9 +70,7 @@ struct AuthenticationTests {
     @Test("Without a known token, every route answers 401 before it reads", arguments: routes)
     func refused(route: Route) async throws {
         for (fields, part) in [(HTTPFields(), "missing"), (TestUsers.stranger, "unknown")] {
-            let reply = await served.server.respond(
-                to: call(route, fields, body: Self.untouched)
-            )
+            let reply = await served.server.respond(to: call(route, fields, body: Self.untouched))
             #expect(reply.head.headerFields[.wwwAuthenticate] == "Bearer")
             let answer = try await Served.Answer(reply)
             #expect(answer.status == 401)

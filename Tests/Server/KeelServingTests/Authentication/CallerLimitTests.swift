@@ -121,12 +121,7 @@ struct CallerLimitTests {
         _ user: HTTPFields
     ) async throws -> Served.Answer {
         let body = #"{"documents":["\#(Served.name(path))"],"transaction":"\#(token)"}"#
-        return try await served.send(
-            .post,
-            path: Served.root + ":batchGet",
-            Array(body.utf8),
-            user
-        )
+        return try await served.send(.post, path: Served.root + ":batchGet", Array(body.utf8), user)
     }
 
     /// Expects that a transaction of Bob's goes on, and that the first one of Ann's has been evicted.

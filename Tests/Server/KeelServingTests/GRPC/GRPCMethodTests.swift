@@ -176,9 +176,7 @@ struct GRPCMethodTests {
                 ],
             ]
         )
-        #expect(
-            count.messages.first?["result"]?["aggregateFields"] == ["n": ["integerValue": "2"]]
-        )
+        #expect(count.messages.first?["result"]?["aggregateFields"] == ["n": ["integerValue": "2"]])
         let parts = try await served.call(
             .partitionQuery,
             [

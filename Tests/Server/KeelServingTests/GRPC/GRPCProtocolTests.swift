@@ -71,9 +71,7 @@ struct GRPCProtocolTests {
         let served = Served()
         #expect(try await served.call("Nothing", []).status == 12)
         let form: HTTPFields = [.contentType: "application/grpc-web+proto"]
-        let reply = await served.server.respond(
-            to: Served.call("GetDocument", HTTPBody([]), form)
-        )
+        let reply = await served.server.respond(to: Served.call("GetDocument", HTTPBody([]), form))
         #expect(reply.head.status == .notFound)
     }
 

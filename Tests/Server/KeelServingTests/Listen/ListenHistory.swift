@@ -54,10 +54,7 @@ struct ListenHistory {
     // MARK: States
 
     /// Commits a batch, and remembers the state behind it.
-    mutating func commit(
-        _ writes: [DocumentWrite],
-        to store: InMemoryStorageAdapter
-    ) async throws {
+    mutating func commit(_ writes: [DocumentWrite], to store: InMemoryStorageAdapter) async throws {
         for result in try await store.commit([WriteBatch(writes)]) { _ = try result.get() }
         var request = ReadRequest(.query(.everything()))
         request.needsTime = true

@@ -135,9 +135,7 @@ struct ListenHubSimulationTests {
         return start
     }
 
-    private static func end(
-        of store: InMemoryStorageAdapter
-    ) async throws -> ListenSession.Point {
+    private static func end(of store: InMemoryStorageAdapter) async throws -> ListenSession.Point {
         var request = ReadRequest(.documents([]))
         (request.needsPosition, request.needsTime) = (true, true)
         let result = try await store.read(request)

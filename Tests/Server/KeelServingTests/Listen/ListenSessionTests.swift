@@ -106,10 +106,7 @@ struct ListenSessionTests {
     }
 
     static func point(_ number: UInt8) -> ListenSession.Point {
-        .init(
-            position: ChangeCursor(bytes: [number]),
-            time: Timestamp(microseconds: Int64(number))
-        )
+        .init(position: ChangeCursor(bytes: [number]), time: Timestamp(microseconds: Int64(number)))
     }
 
     /// Returns the messages about targets among effects, and the status of the stream's end.

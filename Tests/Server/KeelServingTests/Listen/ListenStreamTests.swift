@@ -448,9 +448,7 @@ struct ListenStreamTests {
             requests.continuation.yield(.add(ListenTarget(id: id, content: content)))
         }
         // Queries that hang hold all places.
-        requests.continuation.yield(
-            .add(ListenTarget(id: 30, content: .documents(["notes/1"])))
-        )
+        requests.continuation.yield(.add(ListenTarget(id: 30, content: .documents(["notes/1"]))))
         try await waitUntil { current.withLock { $0.contains(30) } }
         #expect(causes.withLock { $0.isEmpty })
         try await waitUntil {

@@ -127,10 +127,7 @@ struct WriteStreamTests {
         return try #require(failure?.status)
     }
 
-    @Test(
-        "A client drops a write that the store refuses if it can never succeed",
-        arguments: codes
-    )
+    @Test("A client drops a write that the store refuses if it can never succeed", arguments: codes)
     func refusals(code: StorageError.Code) async throws {
         let isHopeless: Set<StorageError.Code> = [
             .documentNotFound, .alreadyExists, .conflict, .invalidArgument, .encodingFailed,
@@ -140,10 +137,7 @@ struct WriteStreamTests {
         #expect(Self.permanent.contains(status) == isHopeless.contains(code), "\(status.name)")
     }
 
-    @Test(
-        "A client keeps a write while the store fails, whatever the reason",
-        arguments: codes
-    )
+    @Test("A client keeps a write while the store fails, whatever the reason", arguments: codes)
     func outages(code: StorageError.Code) async throws {
         let status = try await Self.status(code, failsAsAWhole: true)
         // The value itself is larger than the store allows.

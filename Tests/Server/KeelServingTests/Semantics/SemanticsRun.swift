@@ -196,11 +196,7 @@ struct SemanticsRun {
 
     private mutating func run(_ call: FirestoreJSON) async throws {
         let body = try call["body"].map(fill)
-        let answer = try await send(
-            call["method"]?.text ?? "POST",
-            call["path"]?.text ?? "",
-            body
-        )
+        let answer = try await send(call["method"]?.text ?? "POST", call["path"]?.text ?? "", body)
         let expected = call["expect"] ?? [:]
         guard try !isExpectedError(answer, expected) else { return }
         for member in call["bind"]?.members ?? [] {
@@ -318,10 +314,7 @@ struct SemanticsRun {
     }
 
     /// Returns a long value for its short notation in a row.
-    private func longValue(
-        _ json: FirestoreJSON,
-        _ names: Set<String>
-    ) throws -> FirestoreJSON? {
+    private func longValue(_ json: FirestoreJSON, _ names: Set<String>) throws -> FirestoreJSON? {
         let times = Int(json["times"]?.wholeNumber ?? 0)
         switch names {
         case ["repeat", "times"]:

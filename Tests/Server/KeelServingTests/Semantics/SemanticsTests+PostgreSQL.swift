@@ -13,11 +13,7 @@ extension SemanticsTests {
         $0.offset.isMultiple(of: TestLength.count(4, thorough: 1))
     }.map(\.element)
 
-    @Test(
-        "PostgreSQL store",
-        .enabled(if: SemanticsRow.isPresent, absence),
-        arguments: sampled
-    )
+    @Test("PostgreSQL store", .enabled(if: SemanticsRow.isPresent, absence), arguments: sampled)
     func onPostgreSQL(_ row: SemanticsRow) async throws {
         try await check(row, at: Self.database.get().url)
     }
@@ -56,10 +52,7 @@ extension SemanticsTests {
         var configuration = PostgreSQLStorageAdapter.Configuration()
         configuration.store = UUID().uuidString
         configuration.history = .seconds(3600)
-        let store = try await PostgreSQLStorageAdapter(
-            at: .url(url),
-            configuration: configuration
-        )
+        let store = try await PostgreSQLStorageAdapter(at: .url(url), configuration: configuration)
         do { try await check(row, on: store) } catch {
             await store.close()
             throw error

@@ -79,10 +79,7 @@ struct SemanticsTests {
     func overKeel(_ row: SemanticsRow) async throws {
         let inner = StorageServer(adapter: InMemoryStorageAdapter(history: .seconds(3600)))
         let address = try #require(URL(string: "http://127.0.0.1"))
-        let adapter = FirestoreStorageAdapter(
-            .keel(address),
-            transport: HandlerTransport(inner)
-        )
+        let adapter = FirestoreStorageAdapter(.keel(address), transport: HandlerTransport(inner))
         try await check(row, on: adapter)
     }
 
@@ -103,10 +100,7 @@ struct SemanticsTests {
             host: "127.0.0.1",
             project: "p"
         )
-        let adapter = FirestoreStorageAdapter(
-            configuration,
-            transport: HandlerTransport(inner)
-        )
+        let adapter = FirestoreStorageAdapter(configuration, transport: HandlerTransport(inner))
         try await check(row, on: adapter)
     }
 

@@ -19,9 +19,7 @@ final class GRPCStreamClient: Sendable {
         }
         self.method = method
         self.requests = requests
-        let reply = await served.server.respond(
-            to: Served.call(method.rawValue, body, fields)
-        )
+        let reply = await served.server.respond(to: Served.call(method.rawValue, body, fields))
         self.reply = reply
         frames = GRPCMessageReader(
             HTTPBody(length: nil, isReplayable: false) { reply.body },

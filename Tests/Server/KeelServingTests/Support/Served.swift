@@ -47,11 +47,7 @@ struct Served {
         change(&configuration)
         self.adapter = adapter
         self.clock = clock
-        server = StorageServer(
-            adapter: adapter,
-            databases: databases,
-            configuration: configuration
-        )
+        server = StorageServer(adapter: adapter, databases: databases, configuration: configuration)
     }
 
     /// The number of the transactions that the server keeps in its memory; -1 if it does not.

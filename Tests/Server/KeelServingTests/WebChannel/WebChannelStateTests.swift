@@ -13,10 +13,7 @@ struct WebChannelStateTests {
         }
     }
 
-    @Test(
-        "Lengths count UTF-16 code units",
-        arguments: [("[]", 2), ("é", 1), ("😀", 2), ("漢字", 2)]
-    )
+    @Test("Lengths count UTF-16 code units", arguments: [("[]", 2), ("é", 1), ("😀", 2), ("漢字", 2)])
     func lengths(text: String, length: Int) {
         let framed = WebChannelState.framed(Array(text.utf8))
         #expect(String(decoding: framed, as: UTF8.self) == "\(length)\n\(text)")

@@ -60,9 +60,7 @@ struct CommitDraftTests {
         #expect(outcomes.map(\.revision) == [change.document?.revision, change.document?.revision])
     }
 
-    @Test(
-        "Changes are numbered from the store's start, except writes without effect"
-    )
+    @Test("Changes are numbered from the store's start, except writes without effect")
     func numbers() throws {
         var draft = Self.draft(from: 70)
         let missing = { (_: DocumentPath) in CommitDraft.Stored() }

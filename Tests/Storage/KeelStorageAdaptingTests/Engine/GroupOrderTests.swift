@@ -14,9 +14,7 @@ struct GroupOrderTests {
             paths.firstIndex(of: collection).map(Int64.init)
         }
 
-        func collections(
-            of prepared: PreparedQuery
-        ) -> [(number: Int64, path: CollectionPath)] {
+        func collections(of prepared: PreparedQuery) -> [(number: Int64, path: CollectionPath)] {
             paths.enumerated().filter { prepared.covers($0.element) }
                 .map { (Int64($0.offset), $0.element) }
         }

@@ -18,9 +18,7 @@ struct IntegrityCheckTests {
         func indexes() -> [StoredIndex] { all }
         func hasChanges() -> Bool { wasChanged }
 
-        func eachDocument(
-            _ take: (Result<CheckedDocument, StorageError>) throws -> Void
-        ) throws {
+        func eachDocument(_ take: (Result<CheckedDocument, StorageError>) throws -> Void) throws {
             for document in documents { try take(document) }
         }
 

@@ -81,10 +81,7 @@ struct TableSnapshot: StoreSnapshot {
         }
     }
 
-    private func hand(
-        _ rows: [Int],
-        _ take: (borrowing StoredRow) throws -> Bool
-    ) throws -> Bool {
+    private func hand(_ rows: [Int], _ take: (borrowing StoredRow) throws -> Bool) throws -> Bool {
         try rows.allSatisfy { try hand($0, take) }
     }
 

@@ -135,9 +135,7 @@ struct EmulatorWatchTests {
     @Test("A cursor continues in another process, or says that it cannot")
     func continuesAfterRestart() async throws {
         for id in ["a", "b"] { try await writer.setDocument("notes/\(id)", ["n": 1]) }
-        let first = try await storage.adapter.changes(
-            ChangeRequest(followingResultOf: notes)
-        )
+        let first = try await storage.adapter.changes(ChangeRequest(followingResultOf: notes))
         #expect(first.changes.count == 2)
         try await writer.deleteDocument("notes/a")
         try await writer.setDocument("notes/c", ["n": 2])

@@ -259,11 +259,7 @@ struct WatchMachineTests {
 
     @Test("A result that another process began is expired by a reset, and not by changes")
     func resumes() throws {
-        let point = WatchMachine.Resumption(
-            token: [1],
-            time: Timestamp(microseconds: 1),
-            count: 2
-        )
+        let point = WatchMachine.Resumption(token: [1], time: Timestamp(microseconds: 1), count: 2)
         var driven = Driven(resumedFrom: point)
         try driven.take(
             Self.change(.add, [2]),

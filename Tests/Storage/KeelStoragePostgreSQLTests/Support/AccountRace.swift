@@ -35,9 +35,7 @@ struct AccountRace: Sendable {
                     // Clocks that differ by seconds must not matter.
                     var configuration = adapter.configuration
                     configuration.now = {
-                        Timestamp.now().advanced(
-                            by: .milliseconds(Int.random(in: -2_000...2_000))
-                        )
+                        Timestamp.now().advanced(by: .milliseconds(Int.random(in: -2_000...2_000)))
                     }
                     let own = try await adapter.another(configuration)
                     var number = 0

@@ -30,10 +30,7 @@ struct StandbyReader: Sendable {
                     tail.log,
                     epoch: store.epoch
                 ).page()
-                var documents = try snapshot.answer(
-                    ReadRequest(.documents(paths)),
-                    past: nil
-                ) {
+                var documents = try snapshot.answer(ReadRequest(.documents(paths)), past: nil) {
                     // Reads by path use no index.
                     throw CancellationError()
                 }

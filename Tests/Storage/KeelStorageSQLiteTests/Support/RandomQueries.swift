@@ -151,11 +151,7 @@ struct RandomQueries {
             return .field(.documentID, comparison, .reference(path()))
         }
         let count = Int.random(in: 1...8, using: &random)
-        return .field(
-            .documentID,
-            comparison,
-            .array((0..<count).map { _ in .reference(path()) })
-        )
+        return .field(.documentID, comparison, .array((0..<count).map { _ in .reference(path()) }))
     }
 
     mutating func query() -> DocumentQuery {

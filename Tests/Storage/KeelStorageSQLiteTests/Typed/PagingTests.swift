@@ -24,10 +24,7 @@ struct PagingTests {
         return notes
     }
 
-    @Test(
-        "Pages are contiguous, and the last one reports the end",
-        arguments: TypedStore.allCases
-    )
+    @Test("Pages are contiguous, and the last one reports the end", arguments: TypedStore.allCases)
     func follow(_ store: TypedStore) async throws {
         let notes = try await notes(25, in: store)
         var page = try await notes.page(size: 10) { $0.order(by: "rank", .descending) }
@@ -134,10 +131,7 @@ struct PagingTests {
         #expect(found.count == values.count)
     }
 
-    @Test(
-        "An undecodable document is named and hides no others",
-        arguments: TypedStore.allCases
-    )
+    @Test("An undecodable document is named and hides no others", arguments: TypedStore.allCases)
     func failures(_ store: TypedStore) async throws {
         let notes = try await notes(6, in: store)
         try await notes.client.setDocument("notes/n102", ["id": "n102", "rank": "high"])
@@ -179,10 +173,7 @@ struct PagingTests {
         #expect(count == 20)
     }
 
-    @Test(
-        "All values are returned one by one, up to the limit",
-        arguments: TypedStore.allCases
-    )
+    @Test("All values are returned one by one, up to the limit", arguments: TypedStore.allCases)
     func elements(_ store: TypedStore) async throws {
         let notes = try await notes(250, in: store)
         var ids: [String] = []

@@ -6,16 +6,11 @@ import KeelStorageSQLite
 enum TypedStore: String, CaseIterable, Sendable {
     case memory, sqlite
 
-    func client(
-        _ configuration: StorageClient.Configuration = .init()
-    ) throws -> StorageClient {
+    func client(_ configuration: StorageClient.Configuration = .init()) throws -> StorageClient {
         switch self {
         case .memory: StorageClient(InMemoryStorageAdapter(), configuration: configuration)
         case .sqlite:
-            StorageClient(
-                try SQLiteStorageAdapter(at: .temporary()),
-                configuration: configuration
-            )
+            StorageClient(try SQLiteStorageAdapter(at: .temporary()), configuration: configuration)
         }
     }
 }

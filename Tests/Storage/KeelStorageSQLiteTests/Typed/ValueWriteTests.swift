@@ -114,10 +114,7 @@ struct ValueWriteTests {
         #expect(try await storage.findDocument("docs/6", as: [String: Int].self) == nil)
     }
 
-    @Test(
-        "A transaction reads values by path, id and query",
-        arguments: TypedStore.allCases
-    )
+    @Test("A transaction reads values by path, id and query", arguments: TypedStore.allCases)
     func reads(_ store: TypedStore) async throws {
         let storage = try store.client()
         let accounts = storage.collection("users/ada/accounts", as: Account.self)
@@ -165,10 +162,7 @@ struct ValueWriteTests {
         #expect(try await accounts.findAll().map(\.id) == ["a"])
     }
 
-    @Test(
-        "A value is saved only over the version that was read",
-        arguments: TypedStore.allCases
-    )
+    @Test("A value is saved only over the version that was read", arguments: TypedStore.allCases)
     func versions(_ store: TypedStore) async throws {
         let accounts = try store.client().collection("accounts", as: Account.self)
         try await accounts.save(Account("a", balance: 1))

@@ -42,9 +42,7 @@ struct LimitTests {
         }
     }
 
-    @Test(
-        "A read that exceeds its configured or individual time limit fails with timeout"
-    )
+    @Test("A read that exceeds its configured or individual time limit fails with timeout")
     func reads() async throws {
         let everyCall = client(stalled()) { $0.timeLimit = .seconds(2) }
         let oneCall = client(stalled()).limited(to: .seconds(2))

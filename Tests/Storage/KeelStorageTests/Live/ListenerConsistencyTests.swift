@@ -30,11 +30,7 @@ struct ListenerConsistencyTests {
     }
 
     /// Moves money between two accounts in one batch, so that the sum never changes.
-    private static func transfer(
-        _ storage: StorageClient,
-        seed: Int,
-        rounds: Int
-    ) async throws {
+    private static func transfer(_ storage: StorageClient, seed: Int, rounds: Int) async throws {
         var random = Xorshift(seed: UInt64(seed + 1) * 104_729)
         for _ in 0..<rounds {
             let from = random.next(10)

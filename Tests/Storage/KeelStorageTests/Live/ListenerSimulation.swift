@@ -267,8 +267,6 @@ struct ListenerSimulation {
     }
 
     private func cursor(_ position: Int) -> ChangeCursor {
-        ChangeCursor(
-            bytes: (0..<8).map { UInt8(truncatingIfNeeded: position >> (56 - 8 * $0)) }
-        )
+        ChangeCursor(bytes: (0..<8).map { UInt8(truncatingIfNeeded: position >> (56 - 8 * $0)) })
     }
 }

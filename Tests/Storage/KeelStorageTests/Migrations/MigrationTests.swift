@@ -235,16 +235,10 @@ struct MigratingWriteTests {
         let read = try await new.getDocument("notes/1")
         #expect(read["tags"] == [])
         let changes: [FieldChange] = [.set("text", to: "new"), .increment("n", by: 4)]
-        let receipt = try await new.updateDocument(
-            "notes/1",
-            changes,
-            if: .revision(read.revision)
-        )
+        let receipt = try await new.updateDocument("notes/1", changes, if: .revision(read.revision))
         #expect(receipt.outcomes.map(\.transformResults) == [[5]])
         let stored = try await old.getDocument("notes/1")
-        #expect(
-            try stored.fields() == ["n": 5, "tags": [], "text": "new", "_version": 1]
-        )
+        #expect(try stored.fields() == ["n": 5, "tags": [], "text": "new", "_version": 1])
         #expect(stored.createTime == read.createTime)
         #expect(stored.revision == receipt.revision)
         try await old.setDocument("notes/2", ["n": 1])

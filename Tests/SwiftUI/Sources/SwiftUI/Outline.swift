@@ -91,10 +91,7 @@ public final class Outline {
     }
 
     /// Records a button; its title is the texts of its label, or else the names of its images.
-    func button(
-        _ label: some View,
-        _ action: @escaping @MainActor () -> Void
-    ) {
+    func button(_ label: some View, _ action: @escaping @MainActor () -> Void) {
         let (textCount, imageCount) = (texts.count, images.count)
         show(label)
         let title =

@@ -204,10 +204,7 @@ extension DeliveryOutcome {
 }
 
 /// Returns the destination's reason for refusing a record; nil if it accepts.
-func refusal(
-    of record: AnalyticsRecord,
-    by destination: any AnalyticsDestination
-) -> String? {
+func refusal(of record: AnalyticsRecord, by destination: any AnalyticsDestination) -> String? {
     do throws(AnalyticsRejection) {
         _ = try destination.size(of: record)
         return nil

@@ -122,9 +122,7 @@ final class SimulatedVendor: AnalyticsDestination {
                 )
             }
             if draw == 4 { return .unknown(problem) }
-            return .settled(
-                rejected: Dictionary(bad.map { ($0, rejection) }) { first, _ in first }
-            )
+            return .settled(rejected: Dictionary(bad.map { ($0, rejection) }) { first, _ in first })
         }
     }
 }

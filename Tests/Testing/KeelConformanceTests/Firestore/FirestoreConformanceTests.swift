@@ -63,10 +63,7 @@ struct FirestoreConformanceTests {
         await withKnownIssue("\(Self.reason(for: vector) ?? "")") { try await check(vector) }
     }
 
-    @Test(
-        "Every vector is classified",
-        .enabled(if: isPresent, absence)
-    )
+    @Test("Every vector is classified", .enabled(if: isPresent, absence))
     func isClassified() async {
         var counts: [String: Int] = [:]
         for vector in FirestoreVector.all {

@@ -30,10 +30,7 @@ final class RecordingAdapter: StorageAdapter {
                 CommitReceipt.WriteOutcome(revision: nil, updateTime: nil)
             }
             return .success(
-                CommitReceipt(
-                    commitTime: Timestamp(microseconds: 0),
-                    outcomes: outcomes
-                )
+                CommitReceipt(commitTime: Timestamp(microseconds: 0), outcomes: outcomes)
             )
         }
     }

@@ -40,9 +40,7 @@ struct PeerSameTables: Sendable {
             }
             let number: Int64 = row[0]
             let bytes: Data = row[1]
-            let old: Place = try DocumentDecoder().decode(
-                from: DocumentBody(bytes: [UInt8](bytes))
-            )
+            let old: Place = try DocumentDecoder().decode(from: DocumentBody(bytes: [UInt8](bytes)))
             var log = try Log(database)
             let update = try database.cachedStatement(
                 sql: "UPDATE documents SET rev = ?, updated = ?, body = ? WHERE rid = ?"
