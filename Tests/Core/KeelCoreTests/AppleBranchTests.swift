@@ -111,81 +111,55 @@ struct AppleBranchTests {
     struct Case: Sendable {
         let text: String
         var standIns: Set<String>? = ["Darwin"]
-        let compiled: Set<String>
-        let uncompiled: [String]
+        var compiled: Set<String> = []
+        var uncompiled: [String] = []
     }
 
     static let cases = [
-        Case(text: "#if canImport(Darwin)\n#endif", compiled: ["Darwin"], uncompiled: []),
+        Case(text: "#if canImport(Darwin)\n#endif", compiled: ["Darwin"]),
         Case(
             text: "#if canImport(Darwin)\n#endif",
             standIns: nil,
-            compiled: [],
             uncompiled: ["canImport(Darwin)"]
         ),
-        Case(text: "#if canImport(UIKit)\n#endif", compiled: [], uncompiled: ["canImport(UIKit)"]),
+        Case(text: "#if canImport(UIKit)\n#endif", uncompiled: ["canImport(UIKit)"]),
         // An earlier branch is taken.
         Case(
             text: "#if canImport(Glibc)\n#elseif canImport(Darwin)\n#endif",
-            compiled: [],
             uncompiled: ["canImport(Darwin)"]
         ),
-        Case(
-            text: "#if canImport(Darwin)\n#elseif canImport(Glibc)\n#endif",
-            compiled: ["Darwin"],
-            uncompiled: []
-        ),
+        Case(text: "#if canImport(Darwin)\n#elseif canImport(Glibc)\n#endif", compiled: ["Darwin"]),
         Case(
             text:
                 "#if canImport(Darwin)\n    #if os(iOS)\n    #elseif os(Linux)\n    #endif\n#endif",
             compiled: ["Darwin"],
             uncompiled: ["os(iOS)"]
         ),
-        Case(
-            text: "#if canImport(Darwin) && !os(tvOS)\n#endif",
-            compiled: ["Darwin"],
-            uncompiled: []
-        ),
+        Case(text: "#if canImport(Darwin) && !os(tvOS)\n#endif", compiled: ["Darwin"]),
         // Conditions inside a branch that is not taken are not compiled.
         Case(
             text: "#if WebSocket\n#if canImport(Darwin)\n#endif\n#endif",
-            compiled: [],
             uncompiled: ["canImport(Darwin)"]
         ),
         Case(
             text: "#if os(Linux)\n#else\n#if canImport(Darwin)\n#endif\n#endif",
-            compiled: [],
             uncompiled: ["#else after os(Linux)", "canImport(Darwin)"]
         ),
-        Case(text: "#if os(Linux) || os(macOS)\n#endif", compiled: [], uncompiled: []),
+        Case(text: "#if os(Linux) || os(macOS)\n#endif"),
         // Another system's branch is taken, so the rest is for Apple's systems.
         Case(
             text: "#if canImport(Glibc) || canImport(Musl)\n#else\n#endif",
-            compiled: [],
             uncompiled: ["#else after canImport(Glibc) || canImport(Musl)"]
         ),
         Case(
             text: "#if Crypto\n#if os(Linux)\n#elseif os(Android)\n#else\n#endif\n#endif",
-            compiled: [],
             uncompiled: ["#else after os(Linux), os(Android)"]
         ),
-        Case(
-            text: "#if os(Linux)\n#if canImport(Glibc)\n#else\n#endif\n#endif",
-            compiled: [],
-            uncompiled: []
-        ),
-        Case(
-            text: "#if canImport(FoundationEssentials)\n#else\n#endif",
-            compiled: [],
-            uncompiled: []
-        ),
-        Case(text: "#if SQLite\n#else\n#endif", compiled: [], uncompiled: []),
-        Case(text: "#if !canImport(Darwin)\n#endif\n/// #if os(iOS)", compiled: [], uncompiled: []),
-        Case(
-            text: "#if Logging && (canImport(os) || canImport(Glibc))\n#endif",
-            compiled: [],
-            uncompiled: []
-        ),
+        Case(text: "#if os(Linux)\n#if canImport(Glibc)\n#else\n#endif\n#endif"),
+        Case(text: "#if canImport(FoundationEssentials)\n#else\n#endif"),
+        Case(text: "#if SQLite\n#else\n#endif"),
+        Case(text: "#if !canImport(Darwin)\n#endif\n/// #if os(iOS)"),
+        Case(text: "#if Logging && (canImport(os) || canImport(Glibc))\n#endif"),
     ]
 
     @Test("Conditions are read as the compiler reads them", arguments: cases.indices)

@@ -103,8 +103,8 @@ struct DocumentVerb: Sendable, CustomTestStringConvertible {
         fields: Cell,
         value: Cell,
         collection: Cell,
-        transaction: Cell,
-        batch: Cell
+        transaction: Cell = .absent(.transactionChecks),
+        batch: Cell = .absent(.batchWrites)
     ) {
         self.name = name
         cells = [
@@ -166,8 +166,7 @@ extension DocumentVerb {
             { tx, _ in try await [tx.getDocument(path).text] },
             { tx, _ in try await [tx.getDocument(path, as: Note.self).text] },
             { tx, notes in try await [tx.get("1", in: notes).text] }
-        ),
-        batch: .absent(.batchWrites)
+        )
     )
 
     private static let find = DocumentVerb(
@@ -187,8 +186,7 @@ extension DocumentVerb {
             { tx, _ in try await [tx.findDocument(path)].compactMap { $0?.text } },
             { tx, _ in try await [tx.findDocument(path, as: Note.self)].compactMap { $0?.text } },
             { tx, notes in try await [tx.find("1", in: notes)].compactMap { $0?.text } }
-        ),
-        batch: .absent(.batchWrites)
+        )
     )
 
     private static let query = DocumentVerb(
@@ -206,8 +204,7 @@ extension DocumentVerb {
         transaction: .readInTransaction(
             { tx, _ in try await tx.queryDocuments(everything).map(\.text) },
             { tx, notes in try await tx.query(in: notes).map(\.text) }
-        ),
-        batch: .absent(.batchWrites)
+        )
     )
 
     private static let page = DocumentVerb(
@@ -221,18 +218,14 @@ extension DocumentVerb {
             { _, notes in try await notes.page(size: 9).items.map(\.text) },
             { _, notes in try await all(notes.all).map(\.text) },
             { _, notes in try await all(notes.all({ $0 })).map(\.text) }
-        ),
-        transaction: .absent(.transactionChecks),
-        batch: .absent(.batchWrites)
+        )
     )
 
     private static let count = DocumentVerb(
         "count",
         fields: .read({ storage, _ in try await [storage.count(everything)].map(\.description) }),
         value: .absent(.number),
-        collection: .read({ _, notes in try await [notes.count()].map(\.description) }),
-        transaction: .absent(.transactionChecks),
-        batch: .absent(.batchWrites)
+        collection: .read({ _, notes in try await [notes.count()].map(\.description) })
     )
 
     private static let aggregate = DocumentVerb(
@@ -241,9 +234,7 @@ extension DocumentVerb {
             numbers(try await storage.aggregate(everything, [.count()]))
         }),
         value: .absent(.number),
-        collection: .read({ _, notes in numbers(try await notes.aggregate([.count()])) }),
-        transaction: .absent(.transactionChecks),
-        batch: .absent(.batchWrites)
+        collection: .read({ _, notes in numbers(try await notes.aggregate([.count()])) })
     )
 
     private static func numbers(_ values: [DocumentValue]) -> [String] {
@@ -375,9 +366,7 @@ extension DocumentVerb {
         value: .absent(.typedResults),
         collection: .read({ _, notes in
             try await [first(notes.listen("1"))].compactMap { $0?.text }
-        }),
-        transaction: .absent(.transactionChecks),
-        batch: .absent(.batchWrites)
+        })
     )
 
     private static let listen = DocumentVerb(
@@ -391,9 +380,7 @@ extension DocumentVerb {
             }
         ),
         value: .absent(.typedResults),
-        collection: .read({ _, notes in try await first(notes.listen()).items.map(\.text) }),
-        transaction: .absent(.transactionChecks),
-        batch: .absent(.batchWrites)
+        collection: .read({ _, notes in try await first(notes.listen()).items.map(\.text) })
     )
 
     private static let observe = DocumentVerb(
@@ -405,8 +392,6 @@ extension DocumentVerb {
         collection: .read(
             { _, notes in try await [first(notes.observeCount())].map(\.description) },
             { _, notes in numbers(try await first(notes.observe([.count()]))) }
-        ),
-        transaction: .absent(.transactionChecks),
-        batch: .absent(.batchWrites)
+        )
     )
 }
