@@ -39,6 +39,15 @@ struct LongReplyTests {
         Served(store) { ($0.firstPageBytes, $0.pageBytes) = (500_000, 100_000) }
     }
 
+    private static var call: HTTPCall {
+        let head = HTTPRequest(
+            "http://localhost\(Served.root):runQuery",
+            .post,
+            [.contentType: "application/json"]
+        )
+        return HTTPCall(head, body: HTTPBody(Array(Self.query().utf8)))
+    }
+
     private static func query(_ more: String = "") -> String {
         #"{"structuredQuery":{"from":[{"collectionId":"a"}]\#(more)}}"#
     }
@@ -184,13 +193,7 @@ struct LongReplyTests {
             ($0.firstPageBytes, $0.pageBytes, $0.clock) = (500_000, 100_000, clock)
             if isTooSlow { $0.maximumHoldTime = .seconds(300) }
         }
-        let head = HTTPRequest(
-            "http://localhost\(Served.root):runQuery",
-            .post,
-            [.contentType: "application/json"]
-        )
-        let call = HTTPCall(head, body: HTTPBody(Array(Self.query().utf8)))
-        let reply = await served.server.respond(to: call)
+        let reply = await served.server.respond(to: Self.call)
         var bytes: [UInt8] = []
         var failure: TransportError?
         var iterator = reply.body.makeAsyncIterator()
@@ -220,13 +223,7 @@ struct LongReplyTests {
             let store = WatchedStore(upstream) { number async throws(StorageError) in
                 if number == failing { throw StorageError(.unavailable, "made to fail") }
             }
-            let head = HTTPRequest(
-                "http://localhost\(Served.root):runQuery",
-                .post,
-                [.contentType: "application/json"]
-            )
-            let call = HTTPCall(head, body: HTTPBody(Array(Self.query().utf8)))
-            let reply = await Self.served(store).server.respond(to: call)
+            let reply = await Self.served(store).server.respond(to: Self.call)
             #expect(reply.head.status.code == (failing < 3 ? 503 : 200))
             guard failing == 3 else { continue }
             await #expect(throws: TransportError.self) {

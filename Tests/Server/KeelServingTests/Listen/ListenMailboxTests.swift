@@ -7,6 +7,22 @@ import Testing
 
 @Suite("Changes that wait for streams")
 struct ListenMailboxTests {
+    private static func page(
+        _ body: DocumentBody,
+        at path: DocumentPath,
+        next: [UInt8]
+    ) -> ChangePage {
+        let document = Document(
+            path: path,
+            body: body,
+            revision: Revision(number: 1),
+            createTime: Timestamp(microseconds: 1),
+            updateTime: Timestamp(microseconds: 1)
+        )
+        let next = ChangeCursor(bytes: next)
+        return ChangePage(changes: [.current(document)], next: next, isCaughtUp: true)
+    }
+
     @Test("A stream that does not take its changes reads for itself before they fill the memory")
     func largeChanges() {
         let mailbox = ListenMailbox(id: 1)
@@ -14,15 +30,7 @@ struct ListenMailboxTests {
         let body = DocumentBody(["text": .string(large)])
         let bodies = [BufferedBytes(body.bytes, in: ByteCount())]
         func page(_ number: Int) -> ChangePage {
-            let document = Document(
-                path: "a/\(number)",
-                body: body,
-                revision: Revision(number: 1),
-                createTime: Timestamp(microseconds: 1),
-                updateTime: Timestamp(microseconds: 1)
-            )
-            let next = ChangeCursor(bytes: [1, UInt8(number)])
-            return ChangePage(changes: [.current(document)], next: next, isCaughtUp: true)
+            Self.page(body, at: "a/\(number)", next: [1, UInt8(number)])
         }
         mailbox.attend(from: nil)
         #expect(mailbox.join(at: ChangeCursor(bytes: [1]), start: ChangeCursor(bytes: [1])))
@@ -38,17 +46,7 @@ struct ListenMailboxTests {
         let start = ChangeCursor(bytes: [1])
         let body = DocumentBody(["text": .string(String(repeating: "x", count: 10_000))])
         func bodies() -> [BufferedBytes] { [BufferedBytes(body.bytes, in: total)] }
-        func page(_ number: UInt8) -> ChangePage {
-            let document = Document(
-                path: "a/1",
-                body: body,
-                revision: Revision(number: 1),
-                createTime: Timestamp(microseconds: 1),
-                updateTime: Timestamp(microseconds: 1)
-            )
-            let next = ChangeCursor(bytes: [number])
-            return ChangePage(changes: [.current(document)], next: next, isCaughtUp: true)
-        }
+        func page(_ number: UInt8) -> ChangePage { Self.page(body, at: "a/1", next: [number]) }
         do {
             let mailboxes = (0..<2).map { ListenMailbox(id: $0, in: total) }
             for mailbox in mailboxes { mailbox.attend(from: nil) }
