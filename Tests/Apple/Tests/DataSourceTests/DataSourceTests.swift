@@ -99,13 +99,13 @@ struct DataSourceTests {
 
     // MARK: Failures
 
-    @Test("A failed save leaves SwiftData unchanged, and the next save succeeds")
-    func swiftDataFailure() async throws {
-        let container = try ModelContainer(for: NoteModel.self)
-        let source = SwiftDataSource<Note>(modelContainer: container)
+    private func failSave(
+        to source: some LocalDataSource<Note>,
+        failNextSave: () -> Void
+    ) async throws {
         let (old, new) = (Note.numbered("1", 1), Note.numbered("1", 2))
         try await source.save(old)
-        container.failNextSave(with: DiskFull())
+        failNextSave()
         let error = await #expect(throws: DataSourceError.self) {
             try await source.save([new, Note.numbered("2", 2)])
         }
@@ -116,21 +116,20 @@ struct DataSourceTests {
         #expect(try await source.findAll() == [new])
     }
 
+    @Test("A failed save leaves SwiftData unchanged, and the next save succeeds")
+    func swiftDataFailure() async throws {
+        let container = try ModelContainer(for: NoteModel.self)
+        try await failSave(to: SwiftDataSource<Note>(modelContainer: container)) {
+            container.failNextSave(with: DiskFull())
+        }
+    }
+
     @Test("A failed save leaves Core Data unchanged, and the next save succeeds")
     func coreDataFailure() async throws {
         let container = Note.container()
-        let source = CoreDataSource<Note>(container)
-        let (old, new) = (Note.numbered("1", 1), Note.numbered("1", 2))
-        try await source.save(old)
-        container.failNextSave(with: DiskFull())
-        let error = await #expect(throws: DataSourceError.self) {
-            try await source.save([new, Note.numbered("2", 2)])
+        try await failSave(to: CoreDataSource<Note>(container)) {
+            container.failNextSave(with: DiskFull())
         }
-        #expect(error?.code == .storage)
-        #expect(error?.cause is DiskFull)
-        #expect(try await source.findAll() == [old])
-        try await source.save(new)
-        #expect(try await source.findAll() == [new])
     }
 
     @Test("An object that cannot become an element is an error with its reason")
