@@ -37,6 +37,8 @@ struct CookieJarTests {
     }
 
     private static let home = "https://www.example.com/a/b"
+    private static let intranet = "http://intranet/"
+    private static let address = "http://192.0.2.1/"
 
     @Test(
         "Cookies are sent only where they belong",
@@ -76,34 +78,16 @@ struct CookieJarTests {
                 nil
             ),
             Row("not for a whole country", home, ["x=1; Domain=com"], home, nil),
-            Row(
-                "but for a host without dots",
-                "http://intranet/",
-                ["x=1; Domain=intranet"],
-                "http://intranet/",
-                "x=1"
-            ),
+            Row("but for a host without dots", intranet, ["x=1; Domain=intranet"], intranet, "x=1"),
             Row(
                 "not beyond a host without dots",
-                "http://intranet/",
+                intranet,
                 ["x=1; Domain=intranet"],
                 "http://a.intranet/",
                 nil
             ),
-            Row(
-                "to an address",
-                "http://192.0.2.1/",
-                ["x=1; Domain=192.0.2.1"],
-                "http://192.0.2.1/",
-                "x=1"
-            ),
-            Row(
-                "not to part of an address",
-                "http://192.0.2.1/",
-                ["x=1; Domain=0.2.1"],
-                "http://192.0.2.1/",
-                nil
-            ),
+            Row("to an address", address, ["x=1; Domain=192.0.2.1"], address, "x=1"),
+            Row("not to part of an address", address, ["x=1; Domain=0.2.1"], address, nil),
             Row("to any port", home, ["x=1"], "https://www.example.com:8443/a/", "x=1"),
             Row(
                 "hosts in any case",
