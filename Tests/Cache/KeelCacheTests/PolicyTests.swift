@@ -20,6 +20,12 @@ struct PolicyTests {
         )
     }
 
+    /// Stores a value that is stale.
+    private func setStale() async {
+        await cache.set(1, for: "a")
+        await clock.advance(by: .seconds(20))
+    }
+
     private func ask(_ policy: CachePolicy, _ load: @escaping @Sendable () async throws -> Int)
         async throws -> Int
     {
@@ -38,8 +44,7 @@ struct PolicyTests {
 
     @Test("staleWhileRevalidate returns at once and loads one new value in the background")
     func revalidates() async throws {
-        await cache.set(1, for: "a")
-        await clock.advance(by: .seconds(20))
+        await setStale()
         for _ in 0..<10 {
             let value = try await ask(.staleWhileRevalidate) { [gate] in
                 try await gate.pass()
@@ -56,8 +61,7 @@ struct PolicyTests {
 
     @Test("A stale value counts as a miss, and a failed background load permits the next one")
     func revalidatesAgain() async throws {
-        await cache.set(1, for: "a")
-        await clock.advance(by: .seconds(20))
+        await setStale()
         let failing = Gate()
         for _ in 0..<3 {
             let value = try await ask(.staleWhileRevalidate) {
@@ -78,8 +82,7 @@ struct PolicyTests {
 
     @Test("A caller that is late to reload a stale value does not reload a newer one")
     func revalidatesOnce() async throws {
-        await cache.set(1, for: "a")
-        await clock.advance(by: .seconds(20))
+        await setStale()
         let stale = try #require(cache.glance("a"))
         await cache.set(2, for: "a")
         let call = LoadCall<String, Int>(
@@ -98,8 +101,7 @@ struct PolicyTests {
 
     @Test("A removed stale value is not returned, even while it is being reloaded")
     func removedWhileRevalidating() async throws {
-        await cache.set(1, for: "a")
-        await clock.advance(by: .seconds(20))
+        await setStale()
         let load: @Sendable () async throws -> Int = { [gate] in
             try await gate.pass()
             return 2
@@ -149,8 +151,7 @@ struct PolicyTests {
         let policy = CachePolicy.refresh.servingStaleOnError()
         #expect(policy == .loadFirst)
         let ahead = CachePolicy.cacheFirst.refreshingAhead(after: 0.5).servingStaleOnError()
-        await cache.set(1, for: "a")
-        await clock.advance(by: .seconds(20))
+        await setStale()
         await #expect(throws: Refusal.self) { try await ask(.cacheFirst) { throw Refusal() } }
         #expect(try await ask(ahead) { throw Refusal() } == 1)
         #expect(try await ask(policy) { throw Refusal() } == 1)
@@ -158,8 +159,7 @@ struct PolicyTests {
 
     @Test("A value removed during a failing load is not used")
     func removalBeatsStaleness() async throws {
-        await cache.set(1, for: "a")
-        await clock.advance(by: .seconds(20))
+        await setStale()
         await #expect(throws: Refusal.self) {
             try await ask(.staleIfError) { [cache] in
                 try await cache.remove("a")
@@ -206,8 +206,7 @@ struct PolicyTests {
 
     @Test("A soft timeout returns the stale value while the load continues")
     func softTimeout() async throws {
-        await cache.set(1, for: "a")
-        await clock.advance(by: .seconds(20))
+        await setStale()
         let caller = Task { [cache, gate] in
             try await cache.value(for: "a", policy: .cacheFirst.softTimeout(.milliseconds(100))) {
                 try await gate.pass()
@@ -226,8 +225,7 @@ struct PolicyTests {
 
     @Test("After a soft timeout, the load continues although another waiting caller is canceled")
     func softTimeoutBesideOthers() async throws {
-        await cache.set(1, for: "a")
-        await clock.advance(by: .seconds(20))
+        await setStale()
         let load: @Sendable () async throws -> Int = { [gate] in
             try await gate.pass()
             return 2
@@ -265,8 +263,7 @@ struct PolicyTests {
 
     @Test("With staleIfError, a stale value replaces a load beyond its hard timeout")
     func hardTimeoutSurvived() async throws {
-        await cache.set(1, for: "a")
-        await clock.advance(by: .seconds(20))
+        await setStale()
         let caller = Task { [cache, gate] in
             try await cache.value(for: "a", policy: .staleIfError.hardTimeout(.seconds(1))) {
                 try await gate.pass()
@@ -281,8 +278,7 @@ struct PolicyTests {
 
     @Test("A load in the background ends at the hard timeout, and the next read loads again")
     func hardTimeoutInBackground() async throws {
-        await cache.set(1, for: "a")
-        await clock.advance(by: .seconds(20))
+        await setStale()
         let policy = CachePolicy.staleWhileRevalidate.hardTimeout(.seconds(1))
         let stale = try await ask(policy) { [gate] in
             try await gate.pass()
@@ -301,8 +297,7 @@ struct PolicyTests {
 
     @Test("A load that continues after a soft timeout ends at the hard timeout")
     func hardTimeoutAfterSoft() async throws {
-        await cache.set(1, for: "a")
-        await clock.advance(by: .seconds(20))
+        await setStale()
         let policy = CachePolicy.cacheFirst.softTimeout(.seconds(1)).hardTimeout(.seconds(2))
         let caller = Task {
             try await ask(policy) { [gate] in
