@@ -5,6 +5,9 @@ enum HTTPGroup {
     @concurrent
     static func measures(_ options: Options) async throws -> [Measure] {
         let pair = Lazily { try HTTPPair() }
+        func instructions(_ name: String, _ target: Target, _ kind: ChildWork.Kind) -> Measure {
+            Self.instructions(name, target, kind, pair, options)
+        }
         return [
             gets("small GET, one by one / AsyncHTTPClient", .atMost(1.10), pair, options, at: 1),
             gets("small GET, 64 at once / AsyncHTTPClient", .atMost(1.15), pair, options, at: 64),
@@ -18,43 +21,13 @@ enum HTTPGroup {
             ),
             json(pair, options),
             urlSession(pair, options),
-            instructions(
-                "small GET, instructions / AsyncHTTPClient",
-                .atMost(1.12),
-                .get,
-                pair,
-                options
-            ),
-            instructions(
-                "64 GETs, instructions / AsyncHTTPClient",
-                .atMost(1.10),
-                .typical,
-                pair,
-                options
-            ),
-            instructions(
-                "GET and JSON, instructions / AsyncHTTPClient",
-                .atMost(1.05),
-                .json,
-                pair,
-                options
-            ),
-            instructions(
-                "own empty layer, instructions / none",
-                .atMost(1.02),
-                .layered,
-                pair,
-                options
-            ),
+            instructions("small GET, instructions / AsyncHTTPClient", .atMost(1.12), .get),
+            instructions("64 GETs, instructions / AsyncHTTPClient", .atMost(1.10), .typical),
+            instructions("GET and JSON, instructions / AsyncHTTPClient", .atMost(1.05), .json),
+            instructions("own empty layer, instructions / none", .atMost(1.02), .layered),
             setUp(options),
             cacheHit(pair, options),
-            instructions(
-                "HTTP cache hit, instructions / the same",
-                .atMost(3),
-                .cached,
-                pair,
-                options
-            ),
+            instructions("HTTP cache hit, instructions / the same", .atMost(3), .cached),
             coalesced(pair, options),
             file(pair, options, syncs: true),
             file(pair, options, syncs: false),
@@ -68,21 +41,9 @@ enum HTTPGroup {
             eventParsing(options),
             webSocketEcho(pair, options),
             echo("WebSocket, one by one / SwiftNIO", .atMost(1.0), pair, options, inFlight: 1),
-            instructions(
-                "WebSocket, one by one, instructions / SwiftNIO",
-                .info,
-                .echo,
-                pair,
-                options
-            ),
+            instructions("WebSocket, one by one, instructions / SwiftNIO", .info, .echo),
             echo("WebSocket, 64 in flight / SwiftNIO", .atMost(1.2), pair, options, inFlight: 64),
-            instructions(
-                "WebSocket, 64 in flight, instructions / SwiftNIO",
-                .info,
-                .echoes,
-                pair,
-                options
-            ),
+            instructions("WebSocket, 64 in flight, instructions / SwiftNIO", .info, .echoes),
         ]
     }
 
