@@ -192,6 +192,16 @@ $(((9 + processors) / processors)) minutes, and later a few seconds."
     esac
 }
 
+# keel_work <name>
+#
+# Makes a folder of that name, with a suffix, and leaves its path in `work`. When the script ends, the folder goes, and
+# the process whose id is in `server`, if there is one, is killed.
+keel_work() {
+    work="$(mktemp -d "${TMPDIR:-/tmp}/$1.XXXXXX")"
+    server=""
+    trap 'if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; fi; rm -rf "$work"' EXIT
+}
+
 # keel_address <process id> <file>
 #
 # Waits for a server to write its address, the first line of its output, into a file, and leaves it

@@ -43,17 +43,11 @@ fi
 [ -f "$source/CONTRACT.yaml" ] || keel_die "there is no CONTRACT.yaml in $source."
 source="$(cd "$source" && pwd)"
 
-work="$(mktemp -d "${TMPDIR:-/tmp}/keel-posthog.XXXXXX")"
-adapter=""
-finish() {
-    [ -z "$adapter" ] || kill "$adapter" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap finish EXIT
+keel_work keel-posthog
 
 TMPDIR="$work" "$KEEL_BINARY" --port 0 >"$work/address" &
-adapter="$!"
-keel_address "$adapter" "$work/address"
+server="$!"
+keel_address "$server" "$work/address"
 address="$KEEL_ADDRESS"
 
 # The harness takes no port 0 for its server.

@@ -23,13 +23,7 @@ keel_say "Building the tests of Google's Go client"
     GOPATH="$sources" GO111MODULE=off GOCACHE="$folder/cache" go test -c -o "$folder/tests" .
 )
 
-work="$(mktemp -d "${TMPDIR:-/tmp}/keel-google-go.XXXXXX")"
-server=""
-finish() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap finish EXIT
+keel_work keel-google-go
 
 # The tests want the key of a service account, which the client does not use with FIRESTORE_EMULATOR_HOST.
 openssl genrsa 2048 >"$work/private.pem" 2>/dev/null

@@ -21,13 +21,7 @@ fi
 "$KEEL_ROOT/Scripts/setup.sh" build test
 keel_build_product Tools keel-autobahn-testee
 
-work="$(mktemp -d "${TMPDIR:-/tmp}/keel-autobahn.XXXXXX")"
-server=""
-finish() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap finish EXIT
+keel_work keel-autobahn
 
 report="${KEEL_AUTOBAHN_REPORT:-$work/report}"
 mkdir -p "$report"

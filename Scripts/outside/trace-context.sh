@@ -30,17 +30,11 @@ if [ ! -f "$folder/complete" ]; then
     touch "$folder/complete"
 fi
 
-work="$(mktemp -d "${TMPDIR:-/tmp}/keel-trace-context.XXXXXX")"
-service=""
-finish() {
-    [ -z "$service" ] || kill "$service" 2>/dev/null || true
-    rm -rf "$work"
-}
-trap finish EXIT
+keel_work keel-trace-context
 
 "$KEEL_BINARY" --port 0 >"$work/address" &
-service="$!"
-keel_address "$service" "$work/address"
+server="$!"
+keel_address "$server" "$work/address"
 
 keel_say "The W3C's harness for trace context, with the service at $KEEL_ADDRESS"
 cd "$suite/test"
