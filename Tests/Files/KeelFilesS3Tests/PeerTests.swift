@@ -42,14 +42,8 @@ struct PeerTests {
         let peer = try S3Peer.shared(.moto)
         let folder = freshFolder()
         let stored = try #require(Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8igOwkAL/r4SHgAAAA="))
-        let address = try #require(URLComponents(string: peer.endpoint))
-        var head = HTTPRequest(
-            method: .put,
-            scheme: "http",
-            authority: "127.0.0.1:\(try #require(address.port))",
-            path: "/\(S3Peer.bucket)/\(folder)/packed"
-        )
-        head.headerFields[.contentEncoding] = "gzip"
+        let address = "\(peer.endpoint)/\(S3Peer.bucket)/\(folder)/packed"
+        let head = HTTPRequest(address, .put, [.contentEncoding: "gzip"])
         let reply = try await peer.transport.send(HTTPCall(head, body: HTTPBody(Array(stored))))
         #expect(reply.head.status == .ok)
         #expect(try await FileStore(try peer.adapter(folder)).read("packed") == stored)

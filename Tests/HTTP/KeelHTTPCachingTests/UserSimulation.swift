@@ -287,12 +287,7 @@ final class CacheUsersLife: Sendable {
             .standard, .standard, .standard, .revalidate, .reload, .cacheElseNetwork, .cacheOnly,
             .staleWhenOffline,
         ])
-        let head = HTTPRequest(
-            method: .get,
-            scheme: "https",
-            authority: "api.example.com",
-            path: "/\(dice.number(0...3))"
-        )
+        let head = HTTPRequest("https://api.example.com/\(dice.number(0...3))")
         return HTTPCall(head, options: options)
     }
 

@@ -85,12 +85,17 @@ struct SharedTransactionTests {
         #expect(adapter.recordCount == 0)
     }
 
-    @Test("A commit whose server was lost is repeated at another one, and takes effect once")
-    func repeated() async throws {
+    /// Begins a transaction that reads a document, and returns its token and the body of its commit.
+    private func begun() async throws -> (token: String, body: String) {
         try await servers[0].set("a/1", n: 1)
         let token = try await servers[0].begin()
         _ = try await servers[0].send(.post, ":batchGet", Self.get("a/1", in: token))
-        let body = Self.increment("a/1", by: 1, token)
+        return (token, Self.increment("a/1", by: 1, token))
+    }
+
+    @Test("A commit whose server was lost is repeated at another one, and takes effect once")
+    func repeated() async throws {
+        let body = try await begun().body
         let first = try await servers[0].send(.post, ":commit", body)
         let second = try await servers[1].send(.post, ":commit", body)
         #expect(first.status == 200)
@@ -100,10 +105,7 @@ struct SharedTransactionTests {
 
     @Test("A commit that its server began and did not end is repeated at another one")
     func unfinished() async throws {
-        try await servers[0].set("a/1", n: 1)
-        let token = try await servers[0].begin()
-        _ = try await servers[0].send(.post, ":batchGet", Self.get("a/1", in: token))
-        let body = Self.increment("a/1", by: 1, token)
+        let (token, body) = try await begun()
         let failing = adapter.failing([
             .failure(StorageError(.unavailable, "lost", effect: .unknown))
         ])
@@ -130,10 +132,7 @@ struct SharedTransactionTests {
 
     @Test("A commit that took effect before its record was lost is repeated, and no other")
     func settled() async throws {
-        try await servers[0].set("a/1", n: 1)
-        let token = try await servers[0].begin()
-        _ = try await servers[0].send(.post, ":batchGet", Self.get("a/1", in: token))
-        let body = Self.increment("a/1", by: 1, token)
+        let (token, body) = try await begun()
         let first = try await servers[0].send(.post, ":commit", body)
         adapter.loseRecords()
         let second = try await servers[1].send(.post, ":commit", body)
@@ -147,10 +146,7 @@ struct SharedTransactionTests {
 
     @Test("A commit that another server has answered with ABORTED does not take effect later")
     func prevented() async throws {
-        try await servers[0].set("a/1", n: 1)
-        let token = try await servers[0].begin()
-        _ = try await servers[0].send(.post, ":batchGet", Self.get("a/1", in: token))
-        let body = Self.increment("a/1", by: 1, token)
+        let body = try await begun().body
         let slow = MeddledStorageAdapter(
             adapter,
             beforeCommits: { [adapter, servers] _ in
