@@ -263,14 +263,20 @@ struct DownloadTests {
         }
     }
 
-    @Test("A damaged record is not trusted")
-    func damagedRecord() async throws {
+    /// Returns a server that interrupted a download and is calm since, and the files that are left.
+    private static func interrupted() async throws -> (RangeOrigin, SimulatedFileSystem) {
         let files = SimulatedFileSystem()
-        let origin = RangeOrigin(Self.content, seed: 4, rate: 1, faults: [.brokenBody])
+        let origin = RangeOrigin(content, seed: 4, rate: 1, faults: [.brokenBody])
         await #expect(throws: TransferError.self) {
             _ = try await Fixture.download(origin, files) { $0.retry.policy = .never }.run()
         }
         origin.calm()
+        return (origin, files)
+    }
+
+    @Test("A damaged record is not trusted")
+    func damagedRecord() async throws {
+        let (origin, files) = try await Self.interrupted()
         let path = "/disk/.keel-film.mp4.download"
         let notes = try #require(files.disk[path])
         for position in 0..<200 where position < notes.count {
@@ -286,12 +292,7 @@ struct DownloadTests {
 
     @Test("A truncated partial file is not trusted")
     func cutPart() async throws {
-        let files = SimulatedFileSystem()
-        let origin = RangeOrigin(Self.content, seed: 4, rate: 1, faults: [.brokenBody])
-        await #expect(throws: TransferError.self) {
-            _ = try await Fixture.download(origin, files) { $0.retry.policy = .never }.run()
-        }
-        origin.calm()
+        let (origin, files) = try await Self.interrupted()
         files.disk["/disk/.keel-film.mp4.part"]?.removeLast()
         let events = Events()
         _ = try await Fixture.download(origin, files).run(observer: events.observer)
@@ -338,12 +339,7 @@ struct DownloadTests {
         var digest = PlainSHA256()
         Self.content.withUnsafeBytes { digest.update($0) }
         let right = digest.finish()
-        let files = SimulatedFileSystem()
-        let origin = RangeOrigin(Self.content, seed: 4, rate: 1, faults: [.brokenBody])
-        await #expect(throws: TransferError.self) {
-            _ = try await Fixture.download(origin, files) { $0.retry.policy = .never }.run()
-        }
-        origin.calm()
+        let (origin, files) = try await Self.interrupted()
         let disk = files.disk
         let good = SimulatedFileSystem(disk)
         let receipt = try await Fixture.download(origin, good) {

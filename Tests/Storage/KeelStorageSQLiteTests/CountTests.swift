@@ -8,21 +8,12 @@ struct CountTests {
     private static func adapter() async throws -> SQLiteStorageAdapter {
         let adapter = try TemporaryFolder().adapter()
         for shop in ["x", "y"] {
-            try await adapter.apply(
-                WriteBatch(
-                    (0..<400).map { number in
-                        DocumentWrite(
-                            "shops/\(shop)/items/\(1_000 + number)",
-                            .set(
-                                DocumentBody([
-                                    "n": .integer(Int64(number)),
-                                    "even": .boolean(number.isMultiple(of: 2)),
-                                ])
-                            )
-                        )
-                    }
+            try await adapter.setEach(0..<400) { number in
+                (
+                    "shops/\(shop)/items/\(1_000 + number)",
+                    ["n": .integer(Int64(number)), "even": .boolean(number.isMultiple(of: 2))]
                 )
-            )
+            }
         }
         try await adapter.prepare(
             StorageSchema(indexes: [IndexDefinition("items", [.ascending("n")])])

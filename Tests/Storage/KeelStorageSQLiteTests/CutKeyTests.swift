@@ -248,16 +248,9 @@ struct CutKeyTests {
         let adapter = try TemporaryFolder().adapter()
         try await adapter.prepare(StorageSchema(indexes: [IndexDefinition("a", [.ascending("v")])]))
         for start in stride(from: 0, to: 600, by: 200) {
-            try await adapter.apply(
-                WriteBatch(
-                    (start..<start + 200).map { number in
-                        DocumentWrite(
-                            "a/\(number)",
-                            .set(DocumentBody(["v": Self.value(1, number * 7 % 600)]))
-                        )
-                    }
-                )
-            )
+            try await adapter.setEach(start..<start + 200) { number in
+                ("a/\(number)", ["v": Self.value(1, number * 7 % 600)])
+            }
         }
         let query = DocumentQuery("a").order(by: "v")
         var next = query

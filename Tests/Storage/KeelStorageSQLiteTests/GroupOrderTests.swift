@@ -129,16 +129,9 @@ struct GroupOrderTests {
         let folder = try TemporaryFolder()
         let adapter = try folder.adapter()
         for start in stride(from: 0, to: 2_000, by: 500) {
-            try await adapter.apply(
-                WriteBatch(
-                    (start..<start + 500).map { number in
-                        DocumentWrite(
-                            "users/\(10_000 + number)/notes/1",
-                            .set(DocumentBody(["n": 1]))
-                        )
-                    }
-                )
-            )
+            try await adapter.setEach(start..<start + 500) { number in
+                ("users/\(10_000 + number)/notes/1", ["n": 1])
+            }
         }
         let scopes: [DocumentQuery] = [
             DocumentQuery(group: "notes"), .everything(),

@@ -22,22 +22,14 @@ struct IndexBuildTests {
         let adapter = try folder.adapter()
         adapter.building.end()
         for start in stride(from: 0, to: count, by: 500) {
-            try await adapter.apply(
-                WriteBatch(
-                    (start..<min(start + 500, count)).map { number in
-                        DocumentWrite(
-                            "a/\(number)",
-                            .set(
-                                DocumentBody([
-                                    "n": .integer(Int64(number % 100)),
-                                    "tags": ["t\(number % 3)", "all"],
-                                    "text": .string("word\(number % 50)"),
-                                ])
-                            )
-                        )
-                    }
-                )
-            )
+            try await adapter.setEach(start..<min(start + 500, count)) { number in
+                let fields: DocumentFields = [
+                    "n": .integer(Int64(number % 100)),
+                    "tags": ["t\(number % 3)", "all"],
+                    "text": .string("word\(number % 50)"),
+                ]
+                return ("a/\(number)", fields)
+            }
         }
         return adapter
     }

@@ -10,27 +10,13 @@ struct PathAccessTests {
     private static func adapter() async throws -> SQLiteStorageAdapter {
         let adapter = try TemporaryFolder().adapter()
         for user in 0..<10 {
-            try await adapter.apply(
-                WriteBatch(
-                    (0..<200).map { number in
-                        DocumentWrite(
-                            "users/\(user)/notes/\(1_000 + number)",
-                            .set(DocumentBody(["n": .integer(Int64(number % 7))]))
-                        )
-                    }
-                )
-            )
+            try await adapter.setEach(0..<200) { number in
+                ("users/\(user)/notes/\(1_000 + number)", ["n": .integer(Int64(number % 7))])
+            }
         }
-        try await adapter.apply(
-            WriteBatch(
-                (0..<200).map { number in
-                    DocumentWrite(
-                        "notes/\(1_000 + number)",
-                        .set(DocumentBody(["n": .integer(Int64(number % 7))]))
-                    )
-                }
-            )
-        )
+        try await adapter.setEach(0..<200) { number in
+            ("notes/\(1_000 + number)", ["n": .integer(Int64(number % 7))])
+        }
         return adapter
     }
 
@@ -134,21 +120,12 @@ struct PathAccessTests {
         let group = IndexDefinition("places", scope: .group, [.ascending("kind")])
         try await adapter.prepare(StorageSchema(indexes: [composite, group]))
         for area in 0..<5 {
-            try await adapter.apply(
-                WriteBatch(
-                    (0..<100).map { number in
-                        DocumentWrite(
-                            "areas/\(area)/places/\(100 + number)",
-                            .set(
-                                DocumentBody([
-                                    "kind": .integer(Int64(number % 4)),
-                                    "score": .integer(Int64(number)),
-                                ])
-                            )
-                        )
-                    }
+            try await adapter.setEach(0..<100) { number in
+                (
+                    "areas/\(area)/places/\(100 + number)",
+                    ["kind": .integer(Int64(number % 4)), "score": .integer(Int64(number))]
                 )
-            )
+            }
         }
         let area = DocumentQuery("areas/3/places").where(.equal("kind", 1))
         let (best, plan) = try await adapter.found(

@@ -31,6 +31,18 @@ extension StorageAdapter {
         try await apply(WriteBatch([DocumentWrite(path, .set(DocumentBody(fields)))]))
     }
 
+    /// Sets a document for each number, in one batch.
+    func setEach(
+        _ numbers: Range<Int>,
+        _ document: (Int) -> (path: DocumentPath, fields: DocumentFields)
+    ) async throws {
+        let writes = numbers.map { number in
+            let (path, fields) = document(number)
+            return DocumentWrite(path, .set(DocumentBody(fields)))
+        }
+        try await apply(WriteBatch(writes))
+    }
+
     @discardableResult
     func delete(_ path: DocumentPath) async throws -> CommitReceipt {
         try await apply(WriteBatch([DocumentWrite(path, .delete)]))
