@@ -190,8 +190,8 @@ extension ConnectionPool {
 
     /// Reads documents with one statement for each group of paths, without leaving the connection's thread in between.
     ///
-    /// - Parameter next: Takes the answer for each path of a group, in their order, and returns the paths of the next
-    ///   group: none at the end.
+    /// `next` takes the answer for each path of a group, in their order, and returns the paths of the next group: none
+    /// at the end.
     func documents(
         at paths: [DocumentPath],
         in store: OpenStore,

@@ -181,7 +181,9 @@ struct TierTests {
         await bytes.set([1, 2, 3], for: 7)
         let text = Cache<Int, String>(over: tier, name: "t", coding: .string)
         await text.set("h\u{e9}", for: 7)
-        #expect(try tier.records.map { try $0.body.bytes() } == [[1, 2, 3], Array("h\u{e9}".utf8)])
+        #expect(
+            try tier.records.map { try $0.body.bytes() } == [[1, 2, 3], Array("h\u{e9}".utf8)]
+        )
         let again = Cache<Int, String>(over: tier, name: "t", coding: .string)
         #expect(await again.get(7) == "h\u{e9}")
     }

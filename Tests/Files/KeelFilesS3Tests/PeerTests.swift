@@ -299,7 +299,10 @@ struct PeerTests {
 
     // MARK: Names
 
-    @Test("Names of every kind are kept, listed and signed", arguments: [S3Peer.Kind.moto, .rclone])
+    @Test(
+        "Names of every kind are kept, listed and signed",
+        arguments: [S3Peer.Kind.moto, .rclone]
+    )
     func names(_ kind: S3Peer.Kind) async throws {
         let files = FileStore(try S3Peer.shared(kind).adapter("\(freshFolder()) ü+"))
         let names = [

@@ -55,7 +55,10 @@ struct NewConnectionTests {
         }
     }
 
-    @Test("A new connection is opened on request, and later calls use it", arguments: [false, true])
+    @Test(
+        "A new connection is opened on request, and later calls use it",
+        arguments: [false, true]
+    )
     func getsOne(isSecure: Bool) async throws {
         let seen = try await run(overTLS: isSecure) { server, transport in
             var seen: [ConnectionInfo] = []

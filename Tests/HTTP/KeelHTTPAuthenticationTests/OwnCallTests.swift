@@ -77,7 +77,9 @@ struct OwnCallTests {
         reader.client.withLock { $0 = client }
         try await signIn(session)
         #expect(try await client.response(to: GetProfile()).get().status == .ok)
-        #expect(transport.calls.map { $0.head.headerFields[.authorization] } == [nil, "Bearer new"])
+        #expect(
+            transport.calls.map { $0.head.headerFields[.authorization] } == [nil, "Bearer new"]
+        )
     }
 
     @Test("A task that a refresh has begun gets a token once the refresh has ended")

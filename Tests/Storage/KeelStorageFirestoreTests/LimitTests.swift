@@ -22,7 +22,9 @@ struct LimitTests {
             _ = try await storage.findDocument("a/1")
         }
         let field = try #require(HTTPField.Name("X-Server-Timeout"))
-        #expect(scripted.transport.calls.map { $0.head.headerFields[field] } == [nil, "2.5", "1.5"])
+        #expect(
+            scripted.transport.calls.map { $0.head.headerFields[field] } == [nil, "2.5", "1.5"]
+        )
     }
 
     @Test("An expired call is not sent")

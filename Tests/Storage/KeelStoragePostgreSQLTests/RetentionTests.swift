@@ -86,7 +86,11 @@ struct RetentionTests {
         }
     }
 
-    @Test("A compacted log reports the same changes as a full one", arguments: [true, false], 1...4)
+    @Test(
+        "A compacted log reports the same changes as a full one",
+        arguments: [true, false],
+        1...4
+    )
     func compacts(dropsNothing: Bool, turn: Int) async throws {
         let fuzz = CompactedLogFuzz(dropsNothing: dropsNothing)
         try await PostgreSQLServer.withStore { first in

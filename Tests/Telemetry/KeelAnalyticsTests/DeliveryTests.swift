@@ -81,7 +81,11 @@ struct DeliveryTests {
         let silent = PoisonedDestination(name: "silent", poison: [321], answer: .refused)
         let tooLarge = PoisonedDestination(name: "tooLarge", poison: [321], answer: .tooLarge)
         let local = PoisonedDestination(name: "local", poison: [321], answer: .beforehand)
-        let several = PoisonedDestination(name: "several", poison: [0, 7, 8, 499], answer: .refused)
+        let several = PoisonedDestination(
+            name: "several",
+            poison: [0, 7, 8, 499],
+            answer: .refused
+        )
         let service = try bench.service(listing, silent, tooLarge, local, several)
         track(0..<500, on: service)
         #expect(await service.flush())

@@ -74,7 +74,11 @@ struct SQLiteConformanceTests {
         }
     }
 
-    @Test("A compacted log reports the same changes as a full one", arguments: [true, false], 1...4)
+    @Test(
+        "A compacted log reports the same changes as a full one",
+        arguments: [true, false],
+        1...4
+    )
     func compacts(dropsNothing: Bool, turn: Int) async throws {
         let fuzz = CompactedLogFuzz(dropsNothing: dropsNothing)
         try await withStore {

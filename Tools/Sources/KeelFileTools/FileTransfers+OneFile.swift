@@ -118,8 +118,9 @@ extension FileTransfers {
         else { return }
         let source = (try folder(key).string + "/").utf8
         let copy = (try folder(target).string + "/").utf8
-        guard min(source.count, copy.count) == 1 || source.starts(with: copy)
-            || copy.starts(with: source)
+        guard
+            min(source.count, copy.count) == 1 || source.starts(with: copy)
+                || copy.starts(with: source)
         else { return }
         throw ToolError(
             "“\(from)” and “\(to)” are in one another",

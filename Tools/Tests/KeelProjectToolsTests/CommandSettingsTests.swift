@@ -48,7 +48,10 @@ struct CommandSettingsTests {
         return try JSONDecoder().decode(Help.self, from: Data(text.utf8)).command
     }
 
-    @Test("Each option of what runs for long is a setting", arguments: ["serve", "proxy", "doctor"])
+    @Test(
+        "Each option of what runs for long is a setting",
+        arguments: ["serve", "proxy", "doctor"]
+    )
     func completeness(name: String) throws {
         let command = try commands().subcommands?.first { $0.commandName == name }
         let options = (try #require(command).arguments ?? []).compactMap { argument in

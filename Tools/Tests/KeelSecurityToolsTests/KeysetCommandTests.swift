@@ -224,7 +224,9 @@ struct KeysetCommandTests {
         let (file, data) = try write("report.pdf", 100)
         #expect(try run("encrypt", file).code == 0)
         let newKey = scratch.file("new-key").path
-        let result = try keel(["keyset", "rewrap", keyset.path] + key + ["--new-key-file", newKey])
+        let result = try keel(
+            ["keyset", "rewrap", keyset.path] + key + ["--new-key-file", newKey]
+        )
         #expect(result.code == 0)
         let sealed = URL(filePath: file.path + ".keel")
         let copy = scratch.file("copy")

@@ -48,7 +48,8 @@ struct StorageServerTests {
 
     private func check(_ adapter: some StorageAdapter, over carrier: Carrier) async throws {
         let handler = StorageServer(adapter: adapter)
-        try await RunningServer.with(handler, onShutdown: { handler.shutDown() }) { port in
+        let shutDown: @Sendable () -> Void = { handler.shutDown() }
+        try await RunningServer.with(handler, onShutdown: shutDown) { port in
             let run = try await PythonClient.run(
                 "firestore-client.py",
                 ["127.0.0.1:\(port)", carrier.rawValue]

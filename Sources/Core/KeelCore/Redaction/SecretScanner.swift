@@ -198,10 +198,8 @@ struct SecretScanner {
 
     /// Returns the index of the quote that closes a value, or the end of the text.
     ///
-    /// - Parameters:
-    ///   - quote: The quote that began the value.
-    ///   - depth: The number of backslashes before it: one in escaped text, three in text that was escaped twice.
-    ///   - start: The start of the value.
+    /// `depth` is the number of backslashes before the quote that began the value: one in escaped text, three in text
+    /// that was escaped twice.
     private func closing(_ quote: UInt8, after depth: Int, from start: Int) -> Int {
         var index = start
         while index < bytes.count {

@@ -10,8 +10,9 @@ public struct SecretMigration: Hashable, Sendable {
     public var moved: [String] = []
     /// The keys that already had the same bytes in the destination, and were deleted from the source.
     public var alreadyPresent: [String] = []
-    /// The keys with different bytes in the destination, or whose secret changed meanwhile in the source: repeat the
-    /// migration for the latter. No secret was replaced or deleted.
+    /// The keys with different bytes in the destination, or whose secret changed meanwhile in the source.
+    ///
+    /// Repeat the migration for the latter. No secret was replaced or deleted.
     public var conflicting: [String] = []
 
     /// Creates an empty report.

@@ -110,7 +110,11 @@ extension WireCase {
             [.binary([1], final: false), .more([2])],
             gives: [.binary([1, 2])]
         ),
-        fine("an empty first fragment", [.text("", final: false), .more("b")], gives: [.text("b")]),
+        fine(
+            "an empty first fragment",
+            [.text("", final: false), .more("b")],
+            gives: [.text("b")]
+        ),
         fine(
             "fragments without a byte",
             [.text("", final: false), .more("", final: false), .more("")],

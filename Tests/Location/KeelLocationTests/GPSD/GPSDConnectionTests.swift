@@ -19,7 +19,8 @@ struct GPSDConnectionTests {
             return .success([])
         }
         let connection = GPSDConnection(host: "slow", port: 1, tryNumber: 0, resolve: resolve) {
-            _, _ in
+            _,
+            _ in
         }
         async let end = connection.run()
         await asked.wait(since: generation)

@@ -56,7 +56,10 @@ struct ListenRoomTests {
         return (documents.withLock { $0 }, failure?.status)
     }
 
-    @Test("What is read at once is counted until the client has taken it", arguments: [false, true])
+    @Test(
+        "What is read at once is counted until the client has taken it",
+        arguments: [false, true]
+    )
     func counted(isResumed: Bool) async throws {
         let store = InMemoryStorageAdapter()
         let target = try await Self.target(isResumed: isResumed, in: store)
