@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import KeelCore
 import KeelHTTP
 import KeelHTTPAuthentication
 import KeelTestKit
