@@ -97,7 +97,7 @@ struct CommandOutput {
         let record = ErrorRecord(
             error: Passwords.hidden(in: described.message),
             code: described.code,
-            advice: described.advice,
+            advice: Passwords.hidden(in: described.advice),
             about: place.map(Passwords.hidden)
         )
         let text = "keel: \(place.map { "\($0): " } ?? "")\(described.message)"

@@ -98,6 +98,15 @@ struct CommandSettingsTests {
         }
     }
 
+    @Test("An advice shows no password, also in JSON", arguments: [[], ["--json"]] as [[String]])
+    func passwordInAdvice(options: [String]) throws {
+        try write("[serve]\nport = 9000\n")
+        let result = try keel(["--profile", "x://u:hunter2@h", "config", "show"] + options)
+        #expect(result.code == 64)
+        #expect(result.errors.contains("Add the table [profile.x://u:…@h]."), "\(result.errors)")
+        #expect(!result.errors.contains("hunter2"), "\(result.errors)")
+    }
+
     @Test(
         "A file of another user counts only in a folder that not all users can write to",
         .enabled(if: geteuid() == 0, "SKIPPED: only root can give a file to another user")
