@@ -208,13 +208,18 @@ struct DownloadTests {
         #expect(files.disk["/disk/film.mp4"] == content)
     }
 
-    @Test("The end of a part is not taken for the end of a file of unknown length")
-    func partsOfUnknownLength() async throws {
+    @Test(
+        "The end of a part is not taken for the end of a file of unknown length",
+        arguments: ["bytes */20000", nil]
+    )
+    func partsOfUnknownLength(end: String?) async throws {
         func part(_ range: Range<Int>) -> ScriptedHTTPTransport.Answer {
             var fields: HTTPFields = [.eTag: "\"a\""]
             fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/*"
             return .chunks([Array(Self.content[range])], status: .partialContent, headers: fields)
         }
+        var last = HTTPFields()
+        last[.contentRange] = end
         let transport = ScriptedHTTPTransport([
             .chunks(
                 [Array(Self.content[..<4000])],
@@ -222,7 +227,7 @@ struct DownloadTests {
                 thenThrow: TransportError(.connectionLost)
             ),
             part(4000..<9000), part(9000..<20_000),
-            .status(.rangeNotSatisfiable, headers: [.contentRange: "bytes */20000"]),
+            .status(.rangeNotSatisfiable, headers: last),
         ])
         let files = SimulatedFileSystem()
         let receipt = try await Fixture.download(transport, files).run()
@@ -232,6 +237,25 @@ struct DownloadTests {
             transport.calls.map { $0.head.headerFields[.range] }
                 == [nil, "bytes=4000-", "bytes=9000-", "bytes=20000-"]
         )
+    }
+
+    @Test("A part may claim to end at the largest position")
+    func longestPart() async throws {
+        var (claim, rest): (HTTPFields, HTTPFields) = ([.eTag: "\"a\""], [.eTag: "\"a\""])
+        claim[.contentRange] = "bytes 4000-\(Int64.max)/*"
+        rest[.contentRange] = "bytes 9000-19999/20000"
+        let transport = ScriptedHTTPTransport([
+            .chunks(
+                [Array(Self.content[..<4000])],
+                headers: [.eTag: "\"a\""],
+                thenThrow: TransportError(.connectionLost)
+            ),
+            .chunks([Array(Self.content[4000..<9000])], status: .partialContent, headers: claim),
+            .chunks([Array(Self.content[9000...])], status: .partialContent, headers: rest),
+        ])
+        let files = SimulatedFileSystem()
+        _ = try await Fixture.download(transport, files).run()
+        #expect(files.disk["/disk/film.mp4"] == Self.content)
     }
 
     @Test("A torn count of durable bytes loses none, even as the first after a new record")

@@ -70,7 +70,7 @@ struct DownloadMachine: Sendable {
     private let address: DownloadAddress
     private var state = State.start
     private var record: DownloadRecord?
-    /// The end of the part that the server is sending, if the length of the file is unknown.
+    /// The end of the part that the server sent last, if the length of the file is unknown.
     private var partEnd: Int64?
     private var patience = TransferPatience()
     private var now = Duration.zero
@@ -192,7 +192,7 @@ struct DownloadMachine: Sendable {
             guard validator.holds(for: answer.fields),
                 record?.total == nil || total == record?.total
             else { return restart(.changed) }
-            partEnd = total == nil ? positions.upperBound + 1 : nil
+            partEnd = total == nil ? min(positions.upperBound, .max - 1) + 1 : nil
             state = .reading
             guard let known = record, known.total != total else { return [.read] }
             var more = known
@@ -201,9 +201,10 @@ struct DownloadMachine: Sendable {
             return [.note(more), .read]
         case 416:
             // The validator still holds, or the range would have been ignored (RFC 9110 section
-            // 14.2): the file ends where the part ends, or is shorter.
+            // 14.2): the file ends where the part ends, or is shorter. It is not shorter if the
+            // server has just sent a part that ends there.
             guard validator != nil else { return fail(TransferError(refusedWith: answer.status)) }
-            guard let total = answer.range?.total, total == durable, var known = record,
+            guard let total = answer.range?.total ?? partEnd, total == durable, var known = record,
                 known.total == nil || known.total == total
             else { return restart(.rangeRefused) }
             known.total = total
