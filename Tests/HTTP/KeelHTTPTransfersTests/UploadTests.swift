@@ -318,6 +318,10 @@ struct UploadTests {
                 "uploads?X-Amz-Date=1&album=1&X-Amz-Signature=a",
                 "uploads?X-Amz-Date=2&album=1&X-Amz-Signature=b", true
             ),
+            (
+                "uploads?Policy=1&Signature=a&Key-Pair-Id=k",
+                "uploads?Policy=2&Signature=b&Key-Pair-Id=k", true
+            ),
         ]
     )
     func queries(first: String, second: String, isResumed: Bool) async throws {

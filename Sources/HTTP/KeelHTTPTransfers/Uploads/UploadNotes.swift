@@ -104,6 +104,6 @@ extension UploadNotes {
     }
 
     private static let signatureNames: Set<String> = [
-        "awsaccesskeyid", "expires", "googleaccessid", "key-pair-id", "signature",
+        "awsaccesskeyid", "expires", "googleaccessid", "key-pair-id", "policy", "signature",
     ]
 }
