@@ -66,10 +66,10 @@ extension AuthSession {
 
     /// Adds work to do whenever the session ends, after the store is cleared.
     ///
-    /// All clean-ups run in the order in which they were added, even if one throws, which then runs again at the next
-    /// sign-out, sign-in or launch. They also run when another user signs in without a sign-out. They must be harmless
-    /// when run twice, and must not sign in or out, because the next sign-in waits for them. Their calls get no token:
-    /// if they require one, they fail with the code `signedOut` or `superseded` as the cause.
+    /// All clean-ups run in the order in which they were added, even if one throws. A clean-up that has thrown runs
+    /// again at the next sign-out, sign-in or launch. Clean-ups also run when another user signs in without a sign-out.
+    /// They must be harmless when run twice, and must not sign in or out, because the next sign-in waits for them.
+    /// Their calls get no token: if they require one, they fail with the code `signedOut` or `superseded` as the cause.
     ///
     /// A clean-up that did not run, because the process was killed or the session ended in another process on the same
     /// store, runs before ``restore()`` returns, if it was added before and the store keeps the user's name (see
@@ -184,10 +184,10 @@ extension AuthSession {
         return failures
     }
 
-    /// Returns why the session of an earlier user ended for whom a sign-in runs the clean-ups.
+    /// Returns the reason for the clean-ups of a sign-in: why the session of the earlier user ended.
     ///
-    /// Called in the turn of the sign-in, before the store has the new credentials. If it has none, the user has signed
-    /// out or was denied, and a clean-up failed or the process was killed before it.
+    /// Called in the turn of the sign-in, before the store has the new credentials. If the store has none, the user has
+    /// signed out or was denied, and a clean-up failed or the process was killed before it.
     func reasonBeforeSignIn() async -> SignOutReason {
         guard ledger.withLock({ $0.held }) == nil else { return .replaced }
         do {

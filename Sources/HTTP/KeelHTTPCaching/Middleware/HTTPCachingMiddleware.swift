@@ -16,8 +16,8 @@ public import KeelHTTP
 /// cannot match later calls with it. Put a layer that adds an account or a language above the cache, into `middleware`.
 ///
 /// - A body reaches the caller while it is stored; an incomplete or oversized body is not kept.
-/// - Concurrent calls for one stale response share its revalidation if they collect the body, but none that began
-///   before a change through this cache had ended.
+/// - Concurrent calls for one stale response share its revalidation if they collect the body. A call after a change
+///   through this cache does not share a revalidation that began before the end of the change.
 /// - All decisions are pure functions of the request, the stored responses and the time.
 public struct HTTPCachingMiddleware: HTTPMiddleware {
     /// The cache.

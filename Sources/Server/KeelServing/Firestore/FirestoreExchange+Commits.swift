@@ -99,8 +99,8 @@ extension FirestoreExchange {
 
     /// Commits batches.
     ///
-    /// - Throws: Errors of the store. A conflict is then that of its own transaction, such as a deadlock, and not that of
-    ///   a condition, so that clients may repeat the request.
+    /// - Throws: Errors of the store. A conflict is then one of the store's own transaction, such as a deadlock, and
+    ///   not one of a condition: clients may repeat the request.
     private func results(
         of batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {

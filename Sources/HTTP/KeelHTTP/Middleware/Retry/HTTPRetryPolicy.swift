@@ -10,9 +10,9 @@ import KeelCore
 ///   section 5.2);
 /// - its body can be sent again (``HTTPBody/isReplayable``).
 ///
-/// Transient failures and the statuses 408, 429, 500, 502, 503 and 504 are retried, and so is 409 if the request has an
-/// `Idempotency-Key` and may have arrived before: the server may still be processing an earlier one. The statuses 421
-/// and 425, a failed TLS or proxy handshake, and a wait for a connection that took too long are retried once. A status
+/// Transient failures and the statuses 408, 429, 500, 502, 503 and 504 are retried. So is 409 if the request has an
+/// `Idempotency-Key` and was sent before: the server may still be processing the earlier request. The statuses 421 and
+/// 425, a failed TLS or proxy handshake, and a wait for a connection that took too long are retried once. A status
 /// shows that the server has seen the request: even after 429 and 503, a `POST` without an idempotency key is not sent
 /// again, because no RFC guarantees that it had no effect.
 ///
