@@ -238,7 +238,7 @@ extension LocalFileStoreAdapter {
                 }
                 throw error
             }
-            try removeSecondName(of: status, source, in: old)
+            try removeSecondName(of: status, source, in: old, beside: target)
             if syncs { try LocalFolder.sync(old, source) }
             folder.removeEmptyFolders(above: source)
             return metadata(target, try statusAfter(file, target), FileLabel(of: file))
@@ -249,17 +249,22 @@ extension LocalFileStoreAdapter {
     private func removeSecondName(
         of file: FileStatus,
         _ path: FileStorePath,
-        in parent: Descriptor
+        in parent: Descriptor,
+        beside target: FileStorePath
     ) throws(FileStoreError) {
-        // Listed, since on a volume that ignores case the status may be that of the target's name.
-        guard parent.status(of: path.name)?.inode == file.inode,
-            case .success(let names) = parent.names(),
-            names.contains(where: { $0.utf8.elementsEqual(path.name.utf8) })
+        // Both must be listed: on a volume that ignores case, both may find the only name of the file.
+        guard parent.status(of: path.name)?.inode == file.inode, Self.lists(path.name, parent),
+            case .folder(let other)? = try? folder.way(to: target), Self.lists(target.name, other)
         else { return }
         let number = parent.remove(path.name)
         guard number == 0 || number == ENOENT else {
             throw FileStoreError("unlinkat", path.string, .writeFailed, number: number)
         }
+    }
+
+    private static func lists(_ name: String, _ folder: Descriptor) -> Bool {
+        guard case .success(let names) = folder.names() else { return false }
+        return names.contains { $0.utf8.elementsEqual(name.utf8) }
     }
 
     public func delete(
