@@ -297,6 +297,7 @@ final class CredentialsChainTests: Sendable {
         for host in ["127.0.0.1:80", "localhost", "[::1]:80", "169.254.170.2", "[fd00:ec2::23]"] {
             #expect(ContainerSource.isLocal(host))
         }
+        #expect(!ContainerSource.isLocal("localhost:80@\u{301}.example.com"))
         let broken = full.merging(["AWS_CONTAINER_AUTHORIZATION_TOKEN": "a\r\nb: c"]) { $1 }
         #expect(try await message(chain(broken)).text.contains("line end"))
     }

@@ -61,8 +61,8 @@ struct ContainerSource: CredentialSource {
 
     /// Returns whether a host, with or without a port, is loopback or that of a container service.
     static func isLocal(_ authority: String) -> Bool {
-        // What precedes it is the name of a user, and the host follows.
-        guard !authority.contains("@") else { return false }
+        // What precedes an “@” is the name of a user, and the host follows.
+        guard !authority.utf8.contains(UInt8(ascii: "@")) else { return false }
         let host: String
         if authority.hasPrefix("[") {
             host = String(authority.prefix { $0 != "]" }) + "]"
