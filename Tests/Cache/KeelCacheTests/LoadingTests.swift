@@ -150,6 +150,12 @@ struct LoadingTests {
         #expect(cache.peek("a") == nil && cache.peek("b") == 3)
     }
 
+    @Test("Keys that a load of several keys does not find take no place in memory")
+    func bulkAbsence() async throws {
+        let values = try await cache.values(for: ["a", "b"]) { _ in [:] }
+        #expect(values.isEmpty && cache.count == 0)
+    }
+
     @Test("A key set during a load of several keys keeps its value")
     func bulkOvertaken() async throws {
         let values = try await cache.values(for: ["a", "b"]) { [cache] _ in

@@ -68,7 +68,12 @@ extension Cache {
         var stored: [PlacedEntry] = []
         for (key, generation) in missing {
             let value = values[key]
-            // An absence is stored, too: it replaces a former value, even if it is not cached itself.
+            // An absence that is not cached is stored only where a former value may be, which it replaces.
+            if value == nil, configuration.absenceExpiry == nil, lower == nil,
+                memory.look(key) == nil
+            {
+                continue
+            }
             let loaded = CacheLoaded(
                 value,
                 expiry: value == nil ? nil : expiry,
