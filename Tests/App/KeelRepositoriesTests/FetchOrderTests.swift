@@ -1,5 +1,6 @@
-import KeelRepositories
 import Testing
+
+@testable import KeelRepositories
 
 @Suite("Fetches at the same time", .timeLimit(.minutes(1)))
 struct FetchOrderTests {
@@ -43,6 +44,15 @@ struct FetchOrderTests {
             _ = try? await world.places.entity("2", .networkOnly)
         }
         #expect(try await world.places.all(.cacheOnly).map(\.id) == ["1"])
+    }
+
+    @Test("A note of an earlier request does not replace that of a later one")
+    func keepsLaterNote() {
+        let order = FetchOrder()
+        let (first, second, third) = (order.begin(), order.begin(), order.begin())
+        order.note("1", of: third, isMissing: true)
+        order.note("1", of: second)
+        #expect(order.keptLater(than: first, among: []) == ["1": true])
     }
 
     @Test("A response replaces that of a request which began before it")

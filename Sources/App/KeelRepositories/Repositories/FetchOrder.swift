@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The order of a repository's requests, so that no response replaces that of a later request.
 ///
-/// Of two requests at the same time, the service may have answered either first. The value of the later one is then
-/// not older than that request. It remembers what was kept only while an earlier request is under way.
+/// The service may answer two requests at the same time in either order, but the response to the later one is never
+/// older than that request. What was kept is remembered only while an earlier request is under way.
 final class FetchOrder: Sendable {
     /// A request, from its start until its response has been kept or dropped.
     final class Request: Sendable {
@@ -39,9 +39,13 @@ final class FetchOrder: Sendable {
         return Request(number, in: self)
     }
 
-    /// Notes that the response to a request for an entity was kept.
+    /// Notes that the response to a request for an entity was kept, or that the service had no entity.
     func note(_ key: String, of request: Request, isMissing: Bool = false) {
-        state.withLock { $0.kept[key] = (request.number, isMissing) }
+        state.withLock { state in
+            // Not every caller has a turn: a later request may have noted its response first.
+            if let kept = state.kept[key], kept.request > request.number { return }
+            state.kept[key] = (request.number, isMissing)
+        }
     }
 
     /// Notes that the response to a request for all entities was kept.
