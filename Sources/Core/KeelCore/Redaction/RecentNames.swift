@@ -33,7 +33,7 @@ package struct RecentNames: Sendable {
 
     package init() {}
 
-    /// Returns the verdict on a name: that of `rules`, always the same ones, unless it is cached.
+    /// Returns the cached verdict on a name, or else that of `rules`, which must be the same in all calls.
     package mutating func verdict(
         on name: UnsafeBufferPointer<UInt8>,
         _ rules: (UnsafeBufferPointer<UInt8>) -> Verdict?

@@ -156,10 +156,10 @@ public struct KeysetFile: Sendable {
     /// takes effect with the next message: a rotation, a disabled or destroyed key, another key-encryption key. Each
     /// ring reserves messages in the file before it encrypts them, so the counts in the file cover all rings.
     ///
-    /// While the file cannot be read or written, the ring continues with its reservation, also if another key is due to
-    /// become the primary key, as long as the dates of its own allow it. If the file is gone or no longer has the ring's
-    /// primary key, the ring refuses to encrypt with `keyStoreFailed`, because the result could not be decrypted later.
-    /// If that change of the file was intended, call ``KeyRing/replace(with:)``.
+    /// While the file cannot be read or written, the ring continues with its reservation as long as the dates of its
+    /// primary key allow that, also if another key is due. If the file is gone or no longer has the ring's primary key,
+    /// the ring refuses to encrypt with `keyStoreFailed`, because the result could not be decrypted later. If that
+    /// change of the file was intended, call ``KeyRing/replace(with:)``.
     ///
     /// If several processes may create the file at the same time, the source has to give them the same key. With a
     /// `SecretStoreKeySource`, only a store that declares `comparesAcrossProcesses` does: otherwise the file may be
