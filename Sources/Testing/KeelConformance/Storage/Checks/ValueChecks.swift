@@ -149,11 +149,11 @@ extension StorageAdapterCheck {
             #expect(try await store.fields() == fields)
         },
         Self(.values, "a value can be nested 20 levels deep") { store in
-            let fields: DocumentFields = ["a": nested(19)]
+            let fields: DocumentFields = ["a": nested(20)]
             try await store.set(fields)
             #expect(try await store.fields() == fields)
         },
-        refused("a value nested 21 levels deep") { ["a": nested(20)] },
+        refused("a value nested 21 levels deep") { ["a": nested(21)] },
         refused("an array directly in an array") { ["a": [[1]]] },
         refused("an empty field name") { ["": 1] },
         refused("a field name of the form __…__") { ["m": ["__name__": 1]] },
