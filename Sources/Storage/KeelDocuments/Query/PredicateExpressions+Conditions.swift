@@ -122,7 +122,8 @@ extension PredicateExpressions.SequenceContains: PredicateCondition {
             guard !isOptional || scope.present.contains(field) else {
                 throw PredicateScope.absence(of: field)
             }
-            return .notIn(field, some)
+            // A list with nil alone excludes no other value, and a query refuses an empty list.
+            return some.isEmpty && !values.isEmpty ? .notEqual(field, .null) : .notIn(field, some)
         }
         guard !negated else {
             throw PredicateScope.unsupported(

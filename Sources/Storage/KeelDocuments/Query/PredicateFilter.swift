@@ -57,13 +57,16 @@ extension DocumentFilter {
         self = try scope.filter(predicate.expression, negated: false)
     }
 
-    /// Returns the conjunction of filters, with nested conjunctions flattened.
+    /// Returns the conjunction of filters, with nested conjunctions flattened, and each condition once.
     ///
     /// A condition that a field is not null is dropped if another inequality on the field implies it, because a query
     /// can have only one condition of this kind.
     static func allOf(_ filters: [DocumentFilter]) -> DocumentFilter {
-        let all = filters.flatMap { filter in
-            if case .and(let inner) = filter { inner } else { [filter] }
+        var all: [DocumentFilter] = []
+        for filter in filters {
+            let parts: [DocumentFilter] =
+                if case .and(let inner) = filter { inner } else { [filter] }
+            for part in parts where !all.contains(part) { all.append(part) }
         }
         let kept = all.filter { filter in
             guard case .field(let field, .notEqual, .null) = filter else { return true }

@@ -120,6 +120,11 @@ struct PredicateFilterTests {
             try filter(#Predicate { $0.rating != nil && !ratings.contains($0.rating) })
                 == .notIn("rating", [3.5])
         )
+        let none: [Double?] = [nil]
+        #expect(
+            try filter(#Predicate { $0.rating != nil && !none.contains($0.rating) })
+                == .notEqual("rating", .null)
+        )
     }
 
     @Test("An expression without a counterpart is rejected by name with advice")
