@@ -25,9 +25,9 @@ package protocol ChangeReading: AnyObject, Sendable {
     /// Continues at a position because the log no longer reaches the reader's cursor.
     func restart(at position: ChangeCursor, of reader: UInt64)
 
-    /// Handles a failed request, the last of several in succession; returns whether the reader pauses before the next
-    /// one.
+    /// Handles the failure of a request; returns whether the reader pauses before its next request.
     ///
+    /// `failures` is the number of requests that have failed in succession.
     /// After `StorageError/Code/cursorExpired`, ``restart(at:of:)`` follows.
     func fail(_ error: StorageError, failures: Int, of reader: UInt64) -> Bool
 }

@@ -53,8 +53,8 @@ package struct StoreAge {
     /// Reads the present of a store, and records it if enough time has passed.
     ///
     /// The interval between recorded moments is the smaller of ten minutes and a sixty-fourth of the shortest
-    /// retention. `wall` is the time that the wall clock shows, `sequence` the last change, and `history` the age of
-    /// the history; nil without one.
+    /// retention. `wall` is the time that the wall clock shows, `sequence` is the store's last change, and `history` is
+    /// the age of its history, nil without one.
     package init(
         _ table: any MomentTable,
         wall: Timestamp,

@@ -73,7 +73,9 @@ package final class ReaderPace: Sendable {
 
     package init(_ clock: any Clock<Duration>) { timeline = Timeline(clock) }
 
-    /// Records the position of the reader that is named in a request, the end of the answering page, if that is due.
+    /// Records the position of the reader that is named in a request, if that is due.
+    ///
+    /// `next` is the end of the page that answers the request.
     ///
     /// A failure to record it does not fail the request: the next request tries again.
     ///

@@ -75,7 +75,7 @@ package struct PreparedQuery: Sendable {
 
     /// Returns the result: sorts the documents that were found and applies offset, limit and projection.
     ///
-    /// With `isCancellable`, it throws `StorageError/Code/cancelled` if its task is canceled, and otherwise nothing.
+    /// - Throws: `StorageError/Code/cancelled` if `isCancellable` and the task is canceled; no other error.
     package func result(
         of places: [(key: [UInt8], document: Document)],
         isCancellable: Bool = true

@@ -36,8 +36,8 @@ final class CommitWatch: Sendable {
 
     /// Creates a watch, which is idle until a request waits.
     ///
-    /// Every commit writes to `file`, nil to poll; the interval is for systems that report no writes. `commits` is
-    /// raised after a commit.
+    /// Every commit writes to `file`. If it is nil, or the system reports no writes, the watch polls in the interval. A
+    /// commit raises `commits`.
     init(
         file: String?,
         interval: Duration,
