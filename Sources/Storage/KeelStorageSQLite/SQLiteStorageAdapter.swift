@@ -48,7 +48,7 @@ public final class SQLiteStorageAdapter: StorageAdapter {
     /// own name. GRDB's `ValueObservation` does not see Keel's writes; use a listener of the storage client.
     public let databasePool: DatabasePool
 
-    /// The file's path, without symbolic links.
+    /// The file's path; if the location is a symbolic link, the path of the file to which it leads.
     public let path: String
 
     let connections: ReadConnections
