@@ -28,6 +28,8 @@ extension SQLiteStorageAdapter {
                 try databasePool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
             }
         }
+        // A canceled attempt says nothing about the readers.
+        guard isEmpty != nil || !Task.isCancelled else { return }
         logPace.tried(isEmpty: isEmpty != nil)
     }
 

@@ -45,6 +45,20 @@ struct LongLogTests {
         #expect(try await adapter.ids(DocumentQuery("a")).count == 64)
     }
 
+    @Test("A commit that is canceled meanwhile succeeds, and does not put the next attempt off")
+    func canceled() async throws {
+        let clock = TestClock()
+        let adapter = try await adapter(clock)
+        let snapshot = try adapter.databasePool.makeSnapshot()
+        let commit = Task { try await adapter.set("a/last", [:]) }
+        await clock.waitForSleepers()
+        commit.cancel()
+        _ = try await commit.value
+        try snapshot.close()
+        for number in 0..<64 { try await adapter.set("b/\(number)", [:]) }
+        #expect(try logSize == 0)
+    }
+
     @Test("A commit waits at most a second for a long read, and succeeds")
     func leavesLongReads() async throws {
         let clock = ImmediateClock()
