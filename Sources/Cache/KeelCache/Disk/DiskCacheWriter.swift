@@ -295,6 +295,15 @@ extension DiskIndex {
                 unfinishedByteCount -= size
             }
             let slot = IndexSlot(header, segment: segment, offset: offset)
+            // While the record of a large value was moved, another value may have taken its room. The slot stays, so
+            // that a removal of its key is still written.
+            if record.draft == nil, let reference = record.reference,
+                large[header.hash]?.reference.id != reference.id
+            {
+                var dropped = put(slot, nil, diskByteCount: 0)
+                dropped.values += markDead(slot).values
+                return dropped
+            }
             return put(slot, record.reference, diskByteCount: size)
         case .removedKey:
             return remove(header.hash)
