@@ -40,7 +40,8 @@ extension NetlinkMessage {
     /// Parses the messages of one datagram.
     ///
     /// Answers carry the number of the request in `answering`; everything else is a notification and says only that
-    /// something has changed.
+    /// something has changed. A notification of what another process did carries the number of that process's request,
+    /// which may be the same.
     static func read(_ bytes: [UInt8], answering request: UInt32) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
         var rest = bytes[...]
@@ -61,7 +62,8 @@ extension NetlinkMessage {
         let type = message.number(at: 4, as: UInt16.self) ?? 0
         let flags = message.number(at: 6, as: UInt16.self) ?? 0
         let number = message.number(at: 8, as: UInt32.self) ?? 0
-        guard number == request else { return number == 0 ? .change : nil }
+        // Answers are parts of a list (NLM_F_MULTI) or errors.
+        guard number == request, flags & 0x2 != 0 || type == 2 else { return .change }
         let body = message.dropFirst(16)
         switch type {
         case 2: return .invalid

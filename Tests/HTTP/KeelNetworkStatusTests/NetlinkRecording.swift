@@ -68,6 +68,13 @@ enum NetlinkRecording {
         """
     )
 
+    /// The notification that the command `ip` removed a default route, with the number 1796036332 of its request.
+    static let removal = bytes(
+        """
+        NAAAABkAAADsVg1rHkYAAAIAAAD+AwABAAAAAAgADwD+AAAACAAFAMAAAgEIAAQAAwAAAA==
+        """
+    )
+
     private static func bytes(_ text: String) -> [UInt8] {
         Array(Data(base64Encoded: text, options: .ignoreUnknownCharacters) ?? Data())
     }

@@ -41,8 +41,15 @@ struct NetlinkTests {
         let routes6 = NetlinkMessage.read(NetlinkRecording.routes6, answering: 3)
         #expect(routes6 == [.defaultRoute(interfaces: [eth0]), .done(3)])
         #expect(NetlinkMessage.read(NetlinkRecording.notification, answering: 4) == [.change])
-        // An answer to another process's request is ignored.
-        #expect(NetlinkMessage.read(NetlinkRecording.routes4, answering: 9) == [])
+    }
+
+    @Test(
+        "A route that another process removes is a change, whatever the number of its request",
+        arguments: [4, 1_796_036_332] as [UInt32]
+    )
+    func noticesOtherProcesses(request: UInt32) {
+        let messages = NetlinkMessage.read(NetlinkRecording.removal, answering: request)
+        #expect(messages == [.change])
     }
 
     @Test("Truncated or damaged messages are read without a crash")
