@@ -17,6 +17,8 @@ final class WebSocketUpgrade: HTTPTransport {
 
     private struct Attempt {
         var connection: WebSocketConnection?
+        /// Whether the request was canceled; a connection that opens all the same is not used.
+        var isCancelled = false
         /// The continuation whose end releases the connection's closure.
         let release: AsyncStream<Never>.Continuation
         var task: Task<Void, Never>?
@@ -109,7 +111,10 @@ final class WebSocketUpgrade: HTTPTransport {
             let task = Task {
                 do {
                     try await self.open(request, configuration) { connection in
-                        self.state.withLock { $0.attempts[number]?.connection = connection }
+                        self.state.withLock { state in
+                            guard state.attempts[number]?.isCancelled == false else { return }
+                            state.attempts[number]?.connection = connection
+                        }
                         answer.yield(.success(connection.handshake))
                         for await _ in released {}
                         if self.state.withLock({ $0.hasFailed }) { throw Failed() }
@@ -130,6 +135,7 @@ final class WebSocketUpgrade: HTTPTransport {
     private func cancel(_ number: Int) {
         state.withLock { state in
             state.attempts[number]?.connection = nil
+            state.attempts[number]?.isCancelled = true
             return state.attempts[number]?.task
         }?.cancel()
     }

@@ -6,6 +6,7 @@ import KeelHTTP
 import KeelHTTPAuthentication
 import KeelHTTPCookies
 import KeelTestKit
+import KeelTestSupport
 import KeelWebSocket
 import KeelWebSocketNIO
 import Synchronization
@@ -61,7 +62,7 @@ struct ClientWebSocketTests {
 
     /// Opens one connection through a client, and returns what it reads.
     private func read(
-        _ script: ScriptedWebSocketTransport,
+        _ script: some WebSocketTransport,
         _ client: NetworkClient,
         _ target: HTTPRequest = request(80)
     ) async throws -> [WebSocketMessage] {
@@ -210,6 +211,62 @@ struct ClientWebSocketTests {
             }
             #expect(seen == [.text("none"), .text("Cookie: seen=1")])
         }
+    }
+
+    /// Opens its second connection only when it may, although the request may have been canceled.
+    private final class LateTransport: WebSocketTransport {
+        let hasBegun = Gate()
+        let mayOpen = Gate()
+        let hasEnded = Gate()
+        private let attempts = Counter()
+        private let script = ScriptedWebSocketTransport([
+            ClientWebSocketTests.opened,
+            .connection([], end: .failure(WebSocketError(.cancelled))),
+        ])
+
+        func withConnection<Value>(
+            to request: HTTPRequest,
+            configuration: WebSocketConfiguration,
+            _ body: (WebSocketConnection) async throws -> Value
+        ) async throws -> Value {
+            let isSecond = attempts.next() == 1
+            if isSecond {
+                hasBegun.open()
+                // A task of its own, which is not canceled at the gate.
+                _ = await Task { [mayOpen] in try? await mayOpen.pass() }.value
+            }
+            defer { if isSecond { hasEnded.open() } }
+            return try await script.withConnection(to: request, configuration: configuration, body)
+        }
+    }
+
+    /// Sends a second request after the answer to the first, and cancels it.
+    private struct SecondRequest: HTTPMiddleware {
+        let transport: LateTransport
+
+        func intercept(
+            _ call: HTTPCall,
+            next: HTTPNext
+        ) async throws(TransportError) -> HTTPReply {
+            let reply = try await next(call)
+            let second = Task { _ = try? await next(call) }
+            _ = try? await transport.hasBegun.pass()
+            second.cancel()
+            await second.value
+            transport.mayOpen.open()
+            _ = try? await transport.hasEnded.pass()
+            return reply
+        }
+    }
+
+    @Test("A connection that opens after its request was canceled is not used")
+    func canceledRequest() async throws {
+        let transport = LateTransport()
+        let client = try client {
+            $0.attemptMiddleware.append(SecondRequest(transport: transport))
+        }
+        let messages = try await read(transport, client)
+        #expect(messages == [.text("hello")])
     }
 
     @Test("Observers of the client see the upgrade")
