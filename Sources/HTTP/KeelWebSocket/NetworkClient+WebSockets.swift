@@ -69,6 +69,7 @@ struct ClientWebSocketTransport<Upstream: WebSocketTransport>: WebSocketTranspor
         settings.hopMiddleware = []
         settings.redirects = .never
         settings.retry = .never
+        settings.timeouts = HTTPTimeouts()
         let (head, body): (HTTPResponse, [UInt8])
         do throws(TransportError) {
             let opener = NetworkClient(settings, transport: upgrade)

@@ -269,6 +269,13 @@ struct ClientWebSocketTests {
         #expect(messages == [.text("hello")])
     }
 
+    @Test("The client's time limits do not apply to its WebSockets")
+    func timeLimits() async throws {
+        let client = try client { $0.timeouts.attempt = .zero }
+        let messages = try await read(ScriptedWebSocketTransport([Self.opened]), client)
+        #expect(messages == [.text("hello")])
+    }
+
     @Test("Observers of the client see the upgrade")
     func observed() async throws {
         let log = HTTPEventLog()
