@@ -14,6 +14,8 @@ final class NIOWebSocketChannel: WebSocketChannel {
     private let backlog: SendBacklog
     private let configuration: WebSocketConfiguration
     private let clock: any Clock<Duration>
+    /// The error of later sends, which the mailbox may not know yet: this side has closed, or a message was not sent.
+    private let sendEnd = Mutex<WebSocketError?>(nil)
 
     init(
         _ channel: any Channel,
@@ -41,23 +43,30 @@ final class NIOWebSocketChannel: WebSocketChannel {
 
     func send(_ message: WebSocketMessage) async throws(WebSocketError) {
         guard !Task.isCancelled else { throw WebSocketError(.cancelled) }
-        if let end = mailbox.end { throw end.error }
+        if let error = mailbox.end?.error ?? sendEnd.withLock({ $0 }) { throw error }
         let count = message.byteCount
         guard backlog.enter(count) else {
             let sent = OneShotResult<Void>()
-            onLoop { [backlog] handler in
-                handler.send(message) { outcome in
-                    backlog.leave(count)
+            onLoop { [self] handler in
+                handler.send(message) { [self] outcome in
+                    sendEnded(outcome, count)
                     sent.give(outcome)
                 }
             }
             return try await sent.wait().get()
         }
         // Waiting would cost a change of threads. The next call reports any failure.
-        onLoop { [backlog] handler in
-            handler.send(message) { _ in backlog.leave(count) }
+        onLoop { [self] handler in
+            handler.send(message) { [self] outcome in sendEnded(outcome, count) }
         }
     }
+
+    private func sendEnded(_ outcome: Result<Void, WebSocketError>, _ count: Int) {
+        backlog.leave(count)
+        if case .failure(let error) = outcome { refuseSends(error) }
+    }
+
+    private func refuseSends(_ error: WebSocketError) { sendEnd.withLock { $0 = $0 ?? error } }
 
     func receive() async throws(WebSocketError) -> WebSocketMessage? {
         switch mailbox.take() {
@@ -82,6 +91,7 @@ final class NIOWebSocketChannel: WebSocketChannel {
     }
 
     func close(_ close: WebSocketClose) async throws(WebSocketError) {
+        refuseSends(.closedHere)
         let answered = OneShotResult<Void>()
         onLoop { $0.close(close, answered) }
         let outcome = await answered.wait(
@@ -123,6 +133,7 @@ final class NIOWebSocketChannel: WebSocketChannel {
 
     /// Closes the connection if it is open, and returns once the socket is closed.
     func shutdown(_ close: WebSocketClose) async {
+        refuseSends(.closedHere)
         let hungUp = OneShotResult<Void>()
         channel.closeFuture.whenComplete { _ in hungUp.give(.success(())) }
         onLoop { $0.close(close) }
