@@ -87,6 +87,16 @@ struct EventStreamTests {
         expectError(TransportError.self, .responseTooLarge) { _ = try parser.next() }
     }
 
+    @Test("An event may have as much data as the limit", arguments: ["0123456789", "01234\n6789"])
+    func fillsEvents(data: String) throws {
+        var parser = ServerSentEventParser(
+            limits: ServerSentEventLimits(maximumLineLength: 100, maximumEventSize: 10)
+        )
+        let lines = data.split(separator: "\n").map { "data: \($0)\n" }
+        parser.append(Array((lines.joined() + "\n").utf8)[...])
+        #expect(try parser.next()?.data == data)
+    }
+
     /// Returns the text in one chunk, in two chunks split at every position, and byte by byte.
     private func cuts(of text: String) -> [[[UInt8]]] {
         let bytes = Array(text.utf8)

@@ -65,7 +65,7 @@ struct ServerSentEventAssembly: Sendable {
     }
 
     private mutating func append(_ value: UnsafeRawBufferPointer) -> TransportError? {
-        guard value.count < limit - data.count else {
+        guard value.count + (hasData ? 1 : 0) <= limit - data.count else {
             return TransportError(
                 .responseTooLarge,
                 "An event has more data than the limit of \(limit) bytes."
