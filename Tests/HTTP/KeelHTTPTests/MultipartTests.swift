@@ -182,21 +182,32 @@ struct MultipartTests {
     func avoidsBoundary() {
         var first = SeededRandom(seed: 7578)
         let taken = MultipartForm([], using: &first).boundary
-        var second = SeededRandom(seed: 7578)
-        let form = MultipartForm([.text("a", "x--\(taken)x")], using: &second)
-        #expect(form.boundary != taken)
-        #expect(form.boundary.count == taken.count)
+        let text = "x--\(taken)x"
+        let parts: [MultipartForm.Part] = [
+            .text("a", text), .stream("a", HTTPBody(Array(text.utf8))),
+        ]
+        for part in parts {
+            var second = SeededRandom(seed: 7578)
+            let form = MultipartForm([part], using: &second)
+            #expect(form.boundary != taken)
+            #expect(form.boundary.count == taken.count)
+        }
         var third = SeededRandom(seed: 7578)
         #expect(MultipartForm([.text("a", taken)], using: &third).boundary == taken)
     }
 
     @Test(
         "A custom boundary must be valid and must not occur in the parts",
-        arguments: ["", "ü", "a ", "a\r\nb", String(repeating: "b", count: 71), "inside", "json"]
+        arguments: [
+            "", "ü", "a ", "a\r\nb", String(repeating: "b", count: 71), "inside", "json", "memory",
+        ]
     )
     func refusesBoundaries(boundary: String) async throws {
         let form = MultipartForm(
-            [.text("a", "text --inside"), .json("b", ["--json"])],
+            [
+                .text("a", "text --inside"), .json("b", ["--json"]),
+                .stream("c", HTTPBody(Array("--memory".utf8))),
+            ],
             boundary: boundary
         )
         let error = await expectError(NetworkError.self, .encoding) {

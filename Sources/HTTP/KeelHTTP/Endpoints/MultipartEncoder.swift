@@ -31,10 +31,12 @@ struct MultipartEncoder {
     }
 
     private func source(of part: MultipartForm.Part, _ coding: any BodyCoding) throws -> HTTPBody {
+        // A random boundary was chosen not to occur here.
+        if form.isBoundaryGiven, let bytes = part.content.knownBytes {
+            try checkAbsence(in: bytes, of: part)
+        }
         switch part.content {
         case .bytes(let bytes):
-            // A random boundary was chosen not to occur here.
-            if form.isBoundaryGiven { try checkAbsence(in: bytes, of: part) }
             return HTTPBody(bytes)
         case .value(let encode):
             let bytes = try encode(coding)

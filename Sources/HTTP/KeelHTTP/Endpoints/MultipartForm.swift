@@ -66,7 +66,7 @@ public struct MultipartForm: Sendable {
 
     private static func contains(_ parts: [Part], _ boundary: String) -> Bool {
         parts.contains { part in
-            guard case .bytes(let bytes) = part.content else { return false }
+            guard let bytes = part.content.knownBytes else { return false }
             return MultipartEncoder.contains(boundary, in: bytes)
         }
     }
@@ -91,6 +91,15 @@ extension MultipartForm {
             case value(@Sendable (any BodyCoding) throws -> [UInt8])
             case file(URL)
             case stream(HTTPBody)
+
+            /// The bytes, unless they are encoded, read or produced later.
+            var knownBytes: [UInt8]? {
+                switch self {
+                case .bytes(let bytes): bytes
+                case .stream(let body): body.bytes
+                case .value, .file: nil
+                }
+            }
         }
 
         /// Creates a field with a text, a number or another value with a lossless description.
