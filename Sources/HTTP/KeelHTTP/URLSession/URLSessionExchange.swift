@@ -119,7 +119,12 @@ final class URLSessionExchange: Sendable {
             }
             return .success(Array(chunk)[...])
         }
-        return state.end.map { end in end.map { nil } }
+        guard case .failure(let error)? = state.end else {
+            return state.end.map { _ in .success(nil) }
+        }
+        // A stream reports its error once.
+        state.end = .success(())
+        return .failure(error)
     }
 
     // MARK: - Called by the session

@@ -54,6 +54,8 @@ struct URLSessionFileTests {
             try await failed.nextChunk()
         }
         #expect((error?.cause as? HTTPFileError)?.reason == .changedLength)
+        let rest = try await failed.nextChunk()
+        #expect(rest == nil)
 
         _ = try folder.file("film.mp4", [1, 2, 3, 4, 5, 6])
         #expect(throws: TransportError.self) { try file.opened() }
