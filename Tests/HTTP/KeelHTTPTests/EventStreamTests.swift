@@ -26,6 +26,26 @@ struct EventStreamTests {
         }
     }
 
+    @Test("An error is the end of the lines: what it cut off is not a line")
+    func endsLines() async throws {
+        let lost = TransportError(.connectionLost)
+        let stream = HTTPByteStream.chunks([Array("one\ntw".utf8)], thenThrow: lost)
+        var lines = stream.lines().makeAsyncIterator()
+        #expect(try await lines.next() == "one")
+        await expectError(TransportError.self, .connectionLost) { _ = try await lines.next() }
+        #expect(try await lines.next() == nil)
+    }
+
+    @Test("An error is the end of the events: none follows without the data that it refused")
+    func endsEvents() async throws {
+        let text = "data: 12345\ndata: 67890\ndata: 1\n\n"
+        let limits = ServerSentEventLimits(maximumLineLength: 100, maximumEventSize: 10)
+        var events = HTTPByteStream.chunks([Array(text.utf8)]).serverSentEvents(limits: limits)
+            .makeAsyncIterator()
+        await expectError(TransportError.self, .responseTooLarge) { _ = try await events.next() }
+        #expect(try await events.next() == nil)
+    }
+
     @Test("A line that ends with CR is returned before the next byte arrives")
     func givesLinesAtOnce() async throws {
         let stream = HTTPByteStream.chunks(

@@ -32,15 +32,19 @@ public struct HTTPLines: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(TransportError) -> String? {
-            while !isDone {
-                if let line = try splitter.next() { return String(decoding: line, as: UTF8.self) }
+            guard !isDone else { return nil }
+            // If anything below throws, the sequence has ended.
+            isDone = true
+            while true {
+                if let line = try splitter.next() {
+                    isDone = false
+                    return String(decoding: line, as: UTF8.self)
+                }
                 guard let chunk = try await chunks.next(isolation: actor) else {
-                    isDone = true
                     return splitter.finish().map { String(decoding: $0, as: UTF8.self) }
                 }
                 splitter.append(chunk)
             }
-            return nil
         }
     }
 }

@@ -25,6 +25,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var chunks: HTTPByteStream.Iterator
         private var parser: ServerSentEventParser
+        private var isDone = false
 
         fileprivate init(chunks: HTTPByteStream.Iterator, parser: ServerSentEventParser) {
             self.chunks = chunks
@@ -37,8 +38,14 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(TransportError) -> ServerSentEvent? {
+            guard !isDone else { return nil }
+            // If anything below throws, the sequence has ended.
+            isDone = true
             while true {
-                if let event = try parser.next() { return event }
+                if let event = try parser.next() {
+                    isDone = false
+                    return event
+                }
                 guard let chunk = try await chunks.next(isolation: actor) else { return nil }
                 parser.append(chunk)
             }
