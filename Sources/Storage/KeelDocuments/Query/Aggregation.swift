@@ -23,14 +23,18 @@ public enum Aggregation: Sendable, Hashable {
 extension DocumentQuery {
     /// Returns the query over which the values are computed.
     ///
-    /// With a limit or an offset, added orders exclude documents that lack one of the fields before the cut.
+    /// With a limit or an offset, added orders exclude documents that lack one of the fields before the cut. There are
+    /// none if the query is ordered by path, or if its start or end has a path.
     package func ordered(for aggregations: [Aggregation]) -> DocumentQuery {
         guard limit != nil || offset > 0 else { return self }
         let implied = completeOrders
         let missing = aggregations.compactMap(\.field).filter { field in
             !implied.contains { $0.field == field }
         }
-        guard !missing.isEmpty, !orders.contains(where: \.field.isDocumentID) else { return self }
+        let bounded = max(start?.values.count ?? 0, end?.values.count ?? 0)
+        guard !missing.isEmpty, bounded < implied.count,
+            !orders.contains(where: \.field.isDocumentID)
+        else { return self }
         let direction = implied.last?.direction ?? .ascending
         var query = self
         query.orders = implied.filter { !$0.field.isDocumentID }
