@@ -119,7 +119,7 @@ extension IndexDefinition: CustomStringConvertible {
 public struct SearchDefinition: Sendable, Hashable {
     /// The name of the collections: their last path segment.
     public var collection: String
-    /// The searchable fields, which hold strings, or arrays or maps of strings.
+    /// The searchable fields, at least one, which hold strings, or arrays or maps of strings.
     public var fields: [FieldPath]
 
     /// Creates a definition.
@@ -147,7 +147,9 @@ extension StorageSchema {
             throw StorageError(.invalidArgument, "\(index): \(flaw)")
         }
         for search in searches {
-            let fieldFlaw = search.fields.lazy.compactMap(\.flaw).first
+            let fieldFlaw =
+                search.fields.isEmpty
+                ? "it has no fields" : search.fields.lazy.compactMap(\.flaw).first
             let flaw = StoredName.flaw(inSegment: search.collection).map { "its collection \($0)" }
             guard let flaw = flaw ?? fieldFlaw else { continue }
             throw StorageError(.invalidArgument, "the search of “\(search.collection)”: \(flaw)")

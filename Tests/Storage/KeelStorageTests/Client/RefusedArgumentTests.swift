@@ -21,6 +21,13 @@ struct RefusedArgumentTests {
         #expect(await operation { _ = try await storage.aggregate(query, []) } == "aggregate")
     }
 
+    @Test("A declared search without fields is refused")
+    func searchWithoutFields() async {
+        let schema = StorageSchema(searches: [SearchDefinition("a", fields: [])])
+        let storage = StorageClient(InMemoryStorageAdapter(), schema: schema)
+        await expectError(StorageError.self, .invalidArgument) { try await storage.prepare() }
+    }
+
     @Test("A transform of a field within more than 20 maps is refused")
     func deepTransforms() async throws {
         let storage = storage
