@@ -65,6 +65,22 @@ struct SearchTests {
         #expect(try await one.checkIntegrity().isSound)
     }
 
+    @Test("a search without fields covers those of its client, whatever others have declared")
+    func declaredFields() async throws {
+        let adapter = try folder.adapter()
+        let former = SearchDefinition("a", fields: ["title"])
+        try await adapter.prepare(StorageSchema(searches: [former]))
+        try await adapter.set("a/1", ["title": "one", "text": "two"])
+        let present = SearchDefinition("a", fields: ["title", "text"])
+        let storage = StorageClient(adapter, schema: StorageSchema(searches: [present]))
+        for query in [DocumentQuery("a"), DocumentQuery(group: "a")] {
+            let found = try await storage.queryDocuments(query.matching("two"))
+            #expect(found.map(\.id) == ["1"])
+        }
+        let earlier = StorageClient(adapter, schema: StorageSchema(searches: [former]))
+        #expect(try await earlier.queryDocuments(DocumentQuery("a").matching("two")).isEmpty)
+    }
+
     @Test("a search in a group of collections looks for its words once")
     func group() async throws {
         let adapter = try folder.adapter()

@@ -12,7 +12,8 @@ public struct TextSearch: Sendable, Hashable {
 
     /// The search text as the caller wrote it.
     public let text: String
-    /// The fields to search, at least one; nil for all fields that the schema declares for the collection.
+    /// The fields to search, at least one; nil for all fields that the client's schema declares for the collection, in
+    /// its first definition.
     public let fields: [FieldPath]?
 
     /// Creates a search for all words of a text; a word that ends in `*` matches as a prefix.

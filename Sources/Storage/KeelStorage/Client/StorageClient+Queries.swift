@@ -69,7 +69,11 @@ extension StorageClient {
         _ query: DocumentQuery,
         for operation: String
     ) throws(StorageError) -> DocumentQuery {
-        if query.search != nil { try require(.textSearch, for: "matching(_:)") }
+        var query = query
+        if let search = query.search {
+            try require(.textSearch, for: "matching(_:)")
+            query.search = configuration.schema.completed(search, in: query.scope)
+        }
         do throws(StorageError) {
             return try QueryValidation.checked(query)
         } catch {

@@ -16,13 +16,7 @@ package struct SearchFilter: Sendable {
         in scope: DocumentQuery.Scope,
         among definitions: [SearchDefinition]
     ) throws(StorageError) {
-        let name =
-            switch scope {
-            case .collection(let path): path.name
-            case .group(let name, _): name
-            // No definition covers this scope, and the client rejects it.
-            case .everything: ""
-            }
+        let name = scope.searchedName
         let fitting = definitions.first { definition in
             StoredName.same(definition.collection, name)
                 && (search.fields ?? []).allSatisfy(definition.fields.contains)
@@ -52,6 +46,31 @@ package struct SearchFilter: Sendable {
                 term.isPrefix
                     ? word.utf8.starts(with: term.word.utf8) : StoredName.same(word, term.word)
             }
+        }
+    }
+}
+
+extension StorageSchema {
+    /// Returns a search with its fields: if it has none, those of the first definition for its collections.
+    ///
+    /// A store may have other definitions for them, of other programs or of an earlier version of this one.
+    package func completed(_ search: TextSearch, in scope: DocumentQuery.Scope) -> TextSearch {
+        let name = scope.searchedName
+        guard search.fields == nil,
+            let declared = searches.first(where: { StoredName.same($0.collection, name) })
+        else { return search }
+        return TextSearch(search.text, in: declared.fields)
+    }
+}
+
+extension DocumentQuery.Scope {
+    /// The name of the collections whose definitions cover a search.
+    fileprivate var searchedName: String {
+        switch self {
+        case .collection(let path): path.name
+        case .group(let name, _): name
+        // No definition covers this scope, and the client rejects it.
+        case .everything: ""
         }
     }
 }
