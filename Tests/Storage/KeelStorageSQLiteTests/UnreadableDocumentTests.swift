@@ -81,6 +81,33 @@ struct UnreadableDocumentTests {
         #expect(result.unreadable.map(\.path) == ["a/1"])
     }
 
+    @Test("A read of the past opens only the states of that time, and reports those that it cannot")
+    func pastReads() async throws {
+        let folder = try TemporaryFolder()
+        let adapter = try folder.adapter { configuration in
+            configuration.sealing = FakeByteSealing(key: 42)
+            configuration.history = .seconds(3_600)
+        }
+        try await adapter.set("a/0", ["n": 0])
+        try await adapter.set("a/1", ["n": 1])
+        let time = try await adapter.set("a/2", ["n": 2]).commitTime
+        try await adapter.set("a/1", ["n": 10])
+        try await adapter.set("a/2", ["n": 20])
+        var request = ReadRequest(.query(try QueryValidation.checked(DocumentQuery("a"))))
+        request.asOf = time
+        let damage = "body = substr(body, 1, length(body) - 3) WHERE id = '1'"
+        try await Tampering.run("UPDATE documents SET \(damage)", on: adapter)
+        let before = try await adapter.read(request).found
+        #expect(before.map(\.id) == ["0", "1", "2"])
+        try await Tampering.run("UPDATE history SET \(damage)", on: adapter)
+        await #expect(throws: StorageError.self) { try await adapter.read(request) }
+        request.reportsUnreadable = true
+        let result = try await adapter.read(request)
+        let documents = try result.found
+        #expect(documents.map(\.id) == ["0", "2"])
+        #expect(result.unreadable.map(\.path) == ["a/1"])
+    }
+
     @Test("An iteration throws for each of them once, and continues with the others")
     func iterations() async throws {
         let client = StorageClient(adapter)

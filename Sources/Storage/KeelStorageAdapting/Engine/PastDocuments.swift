@@ -7,6 +7,8 @@ package struct PastDocuments {
     package var changed: Set<DocumentPath> = []
     /// The documents among them that the query would have found, with their sort keys.
     package private(set) var found: [(key: [UInt8], document: Document)] = []
+    /// The documents among them whose state at that time cannot be read.
+    package var unreadable: [UnreadableDocument] = []
 
     package init() {}
 

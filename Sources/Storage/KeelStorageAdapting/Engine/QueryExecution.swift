@@ -69,6 +69,10 @@ package struct QueryExecution {
     package mutating func documents(isStrict: Bool = false) throws -> (
         documents: [Document], plan: QueryPlan
     ) {
+        for document in past?.unreadable ?? [] {
+            guard reportsUnreadable else { throw document.error }
+            unreadable[document.path] = document
+        }
         let access = indexes.planner.access(for: prepared)
         size = AnswerSize(most: maximumBytes)
         // Without a window, and for a count, the order of reading does not matter.
@@ -249,7 +253,7 @@ package struct QueryExecution {
             let tie = mayBeTied ? tied.tie(of: document) : nil
             if tied.isEnded(by: tie), try !take(&tied, isExact: isExact) { return false }
             guard let tie else { return isExact ? takeExact(document) : take(document) }
-            guard let key = place(of: document) else { return true }
+            guard let key = prepared.place(of: document) else { return true }
             if tied.isEmpty {
                 let taken = takenCount
                 tied.begin(
@@ -278,8 +282,8 @@ package struct QueryExecution {
         return true
     }
 
-    /// Returns the document of a row; nil if another part has already read it, or if it is unreadable and the query
-    /// continues without it.
+    /// Returns the document of a row; nil if another part has already read it, if it was different at the time being
+    /// read, or if it is unreadable and the query continues without it.
     private mutating func document(_ row: borrowing StoredRow) throws -> Document? {
         examined += 1
         guard examined <= maximumExamined else { throw LongRead() }
@@ -287,6 +291,8 @@ package struct QueryExecution {
             collection = (row.collection, try store.path(of: row.collection))
         }
         guard let path = collection.map({ row.path(in: $0.path) }) else { return nil }
+        // The past has the state that the read needs.
+        if let past, past.changed.contains(path) { return nil }
         do throws(StorageError) {
             let document = try row.document(at: path, openedBy: sealing)
             return streamedRows?.insert(row.number).inserted == false ? nil : document
@@ -326,12 +332,6 @@ package struct QueryExecution {
         return document.with(document.body.selecting(kept))
     }
 
-    /// Returns the place of a present document; nil if it has none at the time being read.
-    private func place(of document: Document) -> [UInt8]? {
-        if let past, past.changed.contains(document.path) { return nil }
-        return prepared.place(of: document)
-    }
-
     /// Takes the documents of the past that are not in the present.
     private mutating func takePast(where isFound: (Document) -> Bool = { _ in true }) {
         for place in past?.found ?? [] where isFound(place.document) {
@@ -341,7 +341,7 @@ package struct QueryExecution {
 
     /// Takes a document that comes in the order of the result; returns whether more are wanted.
     private mutating func take(_ document: Document) -> Bool {
-        guard let key = place(of: document) else { return true }
+        guard let key = prepared.place(of: document) else { return true }
         return take(document, at: key)
     }
 
@@ -377,7 +377,7 @@ package struct QueryExecution {
     }
 
     private mutating func takeUnordered(_ document: Document) throws(StorageError) {
-        guard let key = place(of: document) else { return }
+        guard let key = prepared.place(of: document) else { return }
         if let end, end.lexicographicallyPrecedes(key) { return }
         hold(document, at: key)
         guard !isStreamed else { return }

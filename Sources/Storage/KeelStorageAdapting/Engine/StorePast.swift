@@ -52,9 +52,13 @@ package struct StorePast {
             let path = row.path(in: last.path)
             documents.changed.insert(path)
             guard row.body != nil else { return true }
-            let document = try row.document(at: path, openedBy: sealing)
-            if let key = prepared.place(of: document) {
-                documents.take(document, at: key, within: window)
+            do throws(StorageError) {
+                let document = try row.document(at: path, openedBy: sealing)
+                if let key = prepared.place(of: document) {
+                    documents.take(document, at: key, within: window)
+                }
+            } catch {
+                documents.unreadable.append(UnreadableDocument(path, error))
             }
             return true
         }
