@@ -36,6 +36,19 @@ struct SearchTests {
         #expect(try await ids(adapter, "win").isEmpty)
     }
 
+    @Test("a search distinguishes words that begin with the same 32 KiB")
+    func longWords() async throws {
+        let adapter = try folder.adapter()
+        try await adapter.prepare(schema)
+        let start = String(repeating: "x", count: 40_000)
+        try await adapter.set("a/1", ["title": .string(start + "1")])
+        #expect(try await ids(adapter, start + "1") == ["1"])
+        #expect(try await ids(adapter, start + "*") == ["1"])
+        #expect(try await ids(adapter, start + "2").isEmpty)
+        #expect(try await ids(adapter, start + "2*").isEmpty)
+        #expect(try await ids(adapter, start).isEmpty)
+    }
+
     @Test("a search in no field is refused")
     func refusesNoField() async throws {
         let adapter = try folder.adapter()

@@ -9,7 +9,7 @@ extension QueryExecution {
         guard let index = indexes.stored(filter.definition), prepared.window != 0, !isCountDone
         else { return }
         try store.eachDocument(matching: filter, in: index, of: try collections) { row in
-            try takeUnordered(row)
+            try takeUnordered(row, where: filter.confirms)
         }
     }
 

@@ -371,8 +371,11 @@ package struct QueryExecution {
     }
 
     /// Takes the document of a row that comes in any order; returns whether more are wanted.
-    mutating func takeUnordered(_ row: borrowing StoredRow) throws -> Bool {
-        if let document = try document(row) { try takeUnordered(document) }
+    mutating func takeUnordered(
+        _ row: borrowing StoredRow,
+        where isFound: (Document) -> Bool = { _ in true }
+    ) throws -> Bool {
+        if let document = try document(row), isFound(document) { try takeUnordered(document) }
         return !isCountDone
     }
 

@@ -71,6 +71,8 @@ package protocol StoreSnapshot: CollectionDirectory {
     ) throws -> Bool
 
     /// Reads the documents of collections that contain all terms of a search, in any order.
+    ///
+    /// Words of ``SearchFilter/longestWord`` bytes and more may be taken for others with the same beginning.
     @discardableResult
     func eachDocument(
         matching search: SearchFilter,

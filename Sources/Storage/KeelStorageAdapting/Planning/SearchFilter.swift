@@ -7,6 +7,11 @@ package struct SearchFilter: Sendable {
     /// The fields to search: those of the search, or all declared fields.
     package let fields: [FieldPath]
     private let paths: [CompiledFieldPath]
+    /// Whether a store may have cut words that are as long as those of the search.
+    private let hasLongTerms: Bool
+
+    /// The length in bytes from which a store may cut words: PostgreSQL at this one, SQLite at 32 KiB.
+    package static let longestWord = 1_500
 
     /// Creates a filter from the first definition that covers a search.
     ///
@@ -32,9 +37,13 @@ package struct SearchFilter: Sendable {
         }
         definition = fitting
         terms = search.terms
+        hasLongTerms = terms.contains { $0.word.utf8.count >= Self.longestWord }
         fields = search.fields ?? fitting.fields
         paths = fields.map(CompiledFieldPath.init)
     }
+
+    /// Returns whether a document that a store has found by its words contains the terms.
+    package func confirms(_ document: Document) -> Bool { !hasLongTerms || matches(document) }
 
     /// Returns whether every term occurs in one of the fields.
     package func matches(_ document: Document) -> Bool {

@@ -387,7 +387,7 @@ struct GroupWrites {
 /// The words of documents, as the table `words` holds them.
 enum StoredWord {
     /// The longest word in bytes; longer ones are cut, and the documents themselves decide.
-    static let longest = 1_500
+    static let longest = SearchFilter.longestWord
 
     /// Returns the distinct words of a text, which are separated by spaces.
     static func distinct(in text: String) -> Set<[UInt8]> {

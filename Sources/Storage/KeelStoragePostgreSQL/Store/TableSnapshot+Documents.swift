@@ -280,11 +280,7 @@ extension TableSnapshot: StoreSnapshot {
         _ take: (borrowing StoredRow) throws -> Bool
     ) throws -> Bool {
         let words = WordSearch(search, in: index)
-        return try eachRow(of: collections, words.sql, words.add(to:)) { stored in
-            // The words of the table may be cut.
-            if words.hasCutWords, try !search.matches(document(stored)) { return true }
-            return try take(stored)
-        }
+        return try eachRow(of: collections, words.sql, words.add(to:), take)
     }
 }
 

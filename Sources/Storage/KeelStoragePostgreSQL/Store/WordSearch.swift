@@ -7,8 +7,6 @@ internal import KeelStorageAdapting
 /// Its own arguments are the index, the fields, and the words.
 struct WordSearch {
     let sql: String
-    /// Whether the table may lack the ends of the words, so that the documents decide.
-    let hasCutWords: Bool
     private let index: Int64
     private let fields: [Int64]
     private let words: [[UInt8]]
@@ -22,7 +20,6 @@ struct WordSearch {
             one.isPrefix == other.isPrefix
                 ? one.word.utf8.count > other.word.utf8.count : !one.isPrefix
         }
-        hasCutWords = terms.contains { $0.word.utf8.count >= StoredWord.longest }
         var words: [[UInt8]] = []
         func condition(_ term: TextSearch.Term, on table: String) -> String {
             let word = Array(term.word.utf8.prefix(StoredWord.longest))
