@@ -42,6 +42,8 @@ extension StorageClient {
         public var clock: any Clock<Duration> = ContinuousClock()
 
         /// Returns the id of a document that is added without an id.
+        ///
+        /// The default is a random id of 20 letters and digits.
         public var makeID: @Sendable () -> String = { DocumentPath.randomID() }
 
         /// Creates settings.

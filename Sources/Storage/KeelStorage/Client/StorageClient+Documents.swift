@@ -23,7 +23,7 @@ extension StorageClient {
 
     /// Returns the documents at several paths from a single snapshot, in the order of the paths.
     ///
-    /// Over Firestore's protocol, more than 300 documents take several requests, which read a single snapshot only if
+    /// Over Firestore's protocol, more than 300 documents take several requests. These read a single snapshot only if
     /// the server supports reads of the past, as Google's server and `keel serve` with a history do.
     @concurrent
     public func findDocuments(
@@ -60,7 +60,7 @@ extension StorageClient {
     /// Stores fields at a path, replacing the document there.
     ///
     /// - Returns: The receipt, whose `CommitReceipt/revision` can be the condition of a later write.
-    /// - Throws: The error of a failed `condition`, or `StorageError/Code/invalidArgument`.
+    /// - Throws: The error of a failed `condition`, which `WriteCondition` names for each case.
     @discardableResult
     @concurrent
     public func setDocument(
@@ -85,7 +85,7 @@ extension StorageClient {
 
     /// Creates a document with the given fields.
     ///
-    /// - Throws: `StorageError/Code/alreadyExists` if there is one.
+    /// - Throws: `StorageError/Code/alreadyExists` if the document exists.
     @discardableResult
     @concurrent
     public func createDocument(
@@ -117,7 +117,8 @@ extension StorageClient {
     /// ])
     /// ```
     ///
-    /// - Throws: `StorageError/Code/documentNotFound` if there is no document.
+    /// - Throws: `StorageError/Code/documentNotFound` if the document does not exist; `StorageError/Code/conflict` if
+    ///   `condition` requires another revision or update time.
     @discardableResult
     @concurrent
     public func updateDocument(
@@ -129,7 +130,9 @@ extension StorageClient {
         return try await self.write(write, for: "updateDocument")
     }
 
-    /// Removes a document; succeeds if it is missing, unless the condition requires it to exist.
+    /// Removes a document; without a condition, succeeds even if the document does not exist.
+    ///
+    /// - Throws: The error of a failed `condition`, which `WriteCondition` names for each case.
     @discardableResult
     @concurrent
     public func deleteDocument(

@@ -3,12 +3,20 @@ internal import KeelStorageAdapting
 
 extension StorageClient {
     /// Returns the documents that match a query, in the query's order.
+    ///
+    /// The whole result is in memory. To read a long result in bounded memory, use ``documents(matching:)`` or
+    /// ``page(_:size:after:)``.
+    ///
+    /// - Throws: `StorageError/Code/indexRequired` in strict mode, if no declared index serves the query;
+    ///   `StorageError/Code/unsupported` for a text search on an adapter without `StorageCapabilities/textSearch`.
     @concurrent
     public func queryDocuments(_ query: DocumentQuery) async throws(StorageError) -> [Document] {
         try await run(query).documents
     }
 
     /// Runs a query and returns its documents together with the query plan.
+    ///
+    /// - Throws: The errors of ``queryDocuments(_:)``.
     @concurrent
     public func run(_ query: DocumentQuery) async throws(StorageError) -> QueryResult {
         let checked = try check(query, for: "queryDocuments")
@@ -19,6 +27,8 @@ extension StorageClient {
     }
 
     /// Returns the number of documents that match a query.
+    ///
+    /// Like ``aggregate(_:_:)``, the call reads the documents on an adapter that cannot aggregate.
     @concurrent
     public func count(_ query: DocumentQuery) async throws(StorageError) -> Int {
         let values = try await aggregate(query, [.count()])
@@ -30,7 +40,8 @@ extension StorageClient {
     /// If the adapter cannot aggregate, the client reads the documents and computes the values.
     ///
     /// - Returns: The values, in the order of the aggregations.
-    /// - Throws: `StorageError/Code/invalidArgument` unless there are 1 to 5 aggregations.
+    /// - Throws: `StorageError/Code/invalidArgument` unless there are 1 to 5 aggregations, or the errors of
+    ///   ``queryDocuments(_:)``.
     @concurrent
     public func aggregate(
         _ query: DocumentQuery,
@@ -52,6 +63,8 @@ extension StorageClient {
     }
 
     /// Returns the sorted names of the top-level collections, or of a document's collections.
+    ///
+    /// - Throws: `StorageError/Code/unsupported` if the adapter does not offer `StorageCapabilities/collectionListing`.
     @concurrent
     public func collections(
         under parent: DocumentPath? = nil

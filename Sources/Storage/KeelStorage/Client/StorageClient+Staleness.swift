@@ -8,13 +8,13 @@ extension StorageClient {
     /// let top = try await recent.queryDocuments(query)
     /// ```
     ///
-    /// A store with replicas can then answer from a replica, which relieves the primary, and continue to answer while
-    /// the primary is down, for at most the duration. `PostgreSQLStorageAdapter` does so if its URL names standbys;
-    /// other adapters return the current state.
+    /// A store with replicas can then answer from a replica. This relieves the primary, and for up to `duration` the
+    /// store still answers if the primary fails. `PostgreSQLStorageAdapter` does so if its URL names standbys; other
+    /// adapters return the current state.
     ///
     /// A read returns a state that was current at most `duration` before the read began. It may lack your own last
     /// commits, and a read may return an earlier state than the previous read. Writes and transactions throw
-    /// `StorageError/Code/readOnly`. Listeners poll.
+    /// `StorageError/Code/readOnly`. Listeners poll the store every ``Configuration/pollInterval``.
     ///
     /// - Parameter duration: The maximum age of the state.
     /// - Returns: The client.

@@ -25,6 +25,9 @@ extension StorageClient {
     }
 
     /// Commits up to 500 writes atomically.
+    ///
+    /// - Throws: `StorageError/Code/tooLarge` for more than 500 writes, or the error of a failed condition. The
+    ///   `StorageError/effect` says whether the writes may have been applied.
     @discardableResult
     @concurrent
     public func commit(_ writes: [DocumentWrite]) async throws(StorageError) -> CommitReceipt {

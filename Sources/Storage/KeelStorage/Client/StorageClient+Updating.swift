@@ -10,8 +10,9 @@ extension StorageClient {
     /// Each value replaces its whole field, including a map. ``mergeDocument(_:_:)-(_,DocumentFields)`` merges maps
     /// instead, and creates a missing document. Names are not paths: use `FieldChange` for a field within a map.
     ///
-    /// - Throws: `StorageError/Code/documentNotFound` if there is no document, `StorageError/Code/invalidArgument` if
-    ///   `fields` is empty.
+    /// - Throws: `StorageError/Code/documentNotFound` if the document does not exist, `StorageError/Code/conflict` if
+    ///   `condition` requires another revision or update time, `StorageError/Code/invalidArgument` if `fields` is
+    ///   empty.
     @discardableResult
     @concurrent
     public func updateDocument(
@@ -36,8 +37,9 @@ extension StorageClient {
     /// Fields that the value does not encode are kept: a synthesized `Encodable` leaves out properties that are nil,
     /// here `photo`. The store fills a `ServerTimestamp` that is nil. A `DocumentID` is ignored.
     ///
-    /// - Throws: `StorageError/Code/documentNotFound` if there is no document, `StorageError/Code/encodingFailed` if
-    ///   the value cannot be encoded as fields, `StorageError/Code/invalidArgument` if the value encodes no field.
+    /// - Throws: `StorageError/Code/documentNotFound` if the document does not exist, `StorageError/Code/conflict` if
+    ///   `condition` requires another revision or update time, `StorageError/Code/encodingFailed` if the value cannot
+    ///   be encoded as fields, `StorageError/Code/invalidArgument` if the value encodes no field.
     @discardableResult
     @concurrent
     public func updateDocument<Value: Encodable & Sendable>(

@@ -12,8 +12,12 @@ internal import Synchronization
 ///
 /// A client is a value: copies share the adapter and, for all listeners, one reader of the change log. The client
 /// validates each call against the rules of the data model before it reaches the adapter, so calls behave the same on
-/// all adapters. Except for errors of the app's own closures, calls throw only `StorageError`; a canceled call throws
-/// the code `cancelled`.
+/// all adapters. Except for errors of the app's own closures, calls throw only `StorageError`.
+///
+/// Every call can throw `StorageError/Code/invalidArgument` for a path, field, value or query that breaks a rule of the
+/// data model, `StorageError/Code/tooLarge` for a document above 1 MiB, `StorageError/Code/timeout` at the time limit,
+/// `StorageError/Code/cancelled` in a canceled task, and the failures of the store, such as `unavailable`, `busy`,
+/// `diskFull` and `closed`. The methods list only further codes.
 public struct StorageClient: Sendable {
     package let adapter: any StorageAdapter
     package internal(set) var configuration: Configuration
@@ -55,6 +59,11 @@ public struct StorageClient: Sendable {
     public var capabilities: StorageCapabilities { adapter.capabilities }
 
     /// Declares the schema's indexes, and starts building missing ones.
+    ///
+    /// Calling this method is optional: the first call that reaches the adapter prepares the schema. After a failure,
+    /// the next call tries again.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` for an invalid index definition, or the error of the store.
     @concurrent
     public func prepare() async throws(StorageError) {
         try await preparation.run(on: adapter)

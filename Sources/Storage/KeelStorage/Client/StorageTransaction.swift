@@ -9,8 +9,9 @@ internal import Synchronization
 /// outdated: let the body throw this error, so that the body runs again. With the second, later reads see the moment of
 /// the first. On an adapter with neither, reads may see different moments, and the commit detects the conflict.
 ///
-/// The transaction is a reference, so that a body can pass it to functions. After the body has returned, its methods
-/// must not be used; writes then throw.
+/// The transaction is a reference, so that a body can pass it to functions. Use it only while the body runs: a later
+/// write throws `StorageError/Code/invalidArgument`. So does a read after the first write, because reads do not see the
+/// writes of the transaction.
 public final class StorageTransaction: Sendable {
     private struct State {
         var reads = TransactionReads()
@@ -152,6 +153,8 @@ public final class StorageTransaction: Sendable {
     }
 
     /// Replaces a document by fields when the body returns.
+    ///
+    /// - Throws: `StorageError/Code/invalidArgument` if a field breaks a rule of the data model.
     public func set(
         _ path: DocumentPath,
         _ fields: DocumentFields,
@@ -180,7 +183,7 @@ public final class StorageTransaction: Sendable {
         try collect { batch throws(StorageError) in try batch.create(path, fields) }
     }
 
-    /// Changes some fields of a document when the body returns.
+    /// Changes some fields of an existing document when the body returns.
     public func update(
         _ path: DocumentPath,
         _ changes: [FieldChange],

@@ -9,7 +9,8 @@ extension DocumentCollection {
     /// nil gets a new id.
     ///
     /// - Returns: The path of the document.
-    /// - Throws: `StorageError/Code/invalidArgument` if the value has no id.
+    /// - Throws: `StorageError/Code/invalidArgument` if the value has no id, `StorageError/Code/encodingFailed` if it
+    ///   cannot be encoded.
     @discardableResult
     @concurrent
     public func save(_ element: Element) async throws(StorageError) -> DocumentPath {
@@ -19,6 +20,9 @@ extension DocumentCollection {
     }
 
     /// Stores a value under an id, replacing an existing document.
+    ///
+    /// - Throws: `StorageError/Code/encodingFailed`, or the error of a failed `condition`, which `WriteCondition` names
+    ///   for each case.
     @discardableResult
     @concurrent
     public func save(
@@ -40,8 +44,8 @@ extension DocumentCollection {
     ///
     /// - Returns: The value with its new revision, for further changes. A `ServerTimestamp` that the store has filled
     ///   in is still nil in this value.
-    /// - Throws: `StorageError/Code/conflict` if the document has changed since it was read, or no longer exists.
-    ///   Read it again and resolve the conflict.
+    /// - Throws: `StorageError/Code/conflict` if the document has changed since it was read, or no longer exists;
+    ///   `StorageError/Code/encodingFailed`. After a conflict, read the document again and reapply the change.
     @discardableResult
     @concurrent
     public func save(
@@ -88,6 +92,7 @@ extension DocumentCollection {
     /// Stores a value under a new id.
     ///
     /// - Returns: The path of the document.
+    /// - Throws: `StorageError/Code/encodingFailed`.
     @discardableResult
     @concurrent
     public func add(_ element: Element) async throws(StorageError) -> DocumentPath {
@@ -98,7 +103,7 @@ extension DocumentCollection {
 
     /// Changes some fields of an existing document.
     ///
-    /// - Throws: `StorageError/Code/documentNotFound` if there is no document.
+    /// - Throws: `StorageError/Code/documentNotFound` if the document does not exist.
     @discardableResult
     @concurrent
     public func update(
@@ -108,7 +113,7 @@ extension DocumentCollection {
         try await client.updateDocument(path.document(id), changes)
     }
 
-    /// Removes the value with an id; succeeds if it is missing.
+    /// Removes the value with an id; succeeds even if it does not exist.
     @discardableResult
     @concurrent
     public func delete(_ id: String) async throws(StorageError) -> CommitReceipt {
@@ -117,8 +122,8 @@ extension DocumentCollection {
 
     /// Removes all documents that match a query, in consecutive atomic batches of up to 500.
     ///
-    /// A document that is changed concurrently is queried again, and kept if it no longer matches. The number of
-    /// attempts is that of ``StorageClient/Configuration/transactions``.
+    /// If another writer changes a document meanwhile, the query runs again, and a document that no longer matches is
+    /// kept. ``StorageClient/Configuration/transactions`` limits the number of attempts.
     ///
     /// - Returns: The number of removed documents.
     /// - Throws: The error of the batch that failed, with the effect `StorageError/Effect-swift.enum/unknown` if

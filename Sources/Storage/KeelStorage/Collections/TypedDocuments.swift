@@ -30,6 +30,9 @@ extension TypedDocuments {
     /// Returns all values, in the order of their ids.
     ///
     /// The result contains the whole collection. To read a large collection page by page, use ``all``.
+    ///
+    /// - Throws: `StorageError/Code/decodingFailed` if a document does not match the type; the message names the
+    ///   document.
     @concurrent
     public func findAll() async throws(StorageError) -> [Item] { try await find(everything) }
 
@@ -45,6 +48,8 @@ extension TypedDocuments {
     }
 
     /// Returns the first value that matches a query.
+    ///
+    /// - Throws: `StorageError/Code/decodingFailed` if the document does not match the type.
     @concurrent
     public func first(
         _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery = { $0 }

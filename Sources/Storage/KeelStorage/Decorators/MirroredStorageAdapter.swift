@@ -15,23 +15,23 @@ public import KeelStorageAdapting
 ///
 /// - The first store is authoritative: the app gets its results and errors. Failures of the mirror are reported to
 ///   the observer and fail no call.
-/// - After a commit, the current state of the changed documents is copied to the mirror, by one call at a time, so
-///   that concurrent commits cannot leave the mirror with an older state. If both stores replicate, times and
-///   revisions are kept. A copy that failed with a transient error, or because the caller was canceled, is retried
-///   with the next commit.
-/// - After the process is killed, the next process copies what is missing with its first call. It finds the documents
-///   in the first store's change log, after a cursor that is kept in the mirror. If the first store has no log, as
-///   with Google's Firestore, it finds them in notes that are written to the mirror before each commit. If neither
-///   the cursor nor the note can be written, the observer gets ``MirrorEvent/notKept(_:)``; if the log no longer
-///   reaches the cursor, ``MirrorEvent/isBehind(_:)``.
+/// - After a commit, the current state of the changed documents is copied to the mirror. Only one call copies at a
+///   time, so concurrent commits cannot leave the mirror with an older state. If both stores replicate, times and
+///   revisions are kept. A copy that failed with a transient error, or because the caller was canceled, is retried with
+///   the next commit.
+/// - After the process is killed, the first call of the next process copies the missing changes. It finds the documents
+///   in the first store's change log, after a cursor that is kept in the mirror. If the first store has no log, as with
+///   Google's Firestore, it finds them in notes that are written to the mirror before each commit. If neither the
+///   cursor nor the note can be written, the observer gets ``MirrorEvent/notKept(_:)``; if the log no longer reaches
+///   the cursor, ``MirrorEvent/isBehind(_:)``.
 /// - While the mirror is unavailable, the names of up to 10,000 documents are kept in memory. Beyond that, they are
 ///   found in the first store's change log; without one, the observer gets ``MirrorEvent/isBehind(_:)``.
 /// - A share of the reads is repeated on the mirror. A difference is checked again, so that a concurrent write is not
 ///   reported; bodies and order are compared, times and revisions are not. Reads of Keel's own records, such as those
-///   of an outbox, are not compared: `keel documents copy` leaves the older ones out.
+///   of an outbox, are not compared: `keel documents copy` does not copy the older records.
 /// - Keel's own records are copied, too, but not to a mirror without a change log, such as Google's Firestore, which
 ///   refuses their names.
-/// - Changes come from the first store.
+/// - Listeners read the change log of the first store.
 ///
 /// Existing documents are not copied: run `keel documents copy` for them, and again after ``MirrorEvent/notKept(_:)``
 /// or ``MirrorEvent/isBehind(_:)``. Only one process at a time may mirror a store. Each mirrored commit costs an

@@ -13,8 +13,8 @@ public import KeelStorageAdapting
 /// stay in the order of the batches. A batch is not retried once a later batch of the call has taken effect on the
 /// same document, because the older write would overwrite it.
 ///
-/// All attempts of a commit are for one user: if another one has signed in, a `FirestoreStorageAdapter` sends nothing
-/// more, and the commit fails with `unauthenticated`. A repeated read returns what the current user may see.
+/// All attempts of a commit are for one user: if another user has signed in, a `FirestoreStorageAdapter` sends nothing
+/// more, and the commit fails with `unauthenticated`. A repeated read is answered for the current user.
 ///
 /// Place it outside a timeout, so that each attempt has its own, and inside observation, so that only the outcome is
 /// logged. Conflicts are not retried: they need a new read, as `StorageClient.transaction(_:)` does.

@@ -13,7 +13,7 @@ public struct QuerySnapshot: Sendable {
 
     /// The documents of the query's collections that cannot be read, by path.
     ///
-    /// They are not in ``documents``, because it is unknown whether the query would find them. One that becomes
+    /// They are not in ``documents``, because it is unknown whether the query would find them. A document that becomes
     /// readable is added like a new document.
     public let failures: [UnreadableDocument]
 

@@ -26,8 +26,7 @@ public struct DocumentPage<Item: Sendable>: Sendable {
     let unreadableCount: Int
     /// The position after the page's last document; nil for an empty first page.
     ///
-    /// It can be stored, to continue later or in another process. Documents may then follow it even if the page was
-    /// the last one.
+    /// Store the cursor to continue later or in another process. By then, documents can follow even the last page.
     public let cursor: DocumentCursor?
     /// Whether documents followed the page when it was read.
     public let hasMore: Bool

@@ -20,8 +20,8 @@ extension StorageClient {
     /// state is held, the file of an SQLite store grows with the writes of others. If the store offers neither, or
     /// already holds as many states as it can, each page is of its own moment.
     ///
-    /// A document that cannot be read throws its error, once. The iteration has not ended then: its next call continues
-    /// with the other documents.
+    /// For a document that cannot be read, the iteration throws its error once. The iterator remains usable: its next
+    /// call continues with the other documents.
     ///
     /// Nothing is read before the first iteration. In a canceled task, the iteration throws
     /// `StorageError/Code/cancelled`, so that the end of the loop always means the end of the result. A time limit

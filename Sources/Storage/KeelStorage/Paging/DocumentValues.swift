@@ -8,10 +8,10 @@ public import KeelDocuments
 /// }
 /// ```
 ///
-/// Each ``DocumentPage`` is read when the previous one has been consumed. Pages may be of different moments; to read
-/// one moment, use ``StorageClient/asOf(_:)``. Each iterator starts at the beginning.
+/// Each ``DocumentPage`` is read when the previous one has been consumed. Pages can show different moments; to read one
+/// moment, use ``StorageClient/asOf(_:)``. Each iterator starts at the beginning.
 ///
-/// A document that cannot be read or decoded throws. The iterator has not ended then: its next call continues after
+/// For a document that cannot be read or decoded, the iterator throws. It remains usable: its next call continues after
 /// the document.
 public struct DocumentValues<Item: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Item
