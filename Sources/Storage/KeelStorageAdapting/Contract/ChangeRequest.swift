@@ -4,9 +4,9 @@ public import KeelDocuments
 public struct ChangeRequest: Sendable, Hashable {
     /// The position to start after; nil for the start of the change log.
     ///
-    /// Starting from nil, the pages contain the current state of every document in scope, so that the change log alone
-    /// suffices to make a copy. After a consistent point, the scope may change from page to page; a copy must use one
-    /// scope from start to end.
+    /// With nil, the pages contain the current state of every document in scope, so the change log alone suffices to
+    /// make a copy. After a consistent point, the scope may change from page to page; a copy must use one scope from
+    /// start to end.
     public var after: ChangeCursor?
     /// The documents whose changes are requested.
     public var scope: ChangeScope
@@ -18,14 +18,14 @@ public struct ChangeRequest: Sendable, Hashable {
     /// - Starting from nil, the pages contain the whole result, with the query's limit, offset and bounds applied.
     /// - After a cursor, they contain the documents that have entered the result or changed in it, as
     ///   ``ChangePage/Change/current(_:)``, and those that have left it, as ``ChangePage/Change/leftScope(_:)`` or
-    ///   ``ChangePage/Change/removed(_:_:at:)``. They may repeat documents, and name some that never were in the
+    ///   ``ChangePage/Change/removed(_:_:at:)``. They can repeat documents, and name documents that were never in the
     ///   result.
     /// - Every page is a consistent state, whatever its size: ``limit`` and ``maximumBytes`` do not apply.
     /// - Documents are whole: the query's projection does not apply.
     ///
-    /// A cursor belongs to its query: with another one, the request throws `StorageError/Code/invalidArgument`. It
-    /// remains valid after a restart, until the adapter throws `StorageError/Code/cursorExpired`; the reader then
-    /// starts from nil, and drops what the pages do not contain.
+    /// A cursor belongs to its query: with another query, the request throws `StorageError/Code/invalidArgument`. A
+    /// cursor remains valid after a restart, until the adapter throws `StorageError/Code/cursorExpired`. The reader
+    /// then starts from nil, and drops the documents that the pages do not contain.
     public var query: DocumentQuery?
     /// The maximum number of changes in one page, at least 1.
     public var limit: Int
@@ -73,8 +73,8 @@ public struct ChangeRequest: Sendable, Hashable {
 
 /// A reader for which a store retains unread changes.
 ///
-/// Long-running copies and mirrors that disconnect for a while name themselves in their requests. The store may
-/// meanwhile collapse several changes of a document into the last one.
+/// Long-running copies and mirrors that disconnect for a while name themselves in their requests. Meanwhile, the store
+/// may replace several changes of a document by the last one.
 public struct ChangeReader: Sendable, Hashable {
     /// The reader's name, at most 100 bytes; the same in every request of the reader.
     public var name: String
@@ -92,11 +92,11 @@ public struct ChangeReader: Sendable, Hashable {
 
 /// Changes in the order in which they happened.
 ///
-/// A page holds *states*, not steps: a document that changed three times may appear once, in its state at the time of
-/// the read, which is never older than its state in an earlier page. Applying a page twice has no further effect. A
-/// document's revision decreases between pages only if a `DocumentWrite/Operation/replicate(_:)` lowered it. If
-/// ``isCaughtUp`` is true, the changes delivered so far form a consistent state of the store; listeners publish only
-/// such states.
+/// A page holds *states*, not steps: a document that changed three times can appear once, in its state at the time of
+/// the read. This state is never older than the document's state in an earlier page. Applying a page twice has no
+/// further effect. A document's revision decreases between pages only if a `DocumentWrite/Operation/replicate(_:)`
+/// lowered it. If ``isCaughtUp`` is true, the changes delivered so far form a consistent state of the store; listeners
+/// publish only such states.
 public struct ChangePage: Sendable {
     /// A change to one document.
     public enum Change: Sendable, Hashable {

@@ -10,11 +10,11 @@ public import KeelDocuments
 /// scope.formUnion(.query(DocumentQuery("notes").where(.equal("owner", "ada"))))
 /// ```
 ///
-/// Of a query, only its collections and its condition count; its order, limit and bounds do not. A reader receives the
+/// Only the collections and the condition of a query count; its order, limit and bounds do not. A reader receives the
 /// changes in the query's collections: the document if it matches the condition, otherwise its removal or
-/// ``ChangePage/Change/leftScope(_:)``, whether or not the document matched before. An adapter may send the document in
-/// the latter case, too. It may leave out a document that does not match only if it has not matched in any state that a
-/// reader can have seen, including states that no page shows.
+/// ``ChangePage/Change/leftScope(_:)``, whether or not the document matched before. If the document does not match, an
+/// adapter may also send the document itself. It may send nothing only if the document has not matched in any state
+/// that a reader can have seen, including states that no page shows.
 public struct ChangeScope: Sendable, Hashable {
     /// The documents in a query's scope that match a condition.
     public struct Selection: Sendable, Hashable {

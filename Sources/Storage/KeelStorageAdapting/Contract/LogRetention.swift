@@ -2,24 +2,24 @@
 ///
 /// The log keeps every change for ``age``. After that, it keeps the last change of each document, including removals,
 /// for ``tombstoneAge``: a reader that was away for months still gets the changed and removed documents, in pages, at
-/// the cost of the changed documents. Only an older cursor expires, and its reader starts again with a copy.
+/// the cost of the changed documents. An older cursor expires, and its reader starts again with a copy.
 ///
-/// The log is not dropped before a registered reader has read it, but never kept longer than ``tombstoneAge`` and the
-/// reader's lifetime together, so that a reader that does not return cannot make the store grow forever.
+/// The log keeps the changes that a registered reader has not read, for at most ``tombstoneAge`` plus the reader's
+/// lifetime. A reader that does not return therefore cannot make the store grow forever.
 ///
 /// Ages follow the wall clock, but a step of more than a day counts as a day, until the clock is right again: a clock
 /// that is temporarily set to another year removes nothing early.
 public struct LogRetention: Sendable, Hashable {
-    /// How long every change is kept.
+    /// The time for which every change is kept.
     public var age: Duration
-    /// How many bytes of the store are used for keeping every change; the limit reached first applies.
+    /// The maximum size of the changes kept for ``age``, in bytes; the limit reached first applies.
     ///
     /// A change counts 40 bytes plus its document's id; a removal counts 60 plus twice the id.
     public var bytes: Int
-    /// How long the last change of each document is kept, including removals; at least ``age``.
+    /// The time for which the last change of each document is kept, including removals; at least ``age``.
     public var tombstoneAge: Duration
-    /// How many bytes of the store, in addition to ``bytes``, are used for the last changes of documents, unless a
-    /// registered reader needs more.
+    /// The maximum size of the last changes of documents in bytes, in addition to ``bytes``, unless a registered reader
+    /// needs more.
     public var tombstoneBytes: Int
     /// The minimum time for which the receipt of a batch with an id is kept.
     ///

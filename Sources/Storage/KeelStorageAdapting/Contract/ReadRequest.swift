@@ -19,10 +19,10 @@ public struct ReadRequest: Sendable, Hashable {
     /// The maximum age of the state that the answer may come from; nil for the current state.
     ///
     /// With nil, the answer includes every commit that returned before the read began. With a duration, an adapter with
-    /// a replica may answer from a state that was current no longer than that before the read began;
-    /// ``ReadResult/time`` and ``ReadResult/position`` then belong to that state. The answer may lack the caller's own
-    /// last commits, and a read may see an earlier state than the one before it. Reads ``asOf`` a time, with
-    /// ``holdDuration`` or with ``reads`` ignore the duration.
+    /// a replica may answer from a state that was current at most that long before the read began; ``ReadResult/time``
+    /// and ``ReadResult/position`` then belong to that state. The answer may lack the caller's own last commits, and a
+    /// read may see an earlier state than the one before it. Reads ``asOf`` a time, with ``holdDuration`` or with
+    /// ``reads`` ignore the duration.
     ///
     /// `PostgreSQLStorageAdapter` answers from a standby, if its URL names one and the duration is at least 100
     /// milliseconds. An adapter without a replica answers from the current state, as the memory and SQLite adapters do.
@@ -50,15 +50,15 @@ public struct ReadRequest: Sendable, Hashable {
     ///
     /// Needs `StorageCapabilities/heldReads`. While the state is held, reads ``asOf`` the answer's ``ReadResult/time``
     /// use the same state, and can extend the time by setting this property. Later reads throw
-    /// `StorageError/Code/snapshotTooOld`, unless the store has a history. A store holds few states at a time: without
-    /// room and without a history, the answer has no time.
+    /// `StorageError/Code/snapshotTooOld`, unless the store has a history. A store holds only a few states at a time.
+    /// If it can hold no more and has no history, the answer has no time.
     ///
     /// A read ``asOf`` the time of a held state with a duration of zero releases the state early, unless the read
     /// fails. Several reads may hold the same state; each of them releases it once.
     public var holdDuration: Duration?
     /// Whether the answer reports unreadable documents in ``ReadResult/unreadable`` and omits them.
     ///
-    /// Otherwise, or in an adapter that cannot identify them, one such document fails the read.
+    /// Otherwise, or in an adapter that cannot identify unreadable documents, one unreadable document fails the read.
     public var reportsUnreadable = false
     /// The approximate maximum size of the documents in the answer, in bytes; nil for no limit.
     ///

@@ -1,10 +1,10 @@
 /// Short-lived records that all servers of a store share.
 ///
-/// A server stores in them the data that the next request of a client needs, so that any server can answer it.
-/// They are not part of the store's data: no read, change, copy or backup contains them. A store may lose all records
-/// at once, for example when its database crashes, or remove the least recently used ones when they exceed its limits.
-/// Of these, it takes those of the group with most: keys that are equal up to their last slash are a group, such as the
-/// records of one caller. It never returns an outdated record.
+/// A server stores in them the data that the next request of a client needs, so that any server can answer it. They are
+/// not part of the store's data: no read, change, copy or backup contains them. A store may lose all records at once,
+/// for example when its database crashes, or remove the least recently used ones when they exceed its limits. It
+/// removes them from the largest group: keys that are equal up to their last slash are a group, such as the records of
+/// one caller. It never returns an outdated record.
 public protocol SharedRecords: Sendable {
     /// Returns a record; nil if it is unknown or expired.
     func sharedRecord(_ key: String) async throws(StorageError) -> SharedRecord?
@@ -16,8 +16,8 @@ public protocol SharedRecords: Sendable {
     ///   - version: The version to replace; nil to add a record whose key is unused.
     ///   - content: The new content.
     ///   - duration: The time after which the record expires.
-    /// - Returns: Whether the record has the new content; false if the record is at another version, is gone, or is to
-    ///   be added and exists.
+    /// - Returns: Whether the record has the new content. The result is false if the record is at another version or
+    ///   gone, or if `version` is nil and the record exists.
     /// - Throws: `StorageError/Code/unavailable` if the store cannot be reached; the record may have the new content.
     func replaceSharedRecord(
         _ key: String,

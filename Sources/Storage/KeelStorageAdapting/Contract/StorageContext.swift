@@ -5,12 +5,10 @@ public import KeelDocuments
 ///
 /// The context belongs to the task rather than to each request. Layers between an app and its store make requests of
 /// their own: a migration writes back documents, a mirror reads twice, a transaction sends many requests. All of them
-/// share the limits of the one call, without code in any decorator, and requests remain values that can be compared and
-/// stored.
+/// share the limits of the call, without code in any decorator.
 ///
-/// A limit is set as a duration and becomes a deadline on that clock, so that waiting, retries and earlier requests
-/// reduce the time left for later requests. Over a network it is sent as a duration, because the clocks of two machines
-/// differ.
+/// A limit is set as a duration and becomes a deadline, so that waiting, retries and earlier requests reduce the time
+/// left for later requests. Over a network it is sent as a duration, because the clocks of two machines differ.
 ///
 /// **For adapters.** The client ends a call by canceling it; an adapter that handles cancellation needs to do nothing
 /// more. An adapter that forwards a request to another service passes on ``timeLeft``. Work for several callers, or
