@@ -54,8 +54,8 @@ public struct Document: Sendable, Hashable {
 
 /// The version of one document.
 ///
-/// The revisions of a document only increase, even if it is deleted and created again, so that the later of two states
-/// is known. They do not count the writes in between.
+/// The revisions of a document only increase, even if it is deleted and created again, so the state with the higher
+/// revision is the later one. The difference of two revisions does not count the writes in between.
 public struct Revision: Hashable, Comparable, Sendable {
     /// The revision as a positive number.
     public let number: Int64

@@ -6,7 +6,7 @@
 /// let path: DocumentPath = "users/\(userID)/favourites/\(restaurantID)"
 /// ```
 ///
-/// A valid path has an even number of non-empty segments of at most 1,500 bytes, none of them `.`, `..` or of the form
+/// A valid path has an even number of nonempty segments of at most 1,500 bytes. No segment is `.`, `..` or of the form
 /// `__…__`. Creating a path never fails, so that literals stay simple. The first call that uses an invalid path throws
 /// ``StorageError/Code/invalidArgument``.
 public struct DocumentPath: Sendable {

@@ -1,7 +1,7 @@
 /// A vector of doubles, such as the embedding of a text or an image.
 ///
-/// It has the name that Firestore's clients give it. A property of this type is stored as a vector, which is one value;
-/// a property of type `[Double]` is stored as an array of numbers.
+/// The type has the same name in Firestore's clients. A property of this type is stored as a vector, which is one
+/// value; a property of type `[Double]` is stored as an array of numbers.
 ///
 /// ```swift
 /// struct Article: Codable {

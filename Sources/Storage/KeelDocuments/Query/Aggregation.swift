@@ -6,8 +6,8 @@
 public enum Aggregation: Sendable, Hashable {
     /// The number of documents; counting stops at `upTo` if given.
     case count(upTo: Int? = nil)
-    /// The sum of a field's numbers: an integer, unless a number is a double or the sum overflows. It is NaN if a
-    /// number is, and 0 without numbers. Other kinds of values are ignored.
+    /// The sum of a field's numbers: an integer, unless a number is a double or the sum overflows. The sum is NaN if a
+    /// number is NaN, and 0 without numbers. Other kinds of values are ignored.
     case sum(FieldPath)
     /// The mean of a field's numbers as a double; null without numbers.
     case average(FieldPath)

@@ -1,4 +1,4 @@
-/// How an adapter answered a query.
+/// A description of how an adapter answered a query.
 public struct QueryPlan: Sendable, Hashable {
     /// The access path to the documents.
     public enum Access: Sendable, Hashable {

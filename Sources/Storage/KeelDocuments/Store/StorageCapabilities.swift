@@ -14,7 +14,7 @@ public struct StorageCapabilities: OptionSet, Sendable, Hashable {
     public static let changeLog = Self(rawValue: 1 << 0)
     /// A batch can require that documents and query results are unchanged since they were read.
     public static let transactions = Self(rawValue: 1 << 1)
-    /// A batch with an id takes effect once, however often it is committed.
+    /// A batch with an id takes effect once, even if it is committed several times.
     ///
     /// The store recognizes a repeated batch for at least the period that its adapter documents: days rather than
     /// hours, and longer than any client keeps retrying.

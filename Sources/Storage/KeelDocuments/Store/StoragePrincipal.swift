@@ -1,7 +1,7 @@
 /// The caller of a store, for access rules.
 ///
-/// Adapters find it in their `StorageContext`, and may have access rules; Keel's own have none. A server determines it
-/// for each request.
+/// Adapters find the principal in their `StorageContext`. An adapter of your own can apply access rules; Keel's
+/// adapters have none. A server determines the principal of each request.
 public struct StoragePrincipal: Sendable, Hashable {
     /// The permanent identifier of the principal, such as the `sub` claim of a token.
     public var id: String

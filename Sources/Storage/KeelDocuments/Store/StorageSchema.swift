@@ -25,7 +25,7 @@ public struct StorageSchema: Sendable, Hashable {
 /// An index over the fields of documents.
 ///
 /// An index has 1 to 100 components. At most one of them is ``Component/contains(_:)``, and no field is ordered twice.
-/// The first call of a client that declares any other definition throws ``StorageError/Code/invalidArgument``.
+/// With any other definition in its schema, every call of a client throws ``StorageError/Code/invalidArgument``.
 public struct IndexDefinition: Sendable, Hashable {
     /// The part of an index that one field contributes.
     public enum Component: Sendable, Hashable {
@@ -44,7 +44,7 @@ public struct IndexDefinition: Sendable, Hashable {
         }
     }
 
-    /// Which collections an index covers.
+    /// The collections that an index covers.
     public enum Scope: String, Sendable, Hashable {
         /// Queries on one collection. Each collection with the name has its own part of the index.
         case collection
@@ -54,7 +54,7 @@ public struct IndexDefinition: Sendable, Hashable {
 
     /// The name of the collections: their last path segment.
     public var collection: String
-    /// Which queries the index serves.
+    /// The queries that the index serves.
     public var scope: Scope
     /// The indexed fields: first those compared for equality, then those ordered by.
     public var components: [Component]

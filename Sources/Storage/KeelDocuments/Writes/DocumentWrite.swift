@@ -100,7 +100,7 @@ public struct FieldTransform: Sendable, Hashable {
 
     /// The field to set.
     public var field: FieldPath
-    /// How the value is computed.
+    /// The computation of the value.
     public var operation: Operation
 
     /// Creates a transform.
