@@ -38,9 +38,9 @@ extension Outbox {
         /// The margin by which a lease outlasts an attempt.
         ///
         /// No other runner sends a write during its lease. If the process is killed during an attempt, the write is
-        /// sent again after the lease expires. The margin must exceed the time that the store takes to record a lease
-        /// (otherwise the write is not sent), the time that the sender takes to end when it is canceled, and the clock
-        /// differences between devices that share a store.
+        /// sent again after the lease expires. The margin must exceed the time that the store takes to record a lease;
+        /// otherwise, the write is not sent. It must also exceed the time that a canceled sender takes to end, and the
+        /// clock differences between devices that share a store.
         public var leaseMargin = Duration.seconds(15)
 
         /// The interval at which a runner looks for writes that other processes enqueued or abandoned.

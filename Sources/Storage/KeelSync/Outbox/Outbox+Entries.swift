@@ -115,7 +115,9 @@ extension Outbox {
     /// A write that the server refused gets a new idempotency key: see ``OutboxEntry/idempotencyKey``. A pending write
     /// that waits for a retry delay is sent immediately.
     ///
-    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``, ``OutboxError/Code/damaged``.
+    /// - Throws: ``OutboxError/Code/notFound`` if the outbox has no such write, ``OutboxError/Code/sending`` while an
+    ///   attempt is in progress, ``OutboxError/Code/damaged`` if the entry cannot be read, or
+    ///   ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
     public func retry(_ id: OutboxWrite.ID) async throws(OutboxError) {
         try await change(id) { entry in
@@ -129,7 +131,9 @@ extension Outbox {
     /// The id and the key stay the same. The write gets a new idempotency key. If it was sent before, the server may
     /// have applied the earlier version, unless the server itself refused it.
     ///
-    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``, ``OutboxError/Code/damaged``.
+    /// - Throws: ``OutboxError/Code/notFound`` if the outbox has no such write, ``OutboxError/Code/sending`` while an
+    ///   attempt is in progress, ``OutboxError/Code/damaged`` if the entry cannot be read, or
+    ///   ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
     public func edit(
         _ id: OutboxWrite.ID,
@@ -150,7 +154,8 @@ extension Outbox {
 
     /// Drops a write or a damaged entry without sending it.
     ///
-    /// - Throws: ``OutboxError/Code/notFound``, ``OutboxError/Code/sending``.
+    /// - Throws: ``OutboxError/Code/notFound`` if the outbox has no such write, ``OutboxError/Code/sending`` while an
+    ///   attempt is in progress, or ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``.
     @concurrent
     public func discard(_ id: OutboxWrite.ID) async throws(OutboxError) {
         try await decide(id) { item throws(OutboxError) in

@@ -46,8 +46,8 @@ public struct Outbox: Sendable {
 
     /// Adds a write to the outbox.
     ///
-    /// If the outbox already contains a write with the same id, or the server has accepted one in the last seven days,
-    /// nothing is added, and the receipt is that of the earlier write.
+    /// Nothing is added if the outbox already contains a write with the same id, or if the server has accepted one in
+    /// the last seven days. The receipt is then that of the earlier write.
     ///
     /// - Returns: The receipt, once the write is on disk.
     /// - Throws: ``OutboxError/Code/storage`` or ``OutboxError/Code/storageUnavailable``. After the latter, the write

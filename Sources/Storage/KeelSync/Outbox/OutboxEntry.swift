@@ -18,7 +18,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// The progress of the write.
     public let state: State
 
-    /// The number of attempts that reached the server, or may have.
+    /// The number of attempts that reached the server or may have reached it.
     public let attempts: Int
 
     /// The sender's reason for the last failure.
@@ -33,7 +33,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// The id of the write.
     public var id: String { write.id }
 
-    /// The key by which the server recognizes the write, the same for all attempts and restarts.
+    /// The key that identifies the write to the server, the same in all attempts and after restarts.
     ///
     /// A write that is sent again after the server refused it has a new key, because the server would repeat its answer
     /// to the first key. A write whose attempts all failed keeps its key, because the server may have applied it.

@@ -18,7 +18,7 @@ public struct OutboxDelivery: Sendable, Hashable {
     /// The write to send.
     public let write: OutboxWrite
 
-    /// The key by which the server recognizes the write, the same for all attempts.
+    /// The key that identifies the write to the server, the same in all attempts.
     public let idempotencyKey: String
 
     /// The number of the attempt, counted from 1 across restarts; includes attempts whose process ended.

@@ -11,9 +11,9 @@ internal import Foundation
 public struct OutboxWrite: Sendable, Hashable, Identifiable {
     /// The unique id of the write, and the prefix of its idempotency key; not empty, and without a slash.
     ///
-    /// Enqueuing a write with the same id again changes nothing, for seven days after the server has accepted it, so a
-    /// call that failed with an unknown effect can be repeated with the same value. A discarded write can be enqueued
-    /// again.
+    /// Until seven days after the server has accepted a write, enqueuing a write with the same id changes nothing. A
+    /// call that failed with an unknown effect can therefore be repeated with the same value. A discarded write can be
+    /// enqueued again.
     public let id: String
 
     /// The subject of the write, such as `favourites/42`.
