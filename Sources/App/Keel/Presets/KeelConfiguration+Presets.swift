@@ -4,6 +4,8 @@ public import KeelStorage
 extension KeelConfiguration {
     /// Returns a configuration for production: documents, keys, events and logs in the app's folder, secrets in the
     /// platform's store, and no reports of missing indexes.
+    ///
+    /// The parts use `app` as the name of their folders, and as the service of the secrets.
     public static func production(
         _ app: String,
         api: URL? = nil,
@@ -27,6 +29,8 @@ extension KeelConfiguration {
 
     /// Returns a configuration for development: like production, but in a separate folder, with missing indexes
     /// reported to standard error and logs written to the console.
+    ///
+    /// Folders and secrets have the name of the app, followed by “(development)”.
     public static func development(
         _ app: String,
         api: URL? = nil,

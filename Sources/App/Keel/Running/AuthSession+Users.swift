@@ -7,16 +7,16 @@ public import KeelRepositories
 public import KeelSync
 
 extension AuthSession {
-    /// Removes what belongs to a user whenever the session ends or another user signs in.
+    /// Removes the data of a user whenever the session ends or another user signs in.
     ///
     /// ```swift
     /// session.clearAtSignOut(outbox: outbox, caches: caches, memory: memory, analytics: analytics)
     /// try await session.restore()
     /// ```
     ///
-    /// Call it before the session is used, so that it makes up for a clean-up that did not run: see
-    /// `onSignOut`. Documents of the store belong to the app, which adds a clean-up of its own before
-    /// this one, such as `EntityRepository.removeAll()`.
+    /// Call this method before the session is used, so that a clean-up that did not run earlier runs then: see
+    /// `onSignOut`. Documents of the store belong to the app, which adds a clean-up of its own before this one, such as
+    /// `EntityRepository.removeAll()`.
     ///
     /// - Parameters:
     ///   - outbox: The outbox, which loses writes without an owner, and the unsent writes of a user who has signed out.
@@ -27,8 +27,8 @@ extension AuthSession {
     ///   - memory: The memory of repositories, which loses all values.
     ///   - analytics: The service, which forgets the user. While another service stores the user (see
     ///     `AnalyticsService.isDelivering`), or the disk is full, the clean-up fails and is repeated later.
-    ///   - process: The name of the program, different for the app and each extension on one credential store: each has
-    ///     caches and a view of the user of its own to clear. It does not change between launches.
+    ///   - process: The name of the program, the same at every launch. The app and its extensions need different names
+    ///     if they share a credential store, because each has its own caches and its own record of the user to clear.
     public func clearAtSignOut(
         outbox: Outbox? = nil,
         caches: CacheStore? = nil,

@@ -15,7 +15,7 @@ internal import Synchronization
 ///
 /// - If the task is canceled, all parts end, and the run returns.
 /// - If a part throws, the others end, and the run throws the error.
-/// - A part that returns does not end the others. The run returns when none is left.
+/// - A part that returns does not end the others. The run returns when all parts have returned.
 ///
 /// On a server, use KeelServiceLifecycle to put the same parts into a `ServiceGroup`.
 public struct BackgroundWork: Sendable {
@@ -39,9 +39,9 @@ public struct BackgroundWork: Sendable {
     ///
     /// - Parameters:
     ///   - name: The part's name.
-    ///   - finishTimeout: The time limit for finishing, which is then canceled.
+    ///   - finishTimeout: The time limit of `finish`, which is then canceled.
     ///   - run: Runs until it is canceled.
-    ///   - finish: Runs afterwards, in a task that is not canceled.
+    ///   - finish: Runs when `run` has ended, even if the run's task is canceled.
     public mutating func add(
         _ name: String,
         finishTimeout: Duration = .seconds(10),

@@ -173,7 +173,7 @@ extension DataSourceError {
 extension DataSourceError {
     /// Runs an operation of the service, converting its error.
     ///
-    /// The closure needs no signature, whatever it throws.
+    /// The closure needs no `throws` clause, whatever error it throws.
     public static func remote<Value, Failure: Error>(
         _ operation: () async throws(Failure) -> Value
     ) async throws(DataSourceError) -> Value {

@@ -36,7 +36,7 @@ public struct RepositoryError: KeelError {
     /// The data source's error, if it is the cause.
     public var dataSourceError: DataSourceError? { cause as? DataSourceError }
 
-    /// Whether the source is unreachable or unavailable, so that the device's copy must do.
+    /// Whether the source is unreachable or unavailable, so that only the device's copy can be shown.
     public var isUnreachable: Bool { code == .unreachable || code == .unavailable }
 
     private static func code(for code: DataSourceError.Code) -> Code {
@@ -61,11 +61,11 @@ public struct RepositoryError: KeelError {
 }
 
 extension RepositoryError {
-    /// Runs an operation of a repository, a data source or a store, and makes the app's error of its error, usually
+    /// Runs an operation of a repository, a data source or a store, and converts its error to the app's own, usually
     /// with an initializer.
     ///
-    /// The closure needs no signature: any error becomes a ``RepositoryError`` first. An error of
-    /// the app's own type is thrown unchanged.
+    /// The closure needs no `throws` clause: any error becomes a ``RepositoryError`` first. An error of the app's own
+    /// type is thrown unchanged.
     public static func mapped<Value, Failure: Error, Cause: Error>(
         to failure: (RepositoryError) -> Failure,
         _ operation: () async throws(Cause) -> Value

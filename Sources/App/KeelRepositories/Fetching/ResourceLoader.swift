@@ -30,10 +30,10 @@ public import Foundation
 /// ```
 ///
 /// Memory, current fetches and fetch times then belong to one user each. The sources of an ``EntityRepository`` hold
-/// one user's values at a time: those of another user are removed before anything is read or written, and a call that
-/// began for one user neither keeps nor returns anything after another has signed in. The copies of a custom
-/// ``Resource`` are returned only to the user for whom they were fetched. Use a persistent ledger: a new one in memory
-/// does not know the owner of the values, and has them removed.
+/// one user's values at a time: those of another user are removed before anything is read or written. A call that began
+/// for one user neither keeps nor returns anything after another user has signed in. The copies of a custom
+/// ``Resource`` are returned only to the user for whom they were fetched. Use a persistent ledger: after a launch, a
+/// ledger in memory does not know the owner of the values, so they are removed.
 public struct ResourceLoader: Sendable {
     let core: ResourceCore
     private let refreshes: Refreshes
@@ -44,10 +44,10 @@ public struct ResourceLoader: Sendable {
     ///   - ledger: Stores fetch times.
     ///   - memory: A cache of copies; nil reads the store each time.
     ///   - identity: Returns a name for the signed-in user, which is different for each user and for no user; nil if
-    ///     unknown, in which case calls fail. It has to be the identity by which the client signs calls, that of its
-    ///     `AuthSession`: what a repository sends and what it puts into an outbox is sent only for this name. Sign in
-    ///     with `AuthSession.signIn(as:_:)`, so that the name is the same after the next sign-in. Omit it if the data
-    ///     is the same for all users.
+    ///     unknown, in which case calls fail. It must be the identity with which the client signs calls, such as that
+    ///     of its `AuthSession`: requests of a repository, including those in an outbox, are sent only for this name.
+    ///     Sign in with `AuthSession.signIn(as:_:)`, so that the name is the same after the next sign-in. Omit it if
+    ///     the data is the same for all users.
     ///   - clock: The clock for the delays of observers, which wait while the user is unknown.
     ///   - observer: Called with each step of a load, in its task; it must return immediately.
     ///   - now: Returns the time of day, for ages across launches.
@@ -67,6 +67,9 @@ public struct ResourceLoader: Sendable {
     package var waiterCount: Int { core.waiterCount }
 
     /// Loads a resource according to a policy.
+    ///
+    /// - Throws: ``RepositoryError``: `notCached` under ``FetchPolicy/cacheOnly`` if there is no copy, or the failure
+    ///   of the source or the store.
     public func load<Value>(
         _ resource: Resource<Value>,
         _ policy: FetchPolicy
@@ -127,6 +130,8 @@ public struct ResourceLoader: Sendable {
     public func userChanged() { core.userChanged() }
 
     /// Invalidates all resources with one of the tags; observers load them again.
+    ///
+    /// - Throws: ``RepositoryError`` if the fetch times cannot be changed.
     public func invalidate(_ tags: Set<String>) async throws(RepositoryError) {
         try await RepositoryError.mapping {
             try await core.invalidate(tags)
@@ -135,9 +140,11 @@ public struct ResourceLoader: Sendable {
 
     /// Changes copies on the device, and invalidates resources that depend on them.
     ///
-    /// No fetched value is kept while the body runs, nor are earlier fetches kept afterwards, also if the body fails.
+    /// No fetched value is kept while the body runs, and no fetch that began earlier is kept afterwards, even if the
+    /// body fails.
     ///
     /// - Returns: The body's result.
+    /// - Throws: The error of the body or of the invalidation, as a ``RepositoryError``.
     public func write<Value, Failure: Error>(
         invalidating tags: Set<String>,
         _ body: () async throws(Failure) -> Value

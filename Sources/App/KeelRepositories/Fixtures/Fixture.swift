@@ -20,7 +20,7 @@ public import Foundation
 /// let menu = try Fixture(Bundle.module.resourceURL).load("menu", as: MenuDTO.self)
 /// ```
 ///
-/// Samples are decoded like real responses, so they cannot differ from what the type decodes.
+/// Samples are decoded like real responses, so a sample that does not match its type fails.
 public struct Fixture: Sendable {
     private let folder: URL?
     private let coding: JSONCoding
@@ -72,7 +72,7 @@ public struct Fixture: Sendable {
 
     /// Decodes a JSON literal, and traps if it does not fit.
     ///
-    /// For samples in static properties, whose text is known to be valid once tried.
+    /// Use it for samples in static properties, whose text is part of the program.
     public static func value<Value: Decodable>(
         of type: Value.Type = Value.self,
         json: String,

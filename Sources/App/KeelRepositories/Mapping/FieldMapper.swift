@@ -8,8 +8,9 @@ public import Foundation
 
 /// Reads the fields of a DTO, and names the field if something does not fit.
 ///
-/// Every method takes a value of the DTO, usually an optional, and the field's name. Nil is
-/// reported as missing; ``optional`` has the same methods for fields that may be absent.
+/// Every method takes a value of the DTO, usually an optional, and the field's name. It throws
+/// ``MappingError/Code/missing`` for nil, and ``MappingError/Code/malformed`` for a value that does not have the
+/// required form. ``optional`` has the same methods for fields that may be absent.
 public struct FieldMapper: Sendable, Hashable {
     /// The id of the entity whose fields are read, if known.
     public let entity: String?
@@ -147,6 +148,8 @@ public struct FieldMapper: Sendable, Hashable {
     }
 
     /// Returns an enumeration case by its raw value.
+    ///
+    /// - Throws: ``MappingError/Code/missing``, or ``MappingError/Code/unknownValue`` for any other value.
     public func oneOf<Case: RawRepresentable>(
         _ value: Case.RawValue?,
         _ field: String,
@@ -160,6 +163,8 @@ public struct FieldMapper: Sendable, Hashable {
     }
 
     /// Returns a number within a range.
+    ///
+    /// - Throws: ``MappingError/Code/missing``, or ``MappingError/Code/outOfRange`` for a number outside the range.
     public func number<Value: Comparable>(
         _ value: Value?,
         _ field: String,
@@ -176,6 +181,8 @@ public struct FieldMapper: Sendable, Hashable {
     // MARK: Nested fields
 
     /// Maps a nested DTO.
+    ///
+    /// - Throws: ``MappingError/Code/missing``, or the error of the DTO, with the path of its field.
     public func nested<DTO: DomainConvertible>(
         _ dto: DTO?,
         _ field: String
@@ -189,6 +196,9 @@ public struct FieldMapper: Sendable, Hashable {
     }
 
     /// Maps a list of nested DTOs.
+    ///
+    /// - Throws: ``MappingError/Code/missing``, or the error of the first DTO that does not fit, with the path of its
+    ///   field.
     public func list<DTO: DomainConvertible>(
         _ dtos: [DTO]?,
         _ field: String

@@ -21,18 +21,19 @@ internal import Foundation
 /// Values are looked up in memory, then the store, then the service, and each is filled on the way
 /// back. The cache never changes a result. It promises that
 ///
-/// - a read never returns a value from before a write, an invalidation or a removal by its loader
-///   that completed before the read began, even if another read was in progress;
-/// - changes that others make to a collection, such as another repository or another process, are
-///   followed through the store's change log: they take effect when the log delivers them, for
-///   SQLite immediately in one process and some milliseconds later in another;
+/// - a read never returns a value that a write, an invalidation or a removal by its loader replaced before the read
+///   began, even if another read was in progress;
+/// - changes that another repository or process makes to a collection are followed through the store's change log. They
+///   take effect when the log delivers them: with SQLite, immediately in the same process, and some milliseconds later
+///   in another;
 /// - while the log cannot be followed, or if a store has none, the store is read each time.
 ///
-/// Other kinds of sources report no changes: make them through the loader, or call
-/// ``ResourceLoader/invalidate(_:)``. The same holds for a custom ledger over a store.
+/// Other kinds of sources report no changes: make them through the loader, or call ``ResourceLoader/invalidate(_:)``.
+/// This also applies to a custom ledger over a store.
 ///
-/// The cache is bounded by entries or by bytes: an entry costs its size in the store or, if
-/// unknown, as JSON, or 1,024. It holds domain values: a hit needs no decoding or mapping.
+/// The cache is bounded by entries or by bytes. In bytes, an entry costs its size in the store or, if that is unknown,
+/// its size as JSON or else 1,024, plus a fixed overhead. The cache holds domain values, so a hit needs no decoding or
+/// mapping.
 public final class ResourceMemory: Sendable {
     private let store: CacheStore
     private let measures: Bool

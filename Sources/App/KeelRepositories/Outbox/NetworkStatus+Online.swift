@@ -2,13 +2,13 @@ internal import KeelHTTP
 public import KeelNetworkStatus
 
 extension NetworkStatus {
-    /// A sequence of whether the network may be available, now and after each change.
+    /// A sequence of the network's availability, now and after each change.
     ///
-    /// False only if the system reports no connection; an outbox waits for it.
+    /// An element is false only if the system reports no connection; an outbox then waits.
     public var onlineStates: OnlineStates { OnlineStates(paths: paths) }
 }
 
-/// A sequence of whether the network may be available; see `NetworkStatus.onlineStates`.
+/// A sequence of the network's availability; see `NetworkStatus.onlineStates`.
 public struct OnlineStates: AsyncSequence, Sendable {
     public typealias Element = Bool
     public typealias Failure = Never

@@ -77,8 +77,8 @@ public struct OutboxRequest: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - key: The subject of the request: requests with the same key keep their order.
-    ///   - owner: The only user as whom the request may be sent, such as the identity of an
-    ///     `AuthSession`; nil for the user who is signed in when it is sent.
+    ///   - owner: The only user for whom the request may be sent, such as the identity of an `AuthSession`; nil for the
+    ///     user who is signed in when it is sent.
     ///   - id: A unique id.
     /// - Returns: The write.
     public func write(

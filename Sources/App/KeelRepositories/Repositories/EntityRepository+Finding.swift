@@ -21,6 +21,8 @@ extension EntityRepository {
     }
 
     /// Searches the service and returns the entities and their freshness.
+    ///
+    /// - Throws: ``RepositoryError``, as from ``search(_:_:)``.
     public func fetchedSearch(
         _ words: String,
         _ policy: FetchPolicy = .networkFirst
@@ -53,6 +55,8 @@ extension EntityRepository {
     }
 
     /// Returns the entities on the device that match a predicate, with the freshness of all entities.
+    ///
+    /// - Throws: ``RepositoryError``, as from ``query(where:_:)``.
     public func fetchedQuery<DTO: Sendable>(
         where predicate: Predicate<DTO>,
         _ policy: FetchPolicy = .cacheFirst()

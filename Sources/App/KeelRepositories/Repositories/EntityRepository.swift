@@ -51,6 +51,8 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     }
 
     /// Returns the entity with an id and its freshness.
+    ///
+    /// - Throws: ``RepositoryError``, as from ``entity(_:_:)``.
     public func fetchedEntity(
         _ id: String,
         _ policy: FetchPolicy = .cacheFirst()
@@ -59,6 +61,9 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     }
 
     /// Returns all entities.
+    ///
+    /// - Throws: ``RepositoryError``, with the code `notCached` under ``FetchPolicy/cacheOnly`` if there is no copy of
+    ///   the list.
     public func all(
         _ policy: FetchPolicy = .cacheFirst()
     ) async throws(RepositoryError) -> [Entity] {
@@ -66,6 +71,8 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     }
 
     /// Returns all entities and their freshness.
+    ///
+    /// - Throws: ``RepositoryError``, as from ``all(_:)``.
     public func fetchedAll(
         _ policy: FetchPolicy = .cacheFirst()
     ) async throws(RepositoryError) -> Fetched<[Entity]> {
@@ -182,13 +189,15 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
     /// Removes all entities from the device, for example when the user signs out.
     ///
     /// Nothing counts as loaded afterwards, not even an empty list. Unsent changes stay in the outbox.
+    ///
+    /// - Throws: ``RepositoryError`` if the store on this device fails.
     public func removeAll() async throws(RepositoryError) {
         try await RepositoryError.mapping {
             try await loader.core.empty(operations.home)
         }
     }
 
-    /// Invalidates all resources of the repository.
+    /// Invalidates all resources of the repository; observers load them again.
     public func invalidate() async throws(RepositoryError) { try await loader.invalidate([name]) }
 
     private var names: EntityNames { EntityNames(name: name) }

@@ -25,7 +25,7 @@ public protocol LocalDataSource<Element>: Sendable {
     /// Returns all elements, in a stable order.
     func findAll() async throws(DataSourceError) -> [Element]
 
-    /// Returns the elements that match a predicate; by default, by checking all elements.
+    /// Returns the elements that match a predicate; the default implementation checks every element.
     func find(
         where predicate: Predicate<Element>
     ) async throws(DataSourceError) -> [Element]

@@ -13,10 +13,10 @@ public import KeelHTTP
 ///
 /// Other operations fail with the code `unsupported`.
 ///
-/// A request of an endpoint is sent only for the user of the call. A closure is not told this user: if another user
-/// signs in at that moment, it may load, save or delete as the other one. Its response is not kept if another
+/// A request of an endpoint is sent only for the user of the call. A closure does not receive this user: if another
+/// user signs in at that moment, the closure can load, save or delete as that user. Its response is not kept if another
 /// user is signed in afterwards, or if anything has been loaded for another user through the loader meanwhile. The
-/// service's data is not restored: use endpoints to change the data of a user.
+/// change at the service is not undone: use endpoints to change the data of a user.
 public struct RemoteEntities<DTO: Sendable>: Sendable {
     // Each call is sent only as the owner, if there is one.
     typealias Find = @Sendable (String, _ owner: String?) async throws(DataSourceError) -> DTO

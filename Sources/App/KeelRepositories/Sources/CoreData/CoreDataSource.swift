@@ -22,7 +22,7 @@ public import Foundation
 /// The database evaluates a predicate as far as ``ManagedObjectRepresentable`` names the
 /// attributes; its results are then checked against the whole predicate.
 ///
-/// - Important: It was tested against a stand-in for Apple's module, not yet on Apple platforms.
+/// - Important: This type was tested against a stand-in for Apple's module, not yet on Apple platforms.
 public struct CoreDataSource<Element: ManagedObjectRepresentable>: LocalDataSource {
     private let context: Context
 

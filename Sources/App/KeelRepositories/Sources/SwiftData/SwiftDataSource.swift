@@ -10,13 +10,13 @@ public import SwiftData
 /// let good = try await local.find(where: #Predicate { $0.stars >= 4 })
 /// ```
 ///
-/// The source is an actor off the main actor, and each call has its own context, which sees what
-/// others have saved. Elements are ordered by id. ``save(_:)`` and ``delete(_:)`` are atomic.
+/// The source is an actor off the main actor, and each call has its own context, which sees everything that others have
+/// saved. Elements are ordered by id. ``save(_:)`` and ``delete(_:)`` are atomic.
 ///
 /// The database evaluates a predicate as far as ``ModelRepresentable`` names the properties; its
 /// results are then checked against the whole predicate.
 ///
-/// - Important: It was tested against a stand-in for Apple's module, not yet on Apple platforms.
+/// - Important: This type was tested against a stand-in for Apple's module, not yet on Apple platforms.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 public actor SwiftDataSource<Element: ModelRepresentable>: LocalDataSource {
     private let container: ModelContainer
