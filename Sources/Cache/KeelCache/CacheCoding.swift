@@ -22,7 +22,7 @@ public struct CacheCoding<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///   - version: The version of the format; raise it when the format changes.
     ///   - key: Returns the bytes of a key: equal for equal keys, different for different ones.
     ///   - encode: Returns the bytes of a value.
-    ///   - decode: Returns the value that the bytes encode; throws if they encode none.
+    ///   - decode: Returns the value that the bytes encode; throws if the bytes are not a value.
     public init(
         format: String,
         version: Int = 1,

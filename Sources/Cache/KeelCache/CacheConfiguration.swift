@@ -1,4 +1,4 @@
-/// The defaults of a cache; single calls may override them.
+/// The defaults of a cache, which single calls can override.
 ///
 /// | time | name | effect |
 /// |---|---|---|
@@ -9,15 +9,15 @@
 public struct CacheConfiguration: Sendable {
     /// The limits of memory; a view of a ``CacheStore`` has the store's limits instead.
     public var limits: CacheLimits
-    /// How long a value is fresh.
+    /// The time for which a value is fresh.
     public var expiry: CacheExpiry
-    /// How long a value may be served after it became stale, while no new value is available.
+    /// The time for which a stale value may be served while no new value is available.
     public var staleness: Duration
-    /// How long an entry may remain unused before it expires, or nil for no limit.
+    /// The time after which an unused entry expires, or nil for no limit.
     ///
-    /// Tiers do not count uses: below memory the time runs from writing.
+    /// Tiers do not count uses: below memory, the time starts when the entry is written.
     public var timeToIdle: Duration?
-    /// How long the absence of a value is cached, or nil to not cache it.
+    /// The time for which the absence of a value is cached, or nil to not cache it.
     public var absenceExpiry: CacheExpiry?
     /// The default policy for loading values.
     public var policy: CachePolicy

@@ -49,7 +49,7 @@ extension CacheError.Code {
     public static var tooLarge: Self {
         .permanent("Raise the limit, or keep values of this size as files.")
     }
-    /// The folder or a file in it cannot be read or written for lack of permission.
+    /// The program has no permission to read or write the folder or a file in it.
     public static var permissionDenied: Self {
         .permanent("Make the cache's folder readable and writable for the program's user.")
     }

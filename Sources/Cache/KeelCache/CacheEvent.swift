@@ -14,7 +14,7 @@ public struct CacheEvent<Key: Hashable & Sendable>: Sendable {
         case replaced
         /// The value exceeded memory's limit.
         case rejected
-        /// The tier failed; the cache went on without it.
+        /// The tier failed; the cache continued without it.
         case failed(CacheError)
     }
 
@@ -26,7 +26,7 @@ public struct CacheEvent<Key: Hashable & Sendable>: Sendable {
 
 /// The events of a cache, from a call of ``Cache/events(keeping:)`` until the cache is deallocated.
 ///
-/// A reader that falls behind loses the oldest events beyond the number it asked to keep.
+/// A slow reader loses the oldest events beyond the number that `events(keeping:)` keeps.
 public struct CacheEvents<Key: Hashable & Sendable>: AsyncSequence, Sendable {
     public typealias Element = CacheEvent<Key>
     public typealias Failure = Never

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How long a cache entry is fresh.
+/// The time for which a cache entry is fresh.
 ///
 /// The time runs from the moment the entry is set. Reading the entry, moving it between memory and
 /// disk, or reopening the cache does not restart it.

@@ -1,7 +1,7 @@
 /// The limits of a cache's memory.
 ///
-/// Both limits hold at every moment. An entry that alone costs more than ``largestCost`` is
-/// refused, and the entry it would have replaced is dropped, because its value is out of date.
+/// Both limits hold at every moment. An entry that costs more than ``largestCost`` is refused. The entry that it would
+/// have replaced is dropped, because its value is out of date.
 public struct CacheLimits: Hashable, Sendable {
     /// The maximum number of entries, or nil for no limit.
     public var count: Int?

@@ -18,21 +18,21 @@ public import Foundation
 /// | what ended | accepted entries | removed entries |
 /// |---|---|---|
 /// | process, even by `kill -9` | present from the call's return | gone from the call's return |
-/// | power or system | newest may be missing, none is incomplete | gone once ``flush()`` returned |
+/// | power or system | the newest can be missing; no entry is incomplete | gone once ``flush()`` returned |
 ///
-/// Only a ``flush()`` after a removal waits for the disk; writing an entry never does. Damaged
-/// contents never fail an opening and are never returned.
+/// Writing an entry never waits for the disk; only a ``flush()`` after a removal does. Damaged contents are never
+/// returned, and do not prevent opening the folder.
 ///
 /// | property | behavior |
 /// |---|---|
-/// | byte limit | holds at every moment, save for one segment |
+/// | byte limit | holds at every moment, except for one segment |
 /// | large values | in files, sealed and checked in pieces of 64 KiB |
 /// | several users of a folder | refused with `folderInUse`, within and between processes |
 /// | deleted folder | the next write or removal starts an empty one |
 ///
-/// The oldest entries are evicted first; those read since they were written are kept a round
-/// longer. Changes wait for the disk on one thread per folder, reads of entries on one queue for
-/// all folders, and reads of a large value as a file on the caller's thread, 64 KiB at a time.
+/// The oldest entries are evicted first; those read since they were written are kept a round longer. Changes wait for
+/// the disk on one thread per folder, and reads of entries on one queue for all folders. A large value that is read as
+/// a file is read on the caller's thread, 64 KiB at a time.
 ///
 /// A value written as bytes is read as bytes, and one written as a file as a file. Memory use is
 /// about 50 bytes per entry, whatever its key and value.
@@ -75,7 +75,7 @@ public final class DiskCacheTier: CacheTier {
 
     /// Writes a snapshot of the index and releases the folder.
     ///
-    /// Without it nothing is lost, but the next opening is slower. Later calls throw `unavailable`.
+    /// Without this call nothing is lost, but opening the folder again takes longer. Later calls throw `unavailable`.
     /// Files returned by earlier reads stay readable.
     public func close() async { await writer.close() }
 

@@ -9,10 +9,10 @@ extension Cache {
     /// - Parameters:
     ///   - value: The value to store.
     ///   - key: The key of the value.
-    ///   - expiry: How long the value is fresh; nil for the configured expiry.
-    ///   - staleness: How long the value may be served once stale; nil for the configured one.
+    ///   - expiry: The time for which the value is fresh; nil for the configured expiry.
+    ///   - staleness: The time for which the stale value may be served; nil for the configured one.
     ///   - cost: The cost of the value; nil to use the cache's cost function.
-    ///   - tags: Tags by which the value can be removed together with others.
+    ///   - tags: The tags of the value; ``removeAll(tagged:)`` removes all values with a tag.
     @inlinable
     public func set(
         _ value: Value,
@@ -60,7 +60,7 @@ extension Cache {
     ///
     /// The parameters are those of ``set(_:for:expiry:staleness:cost:tags:)``.
     ///
-    /// - Throws: ``CacheError`` if the tier failed; the value is in memory anyway.
+    /// - Throws: ``CacheError`` if the tier failed; the value is in memory nevertheless.
     public func setDurably(
         _ value: Value,
         for key: Key,

@@ -6,10 +6,10 @@ extension Cache {
     ///
     /// - Parameters:
     ///   - keys: The keys of the values.
-    ///   - policy: `cacheFirst`, `refresh` or `cacheOnly`; any other counts as the first, or as the
-    ///     second if it loads first. Nil for the configured policy.
-    ///   - expiry: How long loaded values are fresh; nil for the configured expiry.
-    ///   - tags: Tags by which loaded values can be removed together with others.
+    ///   - policy: `cacheFirst`, `refresh` or `cacheOnly`; nil for the configured policy. `loadFirst` counts as
+    ///     `refresh`, and any other policy as `cacheFirst`.
+    ///   - expiry: The time for which loaded values are fresh; nil for the configured expiry.
+    ///   - tags: The tags of loaded values; ``removeAll(tagged:)`` removes all values with a tag.
     ///   - load: Loads the values for some of the keys; a key missing from its result has no value.
     /// - Returns: The values found or loaded.
     /// - Throws: The error of `load`.

@@ -5,18 +5,19 @@ extension Cache {
     /// Returns the value for a key, loading it if the policy requires it.
     ///
     /// Concurrent callers for a key share one load. A canceled caller throws `CancellationError` at once; the load
-    /// continues for the others and is canceled with the last one. If the key is set or removed, or one of the tags is
-    /// removed, while the tier is read or the value is loaded, the loaded value is returned to the waiting callers but
-    /// not stored; a call after the change starts a new load.
+    /// continues for the others and is canceled with the last one. If the key is set or removed during the load, or one
+    /// of the tags is removed, the loaded value is returned to the waiting callers but not stored. A call after the
+    /// change starts a new load.
     ///
     /// - Parameters:
     ///   - key: The key of the value.
     ///   - policy: The source of the value; nil for the configured policy.
-    ///   - expiry: How long a loaded value is fresh; nil for the configured expiry.
-    ///   - tags: Tags by which a loaded value can be removed together with others.
+    ///   - expiry: The time for which a loaded value is fresh; nil for the configured expiry.
+    ///   - tags: The tags of a loaded value; ``removeAll(tagged:)`` removes all values with a tag.
     ///   - load: Loads the value; runs in its own task.
     /// - Returns: The value.
-    /// - Throws: The error of `load`, `CancellationError`, ``CacheError`` (`timeout`, `notCached`).
+    /// - Throws: The error of `load`; `CancellationError`; or ``CacheError`` with the code `timeout` at the policy's
+    ///   hard timeout, or `notCached` if the policy forbids loading.
     @inlinable
     public func value(
         for key: Key,
@@ -40,13 +41,13 @@ extension Cache {
 
     /// Returns the value for a key, or nil if it has none, loading it if the policy requires it.
     ///
-    /// Absence is cached for ``CacheConfiguration/absenceExpiry`` or for the expiry of the loaded
-    /// value. Otherwise works like ``value(for:policy:expiry:tags:load:)``.
+    /// Absence is cached for ``CacheConfiguration/absenceExpiry`` or for the expiry of the loaded value. In all else,
+    /// this method works like ``value(for:policy:expiry:tags:load:)``.
     ///
     /// - Parameters:
     ///   - key: The key of the value.
     ///   - policy: The source of the value; nil for the configured policy.
-    ///   - load: Loads the value, and says how to cache it.
+    ///   - load: Loads the value, with its expiry and tags.
     /// - Returns: The value; also nil if the policy forbids loading it.
     /// - Throws: The error of `load`, `CancellationError`, or ``CacheError`` with `timeout`.
     public func findValue(
@@ -264,13 +265,13 @@ extension CacheError {
 public struct CacheLoaded<Value: Sendable>: Sendable {
     /// The value, or nil if there is none.
     public var value: Value?
-    /// How long the value is fresh; nil for the configured expiry.
+    /// The time for which the value is fresh; nil for the configured expiry.
     public var expiry: CacheExpiry?
-    /// How long the value may be served once stale; nil for the configured staleness.
+    /// The time for which the stale value may be served; nil for the configured staleness.
     public var staleness: Duration?
     /// The cost of the value; nil to use the cache's cost function.
     public var cost: Int?
-    /// Tags by which the value can be removed together with others.
+    /// The tags of the value; ``Cache/removeAll(tagged:)`` removes all values with a tag.
     public var tags: [String]
     /// Whether the value may be stored at all.
     public var isStored: Bool

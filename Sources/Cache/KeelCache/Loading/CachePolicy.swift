@@ -56,7 +56,7 @@ public struct CachePolicy: Hashable, Sendable {
     /// Throws `timeout` if loading takes longer.
     ///
     /// The load continues for other callers that wait for the same value. A load in the background ends at the limit,
-    /// which begins anew after a soft timeout; the next read of a stale value then starts another.
+    /// and the next read of a stale value starts another load. After a soft timeout, the limit starts again.
     public func hardTimeout(_ limit: Duration) -> CachePolicy {
         var policy = self
         policy.hardTimeout = limit
@@ -65,8 +65,8 @@ public struct CachePolicy: Hashable, Sendable {
 
     /// Reloads a fresh value in the background when used after a fraction of its freshness.
     ///
-    /// As a policy of single calls, it refreshes the values that such calls have loaded into memory; as
-    /// ``CacheConfiguration/policy``, those that were set or read from the tier as well.
+    /// As the policy of a call, it refreshes values that calls with this policy have loaded into memory. As
+    /// ``CacheConfiguration/policy``, it also refreshes values that were set, or read from the tier.
     ///
     /// - Parameter part: The fraction, from 0 to 1, for example 0.8.
     /// - Returns: The changed policy.

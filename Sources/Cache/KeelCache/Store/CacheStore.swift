@@ -8,7 +8,7 @@ internal import Synchronization
 /// let ratings = store.cache("ratings", key: Int.self, value: Double.self)
 /// ```
 ///
-/// When a cache needs room, the least valuable entries of all caches make it. A tag applies to the entries of all
+/// When a cache needs room, the least valuable entries of all caches are evicted. A tag applies to the entries of all
 /// caches of the store. Hits cost a little more than in a separate ``Cache``, because the shared memory is untyped.
 public final class CacheStore: Sendable {
     /// The defaults of the store's caches.

@@ -4,13 +4,13 @@ public struct CacheRecord: Sendable {
     public var key: [UInt8]
     /// The stored value.
     public var body: CacheBody
-    /// When the value was created; moving it between tiers does not change this.
+    /// The time when the value was created; moving the value between tiers keeps it.
     public var created: CacheInstant
-    /// When the value becomes stale, or nil if it stays fresh.
+    /// The time when the value becomes stale, or nil if it stays fresh.
     public var staleAfter: CacheInstant?
-    /// When the entry expires, or nil if it never does.
+    /// The time when the entry expires, or nil if it never does.
     public var expires: CacheInstant?
-    /// Tags by which the entry can be removed together with others.
+    /// The tags of the entry; ``CacheSelection/tag(_:)`` removes all entries with a tag.
     public var tags: [String]
 
     /// Creates a record.
@@ -59,7 +59,7 @@ public enum CacheBody: Sendable {
 
 /// A large value that a tier keeps in a file.
 ///
-/// Remains readable while referenced, even after its entry was removed.
+/// The file remains readable while it is referenced, even after its entry was removed.
 public protocol CacheFile: AnyObject, Sendable {
     /// The length of the value in bytes.
     var count: Int { get }

@@ -3,17 +3,17 @@
 /// Apps use ``Cache`` and ``CacheStore``. Tiers implement only this protocol: typing, loading,
 /// freshness and single flight belong to the front. A tier promises that
 ///
-/// - ``read(_:)`` returns the last value written under the key, whole, or nothing: never other bytes, never a mixture,
-///   never an entry that expired or was removed, by key, by tag or with everything, before the read began;
+/// - ``read(_:)`` returns the last value written under the key, whole, or nothing. It never returns other bytes, nor an
+///   entry that expired or was removed (by key, by tag or with everything) before the read began;
 /// - reading does not change an entry's times;
-/// - ``write(_:)`` has accepted the records when it returns, and every later read sees them. Until
-///   ``flush()`` returns they may be lost with the process, the newest first;
+/// - ``write(_:)`` has accepted the records when it returns, and every later read sees them. Until ``flush()`` returns,
+///   a process that ends can lose them, the newest first;
 /// - a crash after a later ``flush()`` never undoes a removal;
 /// - the tier may drop any entry at any time to keep within its limits.
 ///
 /// Run `CacheTierCheck` from `KeelConformance` against every new tier.
 public protocol CacheTier: Sendable {
-    /// Returns the record for a key, or nil if there is no usable one.
+    /// Returns the record for a key, or nil if the tier has no usable record.
     func read(_ key: [UInt8]) async throws(CacheError) -> CacheRecord?
 
     /// Stores records, each replacing the record under its key.
