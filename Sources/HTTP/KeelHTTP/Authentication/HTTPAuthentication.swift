@@ -41,9 +41,9 @@ public protocol HTTPAuthorizing: HTTPMiddleware {
 
     /// Whether the layer may add an `Authorization` field; true by default.
     ///
-    /// Return false in a layer that adds other credentials only, such as cookies: a cache then does not take an
-    /// `Authorization` field from elsewhere for that of the layer's user. Such a layer adds its credentials also to
-    /// calls whose ``HTTPCallOptions/authentication`` is ``HTTPAuthentication/none``; their responses are its user's.
+    /// Return false in a layer that adds only other credentials, such as cookies. A cache then does not attribute an
+    /// `Authorization` field from elsewhere to the layer's user. Such a layer also adds its credentials to calls whose
+    /// ``HTTPCallOptions/authentication`` is ``HTTPAuthentication/none``; their responses belong to its user.
     var addsAuthorization: Bool { get }
 }
 

@@ -57,9 +57,9 @@ extension HTTPCallOptions {
     /// user who is signed in at the first attempt.
     ///
     /// Set it for a call that is sent later than it was made, such as one from an outbox. If another user or no user is
-    /// signed in, the call fails with ``TransportError/Code/credentialsUnavailable`` before it is sent.
-    /// The same applies to a source of tokens without a `TokenSource.identity`. A client whose calls are signed with a
-    /// constant token or a password has a hash of it as the identity.
+    /// signed in, the call fails with ``TransportError/Code/credentialsUnavailable`` before it is sent. The same
+    /// applies to a source of tokens without a `TokenSource.identity`. If calls are signed with a constant token or a
+    /// password, the identity is a hash of it.
     ///
     /// `BearerAuthorization` and `BasicAuthorization` enforce it; a client without them ignores it.
     public var owner: String? {

@@ -14,7 +14,7 @@ extension NetworkClient {
     ///   - timeout: The total timeout of this call; nil uses that of the endpoint or the client.
     ///   - options: The options for the layers, which override those of the endpoint and the client.
     /// - Returns: The decoded body.
-    /// - Throws: ``NetworkError``.
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299 and for a body that cannot be decoded.
     public func request<E: Endpoint>(
         _ endpoint: E,
         timeout: Duration? = nil,

@@ -7,6 +7,8 @@ import HTTPTypes
 /// ``EndpointPath/url(_:)`` as the path.
 extension NetworkClient {
     /// Sends a `GET` request and decodes the response.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func get<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -18,6 +20,8 @@ extension NetworkClient {
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `POST`.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func post<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -30,6 +34,8 @@ extension NetworkClient {
     }
 
     /// Sends a body, such as a form, with the method `POST`.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func post<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -42,6 +48,8 @@ extension NetworkClient {
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `PUT`.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func put<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -54,6 +62,8 @@ extension NetworkClient {
     }
 
     /// Sends a body, such as a form, with the method `PUT`.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func put<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -66,6 +76,8 @@ extension NetworkClient {
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `PATCH`.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func patch<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -78,6 +90,8 @@ extension NetworkClient {
     }
 
     /// Sends a body, such as a form, with the method `PATCH`.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func patch<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -90,6 +104,8 @@ extension NetworkClient {
     }
 
     /// Sends a `DELETE` request and decodes the response.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func delete<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -101,6 +117,8 @@ extension NetworkClient {
     }
 
     /// Sends a `DELETE` request and ignores the response body.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func delete(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),

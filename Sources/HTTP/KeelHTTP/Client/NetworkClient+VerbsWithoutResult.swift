@@ -3,6 +3,8 @@ import HTTPTypes
 /// Verbs without a result: the status must be from 200 to 299, and the response body is ignored.
 extension NetworkClient {
     /// Sends a value in the client's coding, usually JSON, with the method `POST`.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func post(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -14,6 +16,8 @@ extension NetworkClient {
     }
 
     /// Sends a body, such as a form, or no body with the method `POST`.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func post(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -25,6 +29,8 @@ extension NetworkClient {
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `PUT`.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func put(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -36,6 +42,8 @@ extension NetworkClient {
     }
 
     /// Sends a body, such as a form, or no body with the method `PUT`.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func put(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -47,6 +55,8 @@ extension NetworkClient {
     }
 
     /// Sends a value in the client's coding, usually JSON, with the method `PATCH`.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func patch(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -58,6 +68,8 @@ extension NetworkClient {
     }
 
     /// Sends a body, such as a form, or no body with the method `PATCH`.
+    ///
+    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
     public func patch(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),

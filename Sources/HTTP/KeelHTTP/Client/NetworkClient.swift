@@ -61,6 +61,8 @@ public struct NetworkClient: Sendable {
     ///
     /// Options that the call does not set come from the client's ``Configuration/options``, and the client's
     /// ``Configuration/pins`` always apply. Default header fields and attempt limits do not.
+    ///
+    /// - Throws: ``TransportError``, with the phase that failed and whether the server may have acted on the request.
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         var call = call
         call.options = options(for: call.options)

@@ -53,10 +53,10 @@ extension NetworkClient {
         ///
         /// Its idle limit applies to bodies read into memory; streams use ``idleTimeout``.
         ///
-        /// If the first-byte or the idle limit is nil and the call may be retried, the limit is a third of the call's
-        /// timeout and at least ten seconds; the first-byte limit grows by one second per 64 KiB of the request body.
-        /// The attempt after such a timeout uses a new connection and the whole remaining time, so a silently dead
-        /// connection costs a third of the call, and a slow server still gets the rest.
+        /// If the first-byte or the idle limit is nil and the call can be retried, the limit is a third of the call's
+        /// timeout, and at least ten seconds. The first-byte limit grows by one second per 64 KiB of the request body.
+        /// The attempt after such a timeout uses a new connection and the whole remaining time. A silently dead
+        /// connection therefore costs a third of the call's time, and a slow server still gets the rest.
         public var timeouts = HTTPTimeouts()
 
         /// The default options of calls for the layers; an endpoint or a call can override them.

@@ -168,7 +168,7 @@ public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
     /// The number of the attempt, counted from 1.
     public var number: Int
 
-    /// How the attempt ended.
+    /// The outcome of the attempt.
     public var outcome: Outcome
 
     /// The time that the attempt took.

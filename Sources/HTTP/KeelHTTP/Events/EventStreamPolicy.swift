@@ -1,6 +1,6 @@
 public import KeelCore
 
-/// When and how often an event stream reconnects.
+/// The rules for when and how often an event stream reconnects.
 public struct EventStreamPolicy: Sendable {
     /// The number of consecutive attempts to connect, and the pauses between them.
     ///
@@ -11,13 +11,13 @@ public struct EventStreamPolicy: Sendable {
         maximumDelay: .seconds(30)
     )
 
-    /// How long a stream must have been open for the count of failures to start over.
+    /// The time after which an open stream counts as healthy, so that the count of failures starts over.
     public var stableAfter: Duration = .seconds(30)
 
     /// The longest pause that a server can request, with `retry:` or `Retry-After`.
     public var maximumServerDelay: Duration = .seconds(300)
 
-    /// How long the server may be silent before the connection is dropped; nil means no limit.
+    /// The longest silence of the server before the connection is dropped; nil for no limit.
     ///
     /// The limit detects dead connections. Servers should send a comment about every 15 seconds (WHATWG HTML, section
     /// 9.2.7); raise the limit or set it to nil for a server with longer silences.

@@ -5,7 +5,7 @@ import Synchronization
 /// An event of a call, for logs, metrics, traces and inspectors.
 ///
 /// No event contains a header field's value, a query or a byte of a body, except for the heads in ``Kind/started(_:)``,
-/// ``Kind/sending(_:)`` and ``Kind/received(_:_:)``, which an observer must redact before it records them.
+/// ``Kind/sending(_:)`` and ``Kind/received(_:_:)``. An observer must redact these heads before it records them.
 public struct HTTPEvent: Sendable {
     /// The call of the event.
     public var call: HTTPCallID

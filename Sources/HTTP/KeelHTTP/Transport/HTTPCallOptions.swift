@@ -107,7 +107,7 @@ extension HTTPCallOptions {
     /// Whether the exchange should use a fresh connection.
     ///
     /// A layer sets it if the previous attempt failed because of its connection (status 421, a stale connection). A
-    /// transport without a choice ignores it.
+    /// transport that cannot choose the connection ignores it.
     public var prefersNewConnection: Bool {
         get { self[NewConnectionKey.self] }
         set { self[NewConnectionKey.self] = newValue }

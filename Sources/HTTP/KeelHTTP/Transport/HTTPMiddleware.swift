@@ -29,7 +29,7 @@ extension HTTPMiddleware {
 
 /// The layers below a middleware, ending in the transport.
 ///
-/// It may be stored and called from other tasks, as hedging and coalescing do.
+/// A middleware can store it and call it from other tasks, as hedging and coalescing do.
 public struct HTTPNext: Sendable {
     private let run: @Sendable (HTTPCall) async throws(TransportError) -> HTTPReply
 

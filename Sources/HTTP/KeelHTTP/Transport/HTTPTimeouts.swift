@@ -9,7 +9,7 @@ public struct HTTPTimeouts: Sendable, Hashable {
     /// When it passes, the exchange fails with ``TransportError/Code/responseTimeout``.
     public var firstByte: Duration?
 
-    /// The time a reader of the body may wait for the next bytes.
+    /// The longest time that a reader of the body waits for the next bytes.
     ///
     /// Time in which nobody reads does not count. When it passes, the read fails with
     /// ``TransportError/Code/responseTimeout``.

@@ -11,7 +11,7 @@ import KeelCore
 /// Transient transport errors and the statuses 500, 502, 503 and 504 count as failures; canceled calls do not count.
 /// Place the layer in ``NetworkClient/Configuration/attemptMiddleware``, so that it sees each attempt.
 public struct CircuitBreakerMiddleware: HTTPMiddleware {
-    /// When a circuit opens, and for how long.
+    /// The conditions under which a circuit opens, and the times for which it stays open.
     public struct Settings: Sendable, Hashable {
         /// The fraction of the recent calls that must fail for the circuit to open.
         public var failureRatio = 0.5
@@ -19,7 +19,7 @@ public struct CircuitBreakerMiddleware: HTTPMiddleware {
         public var minimumCalls = 10
         /// The length of a window; calls of the current and the previous window are recent.
         public var window = Duration.seconds(10)
-        /// How long a circuit is open at first.
+        /// The time for which a circuit is open at first.
         public var openDuration = Duration.seconds(5)
         /// The longest time that a circuit is open.
         public var maximumOpenDuration = Duration.seconds(60)

@@ -34,8 +34,8 @@ public struct RateLimitMiddleware: HTTPMiddleware {
     /// - Parameters:
     ///   - count: The maximum number of requests per origin in each period; at least 1.
     ///   - period: The period.
-    ///   - burst: How many of them may be sent at once after an idle time; nil means all.
-    ///   - maximumWait: How long a request may wait for its turn; zero never waits.
+    ///   - burst: The number of these requests that can be sent at once after an idle time; nil for all.
+    ///   - maximumWait: The longest time that a request waits for its turn; with zero, no request waits.
     ///   - clock: The clock that measures waits.
     public init(
         _ count: Int,

@@ -1,13 +1,13 @@
 import KeelCore
 
-/// Which calls a client retries, how often and after what pauses.
+/// The rules for which calls a client retries, how often and after which pauses.
 ///
 /// A call is retried only if that is known to be harmless:
 ///
 /// - the request is idempotent (``HTTPCall/isIdempotent``: by its method, by an `Idempotency-Key` or because the call
-///   says so), or it provably had no effect: ``TransportError/processed`` is `no`, no byte of it was sent, or the
-///   status is 421 or 425, which a server sends without processing the request (RFC 9110 section 15.5.20, RFC 8470
-///   section 5.2);
+///   says so), or it provably had no effect. That is known if ``TransportError/processed`` is `no`, if no byte of it
+///   was sent, or after status 421 or 425, which a server sends without processing the request (RFC 9110 section
+///   15.5.20, RFC 8470 section 5.2);
 /// - its body can be sent again (``HTTPBody/isReplayable``).
 ///
 /// Transient failures and the statuses 408, 429, 500, 502, 503 and 504 are retried. So is 409 if the request has an

@@ -8,12 +8,13 @@ import KeelCore
 /// exchange. The shared exchange includes redirects and retries, so callers do not multiply them.
 ///
 /// Only `GET` and `HEAD` without a body are shared, and only if their responses are read into memory rather than
-/// streamed. Two calls are identical if they have the same target and header fields, apart from fields that identify a
-/// request (``ignoredFields``), the same options for the layers below (see ``HTTPCallOptionKey/sharingKey(of:)``), such
-/// as a cache policy, and the same user. An ``HTTPAuthorizing`` layer identifies the user of its calls; calls whose
-/// token source cannot identify the user are not shared. If a layer of your own adds credentials further down without
-/// conforming, name the user in `identity`: otherwise two users of one client could share a response. If the user
-/// changes while a call is in progress, the new user never gets the response of the old one.
+/// streamed. Two calls are identical if they have the same user, the same target and header fields, and the same
+/// options for the layers below, such as a cache policy. Fields that only identify a request do not count
+/// (``ignoredFields``), and options count by their ``HTTPCallOptionKey/sharingKey(of:)``. An ``HTTPAuthorizing`` layer
+/// identifies the user of its calls; calls whose token source cannot identify the user are not shared. If a layer of
+/// your own adds credentials further down without conforming, name the user in `identity`: otherwise two users of one
+/// client could share a response. If the user changes while a call is in progress, the new user never gets the response
+/// of the old one.
 ///
 /// A call that begins after a change has ended shares no exchange that began before: its response would not show the
 /// change. Calls to the same origin through this layer count as changes, with any method but `GET`, `HEAD`, `OPTIONS`

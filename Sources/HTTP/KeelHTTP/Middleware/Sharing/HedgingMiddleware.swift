@@ -5,12 +5,13 @@ import KeelCore
 ///
 /// A request without a response head after the time in which 98 % of the origin's recent requests had one is sent
 /// again; the slower of the two is canceled. At most 3 % of all requests are sent twice (J. Dean and L. A. Barroso,
-/// "The Tail at Scale", Communications of the ACM 56, 2013), and none before enough is known about an origin.
+/// "The Tail at Scale", Communications of the ACM 56, 2013). None is sent twice before ``Settings/minimumSamples``
+/// requests of its origin have been measured.
 ///
 /// Only idempotent requests with replayable bodies are hedged, by default those of `GET` and `HEAD`. Place it in
 /// ``NetworkClient/Configuration/attemptMiddleware``.
 public struct HedgingMiddleware: HTTPMiddleware {
-    /// When a second request is sent.
+    /// The conditions under which a second request is sent.
     public struct Settings: Sendable, Hashable {
         /// The fraction of the recent requests that took no longer than the wait; at least 0.97.
         public var percentile = 0.98
