@@ -71,9 +71,9 @@ extension AuthSession {
     /// They must be harmless when run twice, and must not sign in or out, because the next sign-in waits for them.
     /// Their calls get no token: if they require one, they fail with the code `signedOut` or `superseded` as the cause.
     ///
-    /// A clean-up that did not run, because the process was killed or the session ended in another process on the same
-    /// store, runs before ``restore()`` returns, if it was added before and the store keeps the user's name (see
-    /// ``CredentialStore/setUser(_:ofCleanUp:)``).
+    /// If a clean-up did not run because the process was killed, or because the session ended in another process on the
+    /// same store, it runs before ``restore()`` returns. This requires that the clean-up is added before, and that the
+    /// store keeps the user's name (see ``CredentialStore/setUser(_:ofCleanUp:)``).
     ///
     /// - Parameters:
     ///   - name: The name of the clean-up, which does not change between launches. Clean-ups of several processes on
@@ -94,14 +94,14 @@ extension AuthSession {
     /// }
     /// ```
     ///
-    /// Prefer it for data that the next user may share: by the time the work runs, another process may have signed in
-    /// the next user.
+    /// Prefer this method if the next user has data in the same place: when the work runs, another process may already
+    /// have signed in the next user.
     ///
     /// - Parameters:
     ///   - name: The name of the clean-up.
-    ///   - work: The work to do; it receives the reason for the sign-out and the ``identity`` of the user, or
-    ///     the one of all callers without a user if no user was signed in. It is nil if the user is unknown: other
-    ///     users may then have data that has to stay.
+    ///   - work: The work to do; it receives the reason for the sign-out and the ``identity`` of the user, or the one
+    ///     of all callers without a user if no user was signed in. The identity is nil if the user is unknown; the work
+    ///     must then keep the data of other users.
     public func onSignOut(
         _ name: String,
         _ work: @escaping @Sendable (_ reason: SignOutReason, _ user: String?) async throws -> Void

@@ -6,6 +6,9 @@ extension AuthSession {
     /// Returns the token for the next request, renewing it first if it is about to expire.
     ///
     /// If the refresh fails with a transient error while the old token is still valid, the old token is returned.
+    ///
+    /// - Throws: `AuthenticationError` with the code `signedOut`, `denied` or `expired` if the user has to sign in,
+    ///   `refreshFailed` or `tooManyRefreshes` if a later call may succeed, or `storeFailed`.
     public func token() async throws(AuthenticationError) -> AccessToken {
         try await token(for: .use)
     }
@@ -21,6 +24,8 @@ extension AuthSession {
     }
 
     /// Renews the credentials now, or joins the refresh in progress.
+    ///
+    /// - Throws: The errors of ``token()``.
     public func refresh() async throws(AuthenticationError) {
         _ = try await token(for: .renewal)
     }

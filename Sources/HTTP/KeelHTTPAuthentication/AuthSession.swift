@@ -25,8 +25,8 @@ public import Foundation
 /// - new credentials are in the store before they sign a request, so that a server which rotates refresh tokens never
 ///   sees an old one after the process was killed;
 /// - a late refusal, of older credentials or of an earlier user, neither renews nor ends the current session;
-/// - a refresh that the server denies ends the session, and one that fails otherwise leaves the credentials unchanged;
-///   neither is repeated automatically;
+/// - a refresh that the server denies ends the session, and a refresh that fails otherwise leaves the credentials
+///   unchanged; neither is repeated automatically;
 /// - several sessions, such as those of an app and its extensions, may share a store. A session reads the store before
 ///   it renews, and again before it accepts a denial. It then continues with credentials that another session has
 ///   renewed, or as the user whom another session has signed in. This requires credentials that store their
@@ -83,8 +83,8 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
 
     /// Reads the store, unless it has already been read; completes even if the caller is canceled.
     ///
-    /// Runs the clean-ups first that a sign-out or a sign-in left undone, because the process was killed or it happened
-    /// in another process: see `onSignOut`.
+    /// The session first runs the clean-ups that an earlier sign-out or sign-in did not complete, because the process
+    /// was killed or because it happened in another process: see `onSignOut`.
     ///
     /// - Returns: Whether a user is signed in.
     /// - Throws: `AuthenticationError` with the code `storeFailed`.
@@ -252,11 +252,11 @@ public enum SignOutReason: Sendable, Hashable {
     case replaced
 }
 
-/// When and how often a session may renew its credentials.
+/// The rules for when and how often a session renews its credentials.
 public struct AuthSessionPolicy: Sendable {
-    /// How long before its expiry a token is renewed, in seconds.
+    /// The time before its expiry at which a token is renewed, in seconds.
     ///
-    /// For a token from a refresh, at most half its lifetime.
+    /// For a token from a refresh, the time is at most half the token's lifetime.
     public var leeway: TimeInterval = 60
 
     /// The maximum number of refreshes begun within ``refreshWindow``.
@@ -265,7 +265,7 @@ public struct AuthSessionPolicy: Sendable {
     /// The period over which refreshes are counted, in seconds.
     public var refreshWindow: TimeInterval = 30
 
-    /// How long after a failed refresh a valid token is used without another attempt, in seconds.
+    /// The time after a failed refresh during which a valid token is used without another attempt, in seconds.
     public var delayAfterFailure: TimeInterval = 5
 
     /// The clock that expiry is compared with.

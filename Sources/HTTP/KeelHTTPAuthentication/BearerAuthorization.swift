@@ -169,9 +169,9 @@ extension HTTPCall {
 extension NetworkClient.Configuration {
     /// Signs all calls to the base URL's origin and to the given origins.
     ///
-    /// It adds a ``BearerAuthorization`` to `attemptMiddleware`, above all layers but others that add credentials: a
-    /// limit below it leaves its place to the request that renews the token. If you replace the list afterward, the
-    /// layer is lost.
+    /// It adds a ``BearerAuthorization`` to `attemptMiddleware`, above all layers except others that add credentials,
+    /// so that a concurrency limit does not block the request that renews the token. If you replace the list afterward,
+    /// the layer is lost.
     public mutating func authorize(
         with tokens: some TokenSource,
         alsoAt origins: Set<HTTPOrigin> = []

@@ -8,7 +8,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The identity server of Firebase Authentication, by its REST interface.
+/// The identity server of Firebase Authentication, called through its REST interface.
 ///
 /// ```swift
 /// let firebase = FirebaseIdentityServer(apiKey: key, transport: transport)
@@ -117,8 +117,8 @@ public struct FirebaseIdentityServer: IdentityServer {
 
     /// Sends an e-mail with which the user can choose a new password.
     ///
-    /// For an unknown address, a project with protection against email enumeration, as new ones have it, sends nothing
-    /// and reports no error; other projects report `wrongCredentials`.
+    /// If the address is unknown, a project with protection against email enumeration, the default of new projects,
+    /// sends nothing and reports no error; other projects report `wrongCredentials`.
     ///
     /// - Throws: As ``signIn(email:password:)``.
     public func sendPasswordReset(email: String) async throws(AuthenticationError) {

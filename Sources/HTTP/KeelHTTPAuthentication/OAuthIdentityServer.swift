@@ -53,6 +53,8 @@ public struct OAuthIdentityServer: IdentityServer {
     }
 
     /// Requests tokens with another grant, such as `authorization_code`.
+    ///
+    /// - Throws: `NetworkError`, including for an error response of the server (RFC 6749 section 5.2).
     public func grant(_ form: HTTPQuery) async throws(NetworkError) -> BearerCredentials {
         var everything = form
         everything.items += fields.items

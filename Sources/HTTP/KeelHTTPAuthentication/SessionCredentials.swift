@@ -6,7 +6,7 @@ public import Foundation
 
 /// The credentials that sign the requests of a signed-in user.
 ///
-/// An app's own type may carry more, such as the user's identifier. The tokens are secrets: keep them out of the type's
+/// An app's own type can hold more, such as the user's identifier. The tokens are secrets: keep them out of the type's
 /// description and mirror, as ``BearerCredentials`` does.
 public protocol SessionCredentials: Sendable {
     /// The token that signs requests.
@@ -26,9 +26,9 @@ public protocol SessionCredentials: Sendable {
     /// ``AuthSession`` sets it at each sign-in and keeps it across renewals: to a random one, or to a hash of the
     /// account that ``AuthSession/signIn(as:_:)`` names. HTTP caches, repositories and outboxes use it to keep users
     /// apart. If your own type has this property and encodes it with the rest, a user's cached responses are found
-    /// again after a restart. The default implementation does not store the identifier, which then ends with the
-    /// session object: ``AuthSession/restore()`` then cannot distinguish users, and does not run a clean-up that
-    /// was missed before another user signed in.
+    /// again after a restart. The default implementation does not store the identifier, so it is lost with the session
+    /// object: ``AuthSession/restore()`` then cannot distinguish users, and does not run a clean-up that was missed
+    /// before another user signed in.
     var sessionID: String? { get set }
 }
 
@@ -50,7 +50,7 @@ extension SessionCredentials {
     }
 }
 
-/// The tokens that an OAuth 2 server issues (RFC 6749 section 5.1), with room for more.
+/// The tokens that an OAuth 2 server issues (RFC 6749 section 5.1), and additional fields.
 public struct BearerCredentials: SessionCredentials, Codable, Hashable {
     public var accessToken: String
     public var refreshToken: String?
