@@ -26,7 +26,7 @@ public struct CachedThenFresh<Response: Decodable & Sendable>: AsyncSequence, Se
         public let source: HTTPCacheResult?
     }
 
-    /// When the origin is asked although a response is stored.
+    /// The condition for asking the origin although a response is stored.
     public enum Refresh: Hashable, Sendable {
         /// If the stored response is not fresh.
         case whenStale
@@ -99,7 +99,7 @@ extension NetworkClient {
     ///
     /// - Parameters:
     ///   - endpoint: The operation, which must use `GET`.
-    ///   - refresh: When the origin is asked although a response is stored.
+    ///   - refresh: The condition for asking the origin although a response is stored.
     ///   - timeout: The total time for each call; nil uses the endpoint's or the client's.
     ///   - options: The options of the calls; the sequence sets their cache policy.
     /// - Returns: One or two responses, fetched while they are read.
@@ -122,7 +122,7 @@ extension ServiceClient {
     /// - Parameters:
     ///   - endpoint: The operation, which must use `GET`.
     ///   - type: The type of the responses.
-    ///   - refresh: When the origin is asked although a response is stored.
+    ///   - refresh: The condition for asking the origin although a response is stored.
     ///   - timeout: The total time for each call; nil uses the endpoint's or the client's.
     ///   - options: The options of the calls; the sequence sets their cache policy.
     /// - Returns: One or two responses, fetched while they are read.

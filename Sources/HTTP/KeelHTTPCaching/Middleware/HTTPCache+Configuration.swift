@@ -15,22 +15,23 @@ extension HTTPCache {
         /// The users of the cache.
         public var audience = Audience.privateCache
 
-        /// How users are separated; ignored by a shared cache.
+        /// The rule that separates users; a shared cache ignores it.
         public var partition = HTTPCachePartition.byCredentials
 
-        /// How long a stale response may be served while the origin is unreachable; nil, the default, for never.
+        /// The time for which a stale response may be served while the origin is unreachable; nil, the default, serves
+        /// none.
         ///
         /// If set, a call may return old data as an ordinary result, marked ``HTTPCacheResult/stale(_:)``. To opt in
         /// for a single call, use ``HTTPCachePolicy/staleWhenOffline``. RFC 9111 section 4.2.4 permits this for a
         /// disconnected cache. `must-revalidate`, `no-cache` and an origin's `stale-if-error` are always obeyed.
         public var offlineStaleness: Duration?
 
-        /// How long a stale response may be served while the origin is unreachable or answers 500, 502, 503 or 504;
-        /// nil, the default, for never.
+        /// The time for which a stale response may be served while the origin is unreachable or answers 500, 502, 503
+        /// or 504; nil, the default, serves none.
         ///
-        /// Acts as the `stale-if-error` (RFC 5861 section 4) of responses without it. A directive
-        /// of the request or the response takes precedence, and `must-revalidate` and `no-cache`
-        /// are always obeyed. Lets a proxy hide the failures of your own origin from users.
+        /// It acts as the `stale-if-error` (RFC 5861 section 4) of responses that do not state one. A directive of the
+        /// request or the response takes precedence, and `must-revalidate` and `no-cache` are always obeyed. With it, a
+        /// proxy can hide the failures of your own origin from users.
         public var errorStaleness: Duration?
 
         /// Whether a shared cache serves stored responses with their cookies.

@@ -20,8 +20,8 @@ public import Foundation
 /// source of a reply, and ``HTTPCachePolicy`` controls a single call.
 ///
 /// A tier that fails, loses entries or is damaged causes misses, counted in ``statistics``, but does not fail calls.
-/// The exception is damage in the middle of a file that is detected after the reader has received its beginning: the
-/// body then ends with `truncatedBody`.
+/// The exception is damage in the middle of a file, detected after the reader has received the beginning: the body then
+/// fails with `truncatedBody`.
 ///
 /// Background revalidations (`stale-while-revalidate`) run in tasks of the cache. They end with the origin's response,
 /// and are canceled by ``cancelRevalidations()`` and when the cache is deallocated.

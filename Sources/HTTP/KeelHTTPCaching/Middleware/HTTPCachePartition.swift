@@ -19,8 +19,10 @@ public struct HTTPCachePartition: Sendable {
     /// Whether credentials identify the user, so that unexpected ones have no owner.
     var countsCredentials = true
 
-    /// Separates users by the `Authorization` field of a call, or by the user whose credentials a client's
-    /// authorization adds in a lower layer, and by that of a `CookieJar`; ignores the `Cookie` field of a call.
+    /// Separates users by the credentials of their calls.
+    ///
+    /// A user is identified by the `Authorization` field of a call, or by the user whose credentials a client's
+    /// authorization adds in a lower layer, and by the user of a `CookieJar`. The `Cookie` field of a call is ignored.
     ///
     /// Calls with a token source that cannot name the user of its tokens bypass the cache. A response to an
     /// `Authorization` field added by a lower layer other than `HTTPAuthorizing` is not stored.
@@ -28,7 +30,8 @@ public struct HTTPCachePartition: Sendable {
 
     /// Separates users by credentials, and by the given cookies if the call has a `Cookie` field.
     ///
-    /// A `CookieJar` adds its cookies below the cache, and names its user: use this for calls that bring their own.
+    /// A `CookieJar` adds its cookies below the cache, and names its user: use this rule for calls that have cookies of
+    /// their own.
     ///
     /// - Parameter cookies: The names of the cookies that identify the user.
     /// - Returns: The partition.

@@ -46,12 +46,12 @@ public struct HTTPCachePolicy: Hashable, Sendable {
     /// Neither reads from the cache nor stores in it.
     public static let bypass = HTTPCachePolicy(reads: .nothing, stores: false)
 
-    /// Serves a stored response of any age, and asks the origin only if none is stored.
+    /// Serves a stored response of any age, and asks the origin only if no response is stored.
     public static let cacheElseNetwork = HTTPCachePolicy(reads: .anyAge)
 
     /// Serves a stored response of any age, and never asks the origin.
     ///
-    /// If none is stored, the reply has status 504 and ``HTTPCacheResult/missing``.
+    /// If no response is stored, the reply has status 504 and ``HTTPCacheResult/missing``.
     public static let cacheOnly = HTTPCachePolicy(reads: .onlyStored)
 
     /// Like ``standard``, but serves a stored response of any age if the origin is unreachable.

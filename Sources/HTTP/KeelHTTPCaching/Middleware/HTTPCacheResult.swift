@@ -10,7 +10,7 @@ public enum HTTPCacheResult: Hashable, Sendable {
     case stale(StaleReason)
     /// The origin, or another cache in between.
     case network
-    /// None: no usable response was stored, and the origin was not to be asked. The status is 504.
+    /// No usable response was stored, and the call excluded the origin. The status is 504.
     case missing
 
     /// The reason a stale response was served.
