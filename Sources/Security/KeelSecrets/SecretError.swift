@@ -115,7 +115,7 @@ extension SecretError.Code {
             "Choose a store, unlock the Secret Service, or use an encrypted file with a key source."
         )
     }
-    /// The store may not be read or written, or other users can read it.
+    /// The program has no permission to read or write the store, or other users can read it.
     public static var permissionDenied: Self {
         .permanent("Make the file accessible only to the program's user: mode 0600, folder 0700.")
     }

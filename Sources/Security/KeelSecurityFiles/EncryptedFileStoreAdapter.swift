@@ -18,15 +18,15 @@ internal import Foundation
 ///
 /// Files are processed piece by piece, so reading and writing need memory for about one segment. Every byte read is
 /// authenticated, and a file that was read to its end is known to be complete. Reading a part of a file takes two reads
-/// of the store: of its header and of the segments that hold the part. It does not detect that the file was truncated
-/// behind the part.
+/// of the store: of its header and of the segments that hold the part. Such a read does not detect that the file was
+/// truncated behind the part.
 ///
 /// Only the bytes of files are encrypted: paths, sizes, times, content types and attributes are visible in the store.
 /// Files have no checksum, because that of the plaintext would reveal which files are equal; a checksum in the options
 /// of a call is compared with the plaintext.
 ///
 /// With ``FileBinding/path`` a file is valid only at its own path. Copying and moving then decrypt and encrypt the
-/// file, and a move writes the target before it removes the source: a crash in between leaves both.
+/// file, and a move writes the target before it removes the source: a crash in between leaves both files.
 ///
 /// Encrypt outside of a cache, so that the cache holds encrypted files:
 /// `remote.cached(in: local).encrypted(with: streams)`.

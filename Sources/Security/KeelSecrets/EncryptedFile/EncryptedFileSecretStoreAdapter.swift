@@ -4,9 +4,9 @@ package import KeelCore
 
 /// An adapter that keeps secrets in one file, which is encrypted and authenticated as a whole.
 ///
-/// Each change atomically replaces the file, under a lock that other processes respect: after a crash the old or the
-/// new secrets are there, and processes that save at the same time lose nothing. The file has mode 0600 and is useless
-/// without its key; anyone who can read the key can read the secrets. Replacing the file with an older copy is not
+/// Each change atomically replaces the file, under a lock that other processes respect. After a crash, the file has the
+/// old or the new secrets, and processes that save at the same time lose nothing. The file has mode 0600 and cannot be
+/// read without its key; anyone who can read the key can read the secrets. An older copy in place of the file is not
 /// detected.
 ///
 /// Documentation/Protocols/SecretFile.md describes the format.

@@ -14,6 +14,10 @@ public import Foundation
 ///
 /// Saving replaces an existing secret. Loading a missing secret throws `keyNotFound`; deleting it succeeds. Services do
 /// not see each other's keys. Keys are compared by their bytes.
+///
+/// Calls throw ``SecretError``: `invalidArgument` for a key that is empty, longer than ``maximumNameByteCount`` or
+/// contains a zero byte; `tooLarge` for a secret of more than ``maximumByteCount`` bytes; and the failures of the
+/// store, such as `locked`, `readOnly`, `wrongKey` and `timeout`.
 public struct SecretStore: Sendable {
     /// The maximum size of a secret in bytes; store larger data in a file.
     public static let maximumByteCount = 64 << 10

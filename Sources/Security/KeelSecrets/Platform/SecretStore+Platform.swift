@@ -2,10 +2,10 @@ extension SecretStore {
     #if Crypto
     /// Returns the secrets of a service in the default store of the platform.
     ///
-    /// If `choice` is nil, the store is the first one that has secrets of the service, or else the first usable one:
-    /// the Secret Service if it is running and unlocked, then the encrypted file if one is passed and its key is
-    /// available. Secrets are never kept only in memory. A locked or unresponsive store is an error, because it may
-    /// hold the secrets.
+    /// If `choice` is nil, the store is the first one that has secrets of the service, or otherwise the first usable
+    /// one. The first is the Secret Service, if it is running and unlocked; the second is the encrypted file, if one is
+    /// passed and its key is available. Secrets are never kept only in memory. A locked or unresponsive store is an
+    /// error, because it may hold the secrets.
     ///
     /// With an encrypted file, the choice is made once and recorded in `secrets.choice` in its folder; from then on it
     /// is also an error if the chosen store is unusable. To choose again, move the secrets with ``migrate(to:)`` and

@@ -15,6 +15,8 @@ public struct SecretServiceSecretStoreAdapter: SecretStoreAdapter {
     private let timer: DeadlineTimer
 
     /// Creates an adapter; the first call shows whether the service is usable.
+    ///
+    /// A call that the service does not answer within `deadline` throws `timeout`.
     public init(
         deadline: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock()

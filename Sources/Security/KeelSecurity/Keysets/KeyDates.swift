@@ -14,10 +14,11 @@ public struct KeyDates: Hashable, Sendable {
     public var expires: Date?
     /// The time from which the key is destroyed, unless it is the primary key.
     ///
-    /// A ring that can save its keyset destroys the key once this time is certain: the clock has shown it and, at least
-    /// an hour later, a later one, and has not gone back in between. A clock can be years ahead for a while. The rings
-    /// of a ``KeysetFile`` keep what the clock has shown next to the file; another ring knows only what it has seen
-    /// itself, so a program that ends within an hour destroys nothing. ``Keyset/destroy(_:)`` destroys a key at once.
+    /// A ring that can save its keyset destroys the key once this time is certain, because a clock can be years ahead
+    /// for a while. The time is certain if the clock has shown it and, at least an hour later, a later time, and has
+    /// not gone back in between. The rings of a ``KeysetFile`` store the times that the clock has shown next to the
+    /// file. Any other ring knows only the times that it has seen itself, so a program that ends within an hour
+    /// destroys no key. ``Keyset/destroy(_:)`` destroys a key at once.
     public var destroyAfter: Date?
 
     /// Creates dates.

@@ -16,8 +16,8 @@ extension Keyset {
     ///     ``advance(to:)``, so that the keyset can be distributed to readers first.
     ///   - now: The current time.
     /// - Returns: The id of the new key.
-    /// - Throws: `invalidArgument` if the key is already expired, if its purpose differs from that of the other keys,
-    ///   or in a keyset of public keys, where the private keyset has to be rotated instead.
+    /// - Throws: `invalidArgument` if the key is already expired, or if its purpose differs from that of the other
+    ///   keys. A keyset of public keys throws it, too: rotate the private keyset instead.
     @discardableResult
     public mutating func rotate(
         to algorithm: KeyAlgorithm? = nil,
@@ -101,7 +101,7 @@ extension Keyset {
     /// Chooses the primary key by the dates of the keys.
     ///
     /// A later key whose `notBefore` has passed becomes the primary key. Otherwise, if the primary key may no longer
-    /// encrypt, the newest key that may replaces it. No key is destroyed: ``destroyKeys(dueAt:)`` does that.
+    /// encrypt, the newest key that may encrypt replaces it. No key is destroyed: ``destroyKeys(dueAt:)`` does that.
     ///
     /// - Returns: Whether another key is the primary key, so that the keyset needs to be saved.
     @discardableResult

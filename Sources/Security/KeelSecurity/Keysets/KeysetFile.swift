@@ -16,9 +16,9 @@ public import Foundation
 /// ```
 ///
 /// Each change is written to a temporary file that replaces the original atomically, under a lock that other processes
-/// respect: after a crash, the old or the new keyset is there. The file is Tink's encrypted keyset as JSON; the binary
-/// format can be read as well. Next to the file are its lock and, if keys have dates of destruction, the time that the
-/// clock has surely reached (`keys.json.lock`, `keys.json.time`).
+/// respect. After a crash, the file has the old or the new keyset. The file is Tink's encrypted keyset as JSON; the
+/// binary format can be read as well. Next to the file are its lock and, if keys have dates of destruction, the time
+/// that the clock has surely reached (`keys.json.lock`, `keys.json.time`).
 ///
 /// Any number of rings, in any number of processes, may share one file: see ``ring(creating:configuration:)``.
 ///
@@ -157,18 +157,18 @@ public struct KeysetFile: Sendable {
     /// ring reserves messages in the file before it encrypts them, so the counts in the file cover all rings.
     ///
     /// While the file cannot be read or written, the ring continues with its reservation as long as the dates of its
-    /// primary key allow that, also if another key is due. If the file is gone or no longer has the ring's primary key,
+    /// primary key allow that, even if another key is due. If the file is gone or no longer has the ring's primary key,
     /// the ring refuses to encrypt with `keyStoreFailed`, because the result could not be decrypted later. If that
     /// change of the file was intended, call ``KeyRing/replace(with:)``.
     ///
-    /// If several processes may create the file at the same time, the source has to give them the same key. With a
-    /// `SecretStoreKeySource`, only a store that declares `comparesAcrossProcesses` does: otherwise the file may be
-    /// under a key that another process has replaced, and is lost. `SecurityService(keysetAt:under:)` of
-    /// KeelSecuritySecrets works with every store.
+    /// If several processes can create the file at the same time, the source has to give them the same key. With a
+    /// `SecretStoreKeySource`, this requires a store that declares `comparesAcrossProcesses`. With another store, the
+    /// file can be under a key that another process has replaced, and is then lost. `SecurityService(keysetAt:under:)`
+    /// of KeelSecuritySecrets works with every store.
     ///
     /// - Parameters:
     ///   - algorithm: The algorithm of the keys if the file does not exist yet; nil creates no file.
-    ///   - configuration: How to count messages; its `save` is replaced.
+    ///   - configuration: The limits of the ring; its `save` is replaced.
     /// - Returns: The ring.
     /// - Throws: The errors of ``load()``.
     public func ring(

@@ -31,7 +31,7 @@ public struct PasswordHasher: Sendable {
 
     /// Creates a hasher.
     ///
-    /// - Parameter cost: The cost of new hashes. Raise it as far as your users' patience allows.
+    /// - Parameter cost: The cost of new hashes. Raise it until a sign-in takes as long as your users accept.
     public init(cost: Argon2Cost = Argon2Cost()) { self.cost = cost }
 
     /// Returns the hash of a password, with a new random salt.

@@ -152,7 +152,7 @@ public struct SealedFileHeader: Sendable {
     ///   - context: The context that was given when the file was sealed.
     /// - Returns: The decryptor of everything after ``bytes``.
     /// - Throws: `keyNotFound` if none of the keys opens the file, or it was sealed under a passphrase;
-    ///   `decryptionFailed` for a damaged header. A different context is noticed by the decryptor.
+    ///   `decryptionFailed` for a damaged header. The decryptor detects a different context.
     public func decryptor(
         identities: [SealedFileIdentity],
         context: Data = Data()
@@ -178,7 +178,7 @@ public struct SealedFileHeader: Sendable {
     /// - Returns: The decryptor of everything after ``bytes``.
     /// - Throws: `keyNotFound` if the file was sealed for recipients; `decryptionFailed` for another passphrase or a
     ///   damaged header, and if the header asks for more than 1 GiB of memory or for memory times passes above 16 GiB.
-    ///   A different context is noticed by the decryptor.
+    ///   The decryptor detects a different context.
     @concurrent
     public func decryptor(
         passphrase: String,
