@@ -72,9 +72,9 @@ extension S3FileStoreAdapter {
         public var retry = RetryPolicy(attempts: 4)
         /// The timeouts of one request.
         ///
-        /// They do not count the time of sending a body. A request whose body stalls is given up after `firstByte` plus
-        /// the time that its bytes take at 16 KiB per second, because transports and systems buffer bytes before they
-        /// are sent.
+        /// They do not count the time of sending a body. A request whose body stalls is canceled after `firstByte` plus
+        /// the time that its bytes take at 16 KiB per second. This allows for bytes that transports and systems buffer
+        /// before they send them.
         public var timeouts = HTTPTimeouts(firstByte: .seconds(60), idle: .seconds(30))
 
         /// Called with each key that a list leaves out because it is not a valid file path, such as `a//b`, or with the

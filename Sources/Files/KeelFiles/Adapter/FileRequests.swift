@@ -94,7 +94,7 @@ public struct FileWriteOptions: Hashable, Sendable {
     public var attributes: [String: String] = [:]
     /// The condition on the existing file.
     public var condition = FileCondition.none
-    /// The expected checksum of the bytes; if they have another, nothing changes.
+    /// The expected checksum of the bytes; with any other, the call throws `checksumMismatch` and changes nothing.
     public var checksum: FileChecksum?
 
     /// Creates options.

@@ -12,9 +12,9 @@ public enum FileChange: Hashable, Sendable {
 
 /// An endless sequence of changes to files.
 ///
-/// A change may be reported twice, and one that was immediately undone may not be reported: treat it as a hint where to
-/// look. A slow reader gets ``FileChange/missed`` in place of more than a thousand changes. Tasks that share one
-/// sequence each get some of the changes: request a sequence per task.
+/// A change can be reported twice, and a change that was undone immediately can go unreported: use the changes only as
+/// hints where to look. A slow reader gets ``FileChange/missed`` in place of more than a thousand changes. Tasks that
+/// share one sequence each get some of the changes: request a sequence per task.
 public struct FileChanges: AsyncSequence, Sendable {
     public typealias Element = FileChange
     public typealias Failure = Never

@@ -15,6 +15,10 @@ public import Foundation
 /// Writes are atomic: concurrent readers, and readers after a crash, see either the old or the new file. Reading a
 /// missing file throws `fileNotFound`; deleting it succeeds. Folders need not be created: they are common prefixes of
 /// paths.
+///
+/// Every call can throw ``FileStoreError`` with the code `invalidPath` for a path that breaks the rules of
+/// ``FileStorePath``, `cancelled`, or a failure of the store, such as `permissionDenied`, `readFailed`, `timeout` or
+/// `unavailable`.
 public struct FileStore: Sendable {
     /// The default maximum number of bytes that a call reads into memory: 64 MiB.
     public static let defaultLimit = 64 << 20
@@ -95,6 +99,9 @@ public struct FileStore: Sendable {
     }
 
     /// Returns the bytes of a file, at most `limit`, or nil if it does not exist.
+    ///
+    /// - Throws: ``FileStoreError``, with the code `tooLarge` if the file exceeds the limit, or `damaged` if the bytes
+    ///   are not those that were written.
     @concurrent
     public func readIfPresent(
         _ path: FileStorePath,

@@ -31,10 +31,10 @@ public import Foundation
 /// 4. the container's endpoint: `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI` or `AWS_CONTAINER_CREDENTIALS_FULL_URI`;
 /// 5. the metadata service of EC2, version 2 only, unless `AWS_EC2_METADATA_DISABLED` is `true`.
 ///
-/// A source that is configured and fails ends the search with its error, because the next source could be of another
-/// account. A command of `credential_process` is killed after a minute, and when no caller waits any more. Temporary
-/// credentials are renewed five minutes before they expire. Concurrent callers share one renewal; if it fails, the
-/// current credentials are used until a minute before their end.
+/// A source that is configured and fails ends the search with its error, because the next source could belong to
+/// another account. A command of `credential_process` is killed after a minute, and when no caller waits any more.
+/// Temporary credentials are renewed five minutes before they expire. Concurrent callers share one renewal; if it
+/// fails, the current credentials are used until a minute before their end.
 public final class AWSCredentialsChain: AWSCredentialsProvider {
     /// The settings of a chain.
     public struct Configuration: Sendable {

@@ -29,13 +29,13 @@ extension AWSCredentials: CustomStringConvertible, CustomReflectable {
 public protocol AWSCredentialsProvider: Sendable {
     /// Returns the credentials to sign with.
     ///
-    /// - Throws: The reason why there are none; a `KeelError` says whether it is transient.
+    /// - Throws: The reason why there are no credentials; a `KeelError` says whether it is transient.
     func credentials() async throws -> AWSCredentials
 
     /// Returns the credentials to sign with after the server has reported that others have expired.
     ///
-    /// - Returns: Other credentials, or the same if there are none, in which case the call fails.
-    /// - Throws: The reason that there are none.
+    /// - Returns: Other credentials, or the refused ones if there are no others; the call then fails.
+    /// - Throws: The reason why there are no credentials.
     func credentials(after refused: AWSCredentials) async throws -> AWSCredentials
 }
 
