@@ -10,7 +10,7 @@ public struct AnalyticsEvent: Sendable, Hashable {
     public var name: String
     /// Details of the event.
     public var parameters: [String: AnalyticsValue]
-    /// When it happened; nil for the time of tracking.
+    /// The time of the event; nil for the time of tracking.
     public var timestamp: Date?
     /// The purpose that the user must have consented to.
     public var purpose: ConsentPurpose
@@ -35,7 +35,7 @@ public struct AnalyticsScreen: Sendable, Hashable {
     public var name: String
     /// Details of the view.
     public var parameters: [String: AnalyticsValue]
-    /// When it was shown; nil for the time of tracking.
+    /// The time when the screen was shown; nil for the time of tracking.
     public var timestamp: Date?
     /// The purpose that the user must have consented to.
     public var purpose: ConsentPurpose

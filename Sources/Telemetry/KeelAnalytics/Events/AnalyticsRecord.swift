@@ -6,7 +6,7 @@ public import Foundation
 
 /// A tracked event, as stored in the journal and passed to destinations.
 ///
-/// It is self-contained: a record delivered a week later says what was true when it was tracked.
+/// A record is self-contained: delivered a week later, it still describes the moment of tracking.
 public struct AnalyticsRecord: Sendable, Hashable, Identifiable {
     /// The kind of record.
     public enum Kind: Sendable, Hashable {

@@ -22,7 +22,7 @@ public struct AnalyticsConfiguration: Sendable {
         public var destination: any AnalyticsDestination
         /// The records and properties that the destination receives.
         public var rules: DestinationRules
-        /// Where the destination starts when its name is first seen.
+        /// The position at which the destination starts when its name is first seen.
         public var start: JournalConsumer.Start
     }
 
@@ -54,7 +54,7 @@ public struct AnalyticsConfiguration: Sendable {
     /// The app, system and locale.
     public var context = AnalyticsContext.current
 
-    /// How long events are collected before a batch is sent.
+    /// The time for which events are collected before a batch is sent.
     public var deliveryInterval = Duration.seconds(15)
     /// The number of events that triggers an earlier delivery, at least 1.
     public var deliveryThreshold = 100
@@ -62,8 +62,8 @@ public struct AnalyticsConfiguration: Sendable {
     ///
     /// The limits on attempts and total time are ignored: the journal's bounds apply.
     ///
-    /// A delay is at least a tenth of what the policy allows. At the maximum, it is the maximum
-    /// plus a random part of it, which limits the requests to a destination with a long outage.
+    /// A delay is at least a tenth of the delay that the policy allows. At the policy's maximum, a random part of the
+    /// maximum is added, which limits the requests to a destination with a long outage.
     public var retry = RetryPolicy(baseDelay: .seconds(1), maximumDelay: .seconds(300))
     /// The delay after a destination has reported a wrong configuration.
     public var misconfigurationDelay = Duration.seconds(3600)

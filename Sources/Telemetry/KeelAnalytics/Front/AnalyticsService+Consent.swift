@@ -20,10 +20,10 @@ extension AnalyticsService {
     /// Denies consent for a purpose.
     ///
     /// The purpose's pending events are removed for every destination before the call returns, and future events are
-    /// refused. A request in flight is not canceled, and its outcome counts; destinations of this package start no
-    /// further requests with these events, also if consent is given again. The records are overwritten on disk,
-    /// including delivered records and those of destinations that the configuration lacks. What another service has
-    /// written to the segment that it is using is overwritten with its next call, or when the folder is opened again.
+    /// refused. A request in flight is not canceled, and its outcome counts. Destinations of this package start no
+    /// further requests with these events, even if consent is given again. The records are overwritten on disk,
+    /// including delivered records and those of destinations that the configuration lacks. Records that another service
+    /// has written to its current segment are overwritten with its next call, or when the folder is opened again.
     ///
     /// If no purpose is granted anymore, the user is forgotten as by ``reset()``.
     ///

@@ -103,6 +103,7 @@ extension AnalyticsService {
     /// Their events stay in the journal, up to its limits, until you call ``removeDestination(_:)``.
     ///
     /// - Returns: The names, in order.
+    /// - Throws: ``AnalyticsError`` if the journal cannot be read.
     public func unconfiguredDestinations() throws(AnalyticsError) -> [String] {
         let known = Set(tracker.configuration.destinations.map { $0.destination.name })
         return try AnalyticsError.mapped("Looking for destinations") { () throws(JournalError) in

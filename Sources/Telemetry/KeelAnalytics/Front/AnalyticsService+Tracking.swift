@@ -96,9 +96,9 @@ extension AnalyticsService {
     /// The change is tracked once, together with the previous anonymous id, so that destinations can link both. Setting
     /// the current id again has no effect.
     ///
-    /// - Important: Call ``reset()`` before setting the id of a second user. Otherwise both have the same anonymous id,
-    ///   by which destinations may merge their profiles, the same session and the same super properties. Only the
-    ///   properties that ``AnalyticsConfiguration/attachesUserProperties`` keeps are forgotten with the first user.
+    /// - Important: Call ``reset()`` before setting the id of a second user. Otherwise, both users have the same
+    ///   anonymous id, session and super properties, and destinations can merge their profiles. Only the properties
+    ///   that ``AnalyticsConfiguration/attachesUserProperties`` keeps are forgotten with the first user.
     ///
     /// The id is sent unchanged. ``AnalyticsStatus/hasPersonalUserID`` reports whether it looks like personal data,
     /// such as an e-mail address or a telephone number.

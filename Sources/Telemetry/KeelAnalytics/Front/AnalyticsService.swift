@@ -21,7 +21,7 @@ public import Foundation
 /// - Each destination reads the journal at its own pace. A destination that is down for a week does not affect the
 ///   others; it receives all events later, within the journal's limits.
 /// - Nothing is sent before the user consents to its purpose; see ``grantConsent(for:)``.
-/// - Each event has an id, by which destinations recognize duplicates.
+/// - Each event has an id, with which destinations recognize duplicates.
 /// - Every event is accounted for: see ``ledgers()`` and ``status``.
 ///
 /// Deliver events with ``run()``, for the lifetime of the app, or with ``flush(upTo:)``.
@@ -187,6 +187,8 @@ public struct AnalyticsService: Sendable {
     /// The call scans all pending records. ``AnalyticsLedger/isBalanced`` says whether the records on disk agree with
     /// the counters. The result is empty while another service delivers. In a folder that several services track into,
     /// the count of accepted events is the sum of the others.
+    ///
+    /// - Throws: ``AnalyticsError`` if the journal cannot be read.
     public func ledgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {
         try AnalyticsError.mapped("Counting the events") { () throws(JournalError) in
             try countPending()

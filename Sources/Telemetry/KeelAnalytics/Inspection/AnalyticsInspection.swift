@@ -59,6 +59,8 @@ public struct AnalyticsInspection: Sendable {
     ///
     /// ``AnalyticsLedger/accepted`` is the sum of the other counts, since only the app itself counts accepted events.
     /// Interrupted deliveries count as pending.
+    ///
+    /// - Throws: ``AnalyticsError`` if the journal cannot be read.
     public func ledgers() throws(AnalyticsError) -> [String: AnalyticsLedger] {
         try AnalyticsError.mapped("Counting the events") { () throws(JournalError) in
             var ledgers: [String: AnalyticsLedger] = [:]
@@ -73,6 +75,8 @@ public struct AnalyticsInspection: Sendable {
     }
 
     /// Returns the size of the journal on disk in bytes.
+    ///
+    /// - Throws: ``AnalyticsError`` if the journal cannot be read.
     public func byteCount() throws(AnalyticsError) -> Int {
         try AnalyticsError.mapped("Measuring the journal") { () throws(JournalError) in
             try journal.contents().bytes

@@ -50,11 +50,12 @@ public struct AnalyticsStatus: Sendable, Hashable {
     /// The redactor does not apply to the id: it is sent unchanged unless a destination's rules
     /// hash it. Pass ``AnalyticsService/setUserID(_:)`` an id that reveals nothing personal.
     public var hasPersonalUserID = false
-    /// Why the settings could not be stored; nil if the last attempt succeeded.
+    /// The reason why the settings could not be stored; nil if the last attempt succeeded.
     public var settingsProblem: AnalyticsError.Code?
-    /// Why the service cannot deliver after another one has ended; nil if it delivers, or waits for the other one.
+    /// The reason why the service cannot deliver after another service has ended; nil if it delivers, or waits for the
+    /// other service.
     public var deliveryProblem: AnalyticsError.Code?
-    /// Why events of a denied purpose could not be removed from disk; nil if none are left.
+    /// The reason why events of a denied purpose could not be removed from disk; nil if no such events are left.
     ///
     /// They are not sent. The next launch, or another call of ``AnalyticsService/denyConsent(for:)``, removes them.
     public var removalProblem: AnalyticsError.Code?

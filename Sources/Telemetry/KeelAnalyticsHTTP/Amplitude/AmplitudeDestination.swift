@@ -13,7 +13,7 @@ public import Foundation
 ///
 /// - Events keep their names; screens become `[Amplitude] Screen Viewed`, identifications and
 ///   changed user properties `$identify`. The anonymous id is the `device_id`.
-/// - A record's id is the `insert_id`, by which Amplitude deduplicates for seven days: effectively once.
+/// - A record's id is the `insert_id`, with which Amplitude deduplicates for seven days: effectively once.
 /// - If Amplitude refuses some events of a request, it accepts none but lists the refused ones: the
 ///   others are sent again immediately, in the same delivery.
 ///

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// How destinations reach their servers.
+/// The transport, time limit and middleware with which destinations reach their servers.
 ///
 /// Several destinations can share a connection. A destination never retries a request: it reports
 /// the outcome, and the delivery decides when the next request follows.

@@ -14,9 +14,9 @@ public import Foundation
 ///
 /// - Events keep their names; screens become “Screen Viewed” with `screen_name`. An identification becomes `$identify`,
 ///   whose `$user_id` and `$device_id` are merged in projects with Simplified ID Merge (the default for new ones).
-/// - A record's id is the `$insert_id`, by which Mixpanel deduplicates events with the same name,
-///   time and user. Setting properties is idempotent. Both are therefore effectively once, and a
-///   batch of which one half has arrived is repeated as a whole.
+/// - A record's id is the `$insert_id`, with which Mixpanel deduplicates events with the same name, time and user.
+///   Setting properties is idempotent. Both therefore take effect once, and if only a part of a batch has arrived, the
+///   whole batch is repeated.
 /// - Mixpanel accepts the valid events of a request and lists the refused ones.
 ///
 /// Format: Mixpanel's pages “Import Events” and “Update Multiple Profiles”, November 2026.

@@ -13,7 +13,7 @@ public import Foundation
 ///
 /// - Events keep their names; screens become `$screen`, identifications `$identify`, and changed
 ///   user properties `$set`.
-/// - A record's id is the event's `uuid`, by which PostHog deduplicates: effectively once.
+/// - A record's id is the event's `uuid`, with which PostHog deduplicates: effectively once.
 /// - Records with ids that PostHog considers a mistake (`null`, `guest` …) are refused.
 ///
 /// Format: PostHog's pages “Capture API” and “Ingestion warnings”, November 2026.

@@ -14,8 +14,8 @@ public import Foundation
 ///
 /// - Events become `track`, screens `screen`; identifications and changed user properties become
 ///   `identify` with traits.
-/// - A record's id is the `messageId`, by which Segment deduplicates for at least a day (99 % of
-///   events, according to Segment): effectively once.
+/// - A record's id is the `messageId`, with which Segment deduplicates for at least a day (99 % of events, according to
+///   Segment): effectively once.
 /// - Segment responds with 200 even if it drops an event, so its rules are checked before sending:
 ///   an event has a name and at most 32 KiB.
 ///
