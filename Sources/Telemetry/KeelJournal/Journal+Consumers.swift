@@ -5,7 +5,7 @@ extension Journal {
     ///
     /// - Parameters:
     ///   - name: 1 to 64 letters, digits, “-” and “_”; not “journal”.
-    ///   - start: Where a new consumer starts.
+    ///   - start: The position at which a new consumer starts.
     /// - Returns: The consumer, the only open one of its name.
     /// - Throws: ``JournalError``, with ``JournalError/Code/consumerInUse`` if it is already open.
     public func consumer(
@@ -16,6 +16,8 @@ extension Journal {
     }
 
     /// Returns the names of all consumers that were not forgotten, in order.
+    ///
+    /// - Throws: ``JournalError`` if the folder cannot be read.
     public func consumerNames() throws(JournalError) -> [String] {
         try JournalError.mapped("Looking for consumers") { () throws(FileSystemError) in
             try folder.consumers()

@@ -96,8 +96,10 @@ public final class Journal: Sendable {
     ///
     /// - Parameter record: The bytes, at most ``JournalConfiguration/recordByteLimit``.
     /// - Returns: The position of the record.
-    /// - Throws: ``JournalError``. Nothing of the record is then stored, unless the synchronization
-    ///   for ``JournalConfiguration/Durability/power`` failed: then it may be.
+    /// - Throws: ``JournalError``, with ``JournalError/Code/tooLarge`` for a record beyond the limit, or
+    ///   ``JournalError/Code/full`` if the journal is configured to refuse records at its bounds. Nothing of the record
+    ///   is then stored, except that it may be stored if the synchronization for
+    ///   ``JournalConfiguration/Durability/power`` failed.
     @discardableResult
     public func append(_ record: [UInt8]) throws(JournalError) -> JournalPosition {
         guard record.count <= configuration.longestRecord else {
@@ -211,9 +213,11 @@ public final class Journal: Sendable {
 
     /// Makes the records appended to the current segment survive a power failure.
     ///
-    /// With ``JournalConfiguration/Durability/power`` every append has already done so. After a
-    /// failure, it is unknown what a power failure would leave of the segment: the next append
-    /// starts another one, and the existing records are still read.
+    /// With ``JournalConfiguration/Durability/power`` every append has already done so. After a failure, it is unknown
+    /// which records of the segment survive a power failure. The next append starts another segment, and the existing
+    /// records are still read.
+    ///
+    /// - Throws: ``JournalError`` if the records cannot be synchronized.
     public func sync() throws(JournalError) {
         guard let active = state.withLock({ $0.active }) else { return }
         try sync(active)
@@ -255,6 +259,8 @@ public final class Journal: Sendable {
     /// Ends the current segment, so that readers see that nothing follows.
     ///
     /// The next append starts another one. A journal released without this call loses nothing.
+    ///
+    /// - Throws: ``JournalError`` if the end cannot be written.
     public func close() throws(JournalError) {
         try state.withLock { state throws(JournalError) in
             guard let active = state.active.take() else { return }
@@ -269,6 +275,8 @@ public final class Journal: Sendable {
     /// leave the disk immediately.
     ///
     /// Otherwise a segment stays at least until the next one starts.
+    ///
+    /// - Throws: ``JournalError`` if the folder cannot be changed.
     public func removeAcknowledged() throws(JournalError) {
         let now = configuration.now()
         let doing = "Removing acknowledged records"

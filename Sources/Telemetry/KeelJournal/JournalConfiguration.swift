@@ -44,8 +44,8 @@ public struct JournalConfiguration: Sendable {
     public var durability = Durability.process
     /// Encrypts records; nil stores them readable.
     ///
-    /// A record whose key was destroyed (`ByteSealing.isLost(_:)`) counts as corrupt and holds up no other
-    /// one. While a key cannot be used, for example because it is disabled or the device is locked, records wait.
+    /// A record whose key was destroyed (`ByteSealing.isLost(_:)`) counts as corrupt and does not hold up other
+    /// records. While a key cannot be used, for example because it is disabled or the device is locked, records wait.
     public var sealing: (any ByteSealing)?
     /// Returns the time in microseconds since 1970.
     public var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000_000) }

@@ -23,7 +23,7 @@ public struct JournalPosition: Hashable, Comparable, Sendable {
 public struct JournalRecord: Hashable, Sendable {
     /// The record's position, for ``JournalConsumer/acknowledge(_:)``.
     public let position: JournalPosition
-    /// When the record was appended, in microseconds since 1970.
+    /// The time when the record was appended, in microseconds since 1970.
     public let time: Int64
     /// The record's bytes.
     public let bytes: [UInt8]

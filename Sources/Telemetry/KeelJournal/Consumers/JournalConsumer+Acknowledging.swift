@@ -73,6 +73,7 @@ extension JournalConsumer {
     /// Acknowledges all records, unread.
     ///
     /// - Returns: The number of records.
+    /// - Throws: ``JournalError`` if the change could not be stored.
     public func discardAll() throws(JournalError) -> Int {
         var count = 0
         rewind()

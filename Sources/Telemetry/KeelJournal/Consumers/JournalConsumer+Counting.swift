@@ -19,6 +19,8 @@ extension JournalConsumer {
     /// Counts the records atomically, by scanning the unacknowledged ones.
     ///
     /// Every record appended since the consumer was created is either acknowledged or counted here.
+    ///
+    /// - Throws: ``JournalError`` if the journal cannot be read.
     public func counts() throws(JournalError) -> ConsumerCounts {
         try JournalError.mapped("Counting the records") { () throws(FileSystemError) in
             try state.withLock { state throws(FileSystemError) in
@@ -32,6 +34,7 @@ extension JournalConsumer {
     /// Counts the records that the consumer will never receive, without scanning the pending ones.
     ///
     /// - Returns: The same as ``counts()``, with ``ConsumerCounts/pending`` as zero.
+    /// - Throws: ``JournalError`` if the journal cannot be read.
     public func losses() throws(JournalError) -> ConsumerCounts {
         try JournalError.mapped("Counting lost records") { () throws(FileSystemError) in
             try state.withLock { state throws(FileSystemError) in
@@ -44,6 +47,8 @@ extension JournalConsumer {
     }
 
     /// Returns the number of unacknowledged records, by scanning them.
+    ///
+    /// - Throws: ``JournalError`` if the journal cannot be read.
     public func pendingCount() throws(JournalError) -> Int { try counts().pending }
 }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Records are returned in order, each once until ``rewind()`` or a restart. An acknowledged record is
 /// gone for this consumer. Consumers do not affect each other.
 public final class JournalConsumer: Sendable {
-    /// Where a new consumer starts.
+    /// The position at which a new consumer starts.
     public enum Start: Sendable, Hashable {
         /// At the oldest record.
         case oldest

@@ -74,6 +74,7 @@ public struct JournalInspection: Sendable {
     /// Returns the consumers in the order of their names, by scanning their pending records.
     ///
     /// - Returns: An atomic snapshot of the consumers.
+    /// - Throws: ``JournalError`` if the journal cannot be read.
     public func consumers() throws(JournalError) -> [Consumer] {
         try JournalError.mapped("Inspecting the consumers") { () throws(FileSystemError) in
             try journal.folder.locked { () throws(FileSystemError) in
@@ -96,6 +97,7 @@ public struct JournalInspection: Sendable {
     /// Returns the amount of data on disk.
     ///
     /// - Returns: An atomic snapshot of the counts.
+    /// - Throws: ``JournalError`` if the journal cannot be read.
     public func contents() throws(JournalError) -> Contents {
         try JournalError.mapped("Inspecting the journal") { () throws(FileSystemError) in
             try journal.folder.locked { () throws(FileSystemError) in
