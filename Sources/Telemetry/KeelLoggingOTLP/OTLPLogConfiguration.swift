@@ -9,7 +9,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Where and how logs are shipped.
+/// The collector that logs are shipped to, and the settings of shipping.
 public struct OTLPLogConfiguration: Sendable {
     /// The encodings of OTLP over HTTP.
     public enum Encoding: Sendable, Hashable {
@@ -41,7 +41,7 @@ public struct OTLPLogConfiguration: Sendable {
     public var batchCount = 512
     /// The maximum size of a request's records in bytes, before compression.
     public var batchByteLimit = 1 << 20
-    /// How long records are collected before they are sent.
+    /// The time for which records are collected before they are sent.
     public var delay = Duration.seconds(1)
     /// The time limit for the collector's response.
     public var timeout = Duration.seconds(10)

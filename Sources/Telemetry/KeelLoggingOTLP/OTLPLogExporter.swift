@@ -42,12 +42,12 @@ public final class OTLPLogExporter: Sendable {
 
     /// Creates an exporter.
     ///
-    /// Only one at a time reads a journal under a name. Another one, usually of another process, ships nothing until
-    /// the first has ended; then its ``run()`` or ``flush()`` takes over.
+    /// Only one exporter at a time reads a journal under a name. Another exporter, usually of another process, ships
+    /// nothing until the first has ended; then its ``run()`` or ``flush()`` takes over.
     ///
     /// - Parameters:
     ///   - journal: The journal of an ``OTLPLogOutput``.
-    ///   - configuration: Where and how to ship.
+    ///   - configuration: The collector to ship to, and the settings of shipping.
     ///   - transport: The transport for requests; the exporter does not shut it down.
     ///   - clock: The clock for delays.
     ///   - random: The generator for random delays.

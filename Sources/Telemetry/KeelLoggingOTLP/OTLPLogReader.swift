@@ -11,8 +11,8 @@ public import Foundation
 
 /// Reads the records that ``OTLPLogOutput`` stores in a journal, oldest first.
 ///
-/// Reading does not affect the exporter: shipped records are returned as long as they are on disk.
-/// Later calls return what was logged since.
+/// Reading does not affect the exporter: shipped records are returned as long as they are on disk. Later calls return
+/// the records that were logged since.
 public struct OTLPLogReader: Sendable {
     /// The number of records skipped as foreign or of a later version.
     public private(set) var skippedRecordCount = 0

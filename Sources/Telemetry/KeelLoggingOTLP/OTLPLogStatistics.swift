@@ -21,7 +21,7 @@ public struct OTLPLogStatistics: Sendable, Hashable {
     public var failures = 0
     /// The reason for the last failure, in a few words; nil after a success.
     ///
-    /// It is also why the journal cannot be read after another exporter has ended.
+    /// It also has the reason if the journal cannot be read after another exporter has ended.
     public var lastFailure: String?
 
     /// Creates counts of zero.

@@ -33,8 +33,9 @@ public struct LogFileConfiguration: Sendable {
     public var totalByteLimit: Int? = 100 << 20
     /// The maximum age of a rotated file; nil for no limit.
     ///
-    /// Files are removed at rotations and launches, when two of these that are at least an hour apart, or a quarter of
-    /// a shorter limit, find a file too old: a clock that is years ahead for a while removes nothing.
+    /// Old files are removed at rotations and launches, once two of these have found a file too old. The two are at
+    /// least an hour apart, or a quarter of the limit if that is shorter, so a clock that is years ahead for a while
+    /// removes nothing.
     public var ageLimit: Duration?
     /// Whether rotated files are compressed as `.gz` (RFC 1952).
     public var compresses = true
@@ -43,8 +44,8 @@ public struct LogFileConfiguration: Sendable {
     /// The POSIX permissions of new files, between `0o600` and `0o664`; `0o640`, for example, lets
     /// a collector in the file's group read them.
     ///
-    /// The process's `umask` removes bits. Users who may read the files may enter newly created
-    /// folders. Existing files and folders keep their permissions.
+    /// The process's `umask` removes bits. Users who can read the files can also enter newly created folders. Existing
+    /// files and folders keep their permissions.
     public var permissions: UInt16 = 0o600
 
     /// Creates the default configuration: files of 10 MiB, 100 MiB in total, compressed JSON lines.

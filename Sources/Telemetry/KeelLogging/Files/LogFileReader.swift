@@ -15,13 +15,13 @@ public import Foundation
 /// for record in try reader.read(upTo: 100) { print(record.message) }
 /// ```
 ///
-/// The reader starts with the rotated files, compressed or not, and continues in the current file
-/// across rotations: later calls return what was logged since. It reads in chunks, whatever the
-/// size of the files, and requires records in the format ``LogFormat/jsonLines``.
+/// The reader starts with the rotated files, compressed or not, and continues in the current file across rotations:
+/// later calls return the records that were logged since. It reads in chunks, whatever the size of the files, and
+/// requires records in the format ``LogFormat/jsonLines``.
 ///
 /// A reader belongs to one task at a time.
 public final class LogFileReader {
-    /// Where a reader starts.
+    /// The position at which a reader starts.
     public enum Start: Sendable, Hashable {
         /// At the oldest record.
         case oldest
@@ -50,7 +50,7 @@ public final class LogFileReader {
     ///
     /// - Parameters:
     ///   - url: The log file that a ``RotatingLogFile`` writes.
-    ///   - start: Where to start.
+    ///   - start: The position at which reading starts.
     /// - Throws: ``LoggingError``, with ``LoggingError/Code/notFound`` if there is no such log.
     public convenience init(at url: URL, from start: Start = .oldest) throws(LoggingError) {
         try self.init(

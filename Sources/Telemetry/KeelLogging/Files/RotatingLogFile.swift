@@ -30,7 +30,7 @@ public import Foundation
 /// Rotated files are compressed and deleted in the background, by one process at a time. A file that another process
 /// still writes to is not compressed yet; beyond the limits, it is deleted like any other.
 public final class RotatingLogFile: LogOutput, DirectLogOutput {
-    /// How long records may go to a file that others have deleted, in microseconds of record time.
+    /// The longest time for which records go to a file that others have deleted, in microseconds of record time.
     public static let checkInterval: Int64 = 50_000
 
     private let writer: Mutex<LogFileWriter>

@@ -66,7 +66,7 @@ extension LogHandler {
 public struct LogSampling: Sendable, Hashable {
     /// The number of records per statement that pass in each interval.
     public var first = 100
-    /// After those, every how-many-th record of the interval passes; 0 for none.
+    /// The distance between the later records of the interval that pass: with 100, every hundredth; 0 for none.
     public var thereafter = 100
     /// The length of an interval.
     public var interval = Duration.seconds(1)

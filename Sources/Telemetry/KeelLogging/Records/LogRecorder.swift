@@ -6,10 +6,10 @@ internal import Synchronization
 
 /// Makes records of logged events and redacts secrets.
 ///
-/// All handlers of this module share this path, so no output can leak what another withholds:
+/// All handlers of this module share this path, so no output reveals a value that another output hides:
 ///
 /// - a value marked ``LogSensitivity/sensitive`` is replaced;
-/// - a value with a telling name (`password`, `access_token`, …) is replaced, at any depth;
+/// - a value whose name suggests a secret (`password`, `access_token`, …) is replaced, at any depth;
 /// - in all other texts, the message and the error's description included, known patterns are
 ///   replaced: mail addresses, card numbers, tokens, keys, IP addresses and bank accounts.
 ///
