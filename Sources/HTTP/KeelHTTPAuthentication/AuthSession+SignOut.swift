@@ -99,9 +99,9 @@ extension AuthSession {
     ///
     /// - Parameters:
     ///   - name: The name of the clean-up.
-    ///   - work: The work to do; it receives the reason for the sign-out and the ``identity`` of the user, or the one
-    ///     of all callers without a user if no user was signed in. The identity is nil if the user is unknown; the work
-    ///     must then keep the data of other users.
+    ///   - work: The work to do; it receives the reason for the sign-out and the ``identity`` of the user, or the
+    ///     identity of all callers without a user if no user was signed in. The identity is nil if the user is unknown;
+    ///     the work must then keep the data of other users.
     public func onSignOut(
         _ name: String,
         _ work: @escaping @Sendable (_ reason: SignOutReason, _ user: String?) async throws -> Void

@@ -27,10 +27,10 @@ public import Foundation
 /// - a late refusal, of older credentials or of an earlier user, neither renews nor ends the current session;
 /// - a refresh that the server denies ends the session, and a refresh that fails otherwise leaves the credentials
 ///   unchanged; neither is repeated automatically;
-/// - several sessions, such as those of an app and its extensions, may share a store. A session reads the store before
+/// - several sessions, such as those of an app and its extensions, can share a store. A session reads the store before
 ///   it renews, and again before it accepts a denial. It then continues with credentials that another session has
 ///   renewed, or as the user whom another session has signed in. This requires credentials that store their
-///   ``SessionCredentials/sessionID``. Two sessions that renew at the same moment may still use one refresh token
+///   ``SessionCredentials/sessionID``. Two sessions that renew at the same moment can still use one refresh token
 ///   twice: configure the identity server to accept the old token for a few seconds.
 ///
 /// A refresh runs in its own task, which ends with the identity server's answer and is canceled when the session ends.

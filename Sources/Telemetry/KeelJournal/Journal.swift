@@ -22,11 +22,11 @@ public import Foundation
 /// - Once ``append(_:)`` has returned, the record survives any end of the process; with
 ///   ``JournalConfiguration/Durability/power``, a power failure as well.
 /// - Appending is synchronous and fast, for callers that cannot wait.
-/// - A consumer receives each record until it has acknowledged it: at least once, and usually exactly
-///   once. Records may be acknowledged in any order.
+/// - A consumer receives each record until it has acknowledged it: at least once, and usually exactly once. Records can
+///   be acknowledged in any order.
 /// - A torn, corrupt or deleted record costs only itself.
-/// - Several processes may append to one folder and consume from it; a consumer's name belongs to
-///   one of them at a time.
+/// - Several processes can append to one folder and consume from it; a consumer's name belongs to one of them at a
+///   time.
 /// - The bounds of the configuration hold; records removed by them are counted for each consumer.
 ///
 /// The format is described in `Documentation/Protocols/Journal.md`.

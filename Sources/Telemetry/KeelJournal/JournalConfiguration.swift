@@ -33,7 +33,7 @@ public struct JournalConfiguration: Sendable {
     public var recordLimit: Int?
     /// The age at which a record expires and counts as lost; nil for no limit.
     ///
-    /// A record may expire up to two hours later, and later in a journal that is rarely used, because a clock that is
+    /// A record can expire up to two hours later, and later in a journal that is rarely used, because a clock that is
     /// years ahead for a while expires nothing.
     public var ageLimit: Duration?
     /// The maximum size of a record in bytes, at most 16 MiB and half of ``byteLimit``.

@@ -28,7 +28,7 @@ extension Logger {
         record(.info, message, nil, metadata, file, function, line)
     }
 
-    /// Logs a condition that may lead to a failure.
+    /// Logs a condition that can lead to a failure.
     public func logWarning(
         _ message: @autoclosure () -> String,
         metadata: @autoclosure () -> Metadata? = nil,
@@ -109,7 +109,7 @@ public func logInfo(
     Logger.current.record(.info, message, nil, metadata, file, function, line)
 }
 
-/// Logs a condition that may lead to a failure to the current task's logger.
+/// Logs a condition that can lead to a failure to the current task's logger.
 public func logWarning(
     _ message: @autoclosure () -> String,
     metadata: @autoclosure () -> Logger.Metadata? = nil,

@@ -22,7 +22,7 @@ public enum FetchPolicy: Sendable, Hashable {
     case cacheThenNetwork
 }
 
-/// How current a value is.
+/// The freshness of a value.
 public enum Freshness: Sendable, Hashable {
     /// The value has just arrived from the source.
     case current

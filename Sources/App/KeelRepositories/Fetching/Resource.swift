@@ -62,7 +62,7 @@ public struct Resource<Value: Sendable>: Sendable {
     ///   - store: Stores a fetched value.
     ///   - remove: Removes the kept copy, because the source no longer has the value.
     ///
-    /// The closures may throw any error; ``DataSourceError`` converts it.
+    /// The closures can throw any error; ``DataSourceError`` converts it.
     public init(
         _ key: String,
         tags: Set<String> = [],

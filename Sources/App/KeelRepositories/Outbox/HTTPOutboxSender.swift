@@ -9,8 +9,8 @@ public import KeelSync
 /// try await outbox.run(sending: HTTPOutboxSender(client), whileOnline: network.onlineStates)
 /// ```
 ///
-/// Each request has an `Idempotency-Key`, the same in all attempts
-/// (draft-ietf-httpapi-idempotency-key-header), so the client may retry it as well.
+/// Each request has an `Idempotency-Key`, the same in all attempts (draft-ietf-httpapi-idempotency-key-header), so the
+/// client can retry it, too.
 ///
 /// | response | meaning |
 /// |---|---|

@@ -57,7 +57,7 @@ public enum PageCursor: Sendable, Hashable {
 public final class PagedList<Element: Sendable> {
     /// Loads the page at a cursor; nil for the first page.
     ///
-    /// It may throw any error, which ``PagedList/error`` converts.
+    /// It can throw any error, which ``PagedList/error`` converts.
     public typealias Load = @Sendable (PageCursor?) async throws -> Page<Element>
 
     /// The loaded elements.

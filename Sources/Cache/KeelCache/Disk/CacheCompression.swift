@@ -1,7 +1,7 @@
 /// A compression method for values on disk; KeelCache includes none.
 ///
-/// The method's identifier is stored with each value, so a folder may hold values of several methods. A
-/// value whose identifier is not that of the configured method is a miss.
+/// The method's identifier is stored with each value, so a folder can hold values of several methods. A value whose
+/// identifier is not that of the configured method is a miss.
 ///
 /// ```swift
 /// configuration.compression = CacheCompression(identifier: 1) { try? deflated($0) } expand: {

@@ -5,8 +5,8 @@ extension DiskCacheTier {
     public struct Configuration: Sendable {
         /// The maximum number of bytes on disk; at least 16 KiB.
         ///
-        /// Counts segments, large values, unfinished values and the index. The tier may momentarily
-        /// exceed the limit by one segment.
+        /// Counts segments, large values, unfinished values and the index. The tier can momentarily exceed the limit by
+        /// one segment.
         public var byteLimit: Int
         /// The size of a segment, which is also the unit of eviction.
         ///

@@ -24,7 +24,7 @@ public struct FileStoreFolder: Hashable, Sendable {
 
     /// Returns the path of a file in this folder.
     ///
-    /// The name may be several names separated by `/`; an invalid one throws `invalidPath`.
+    /// The name can consist of several names separated by `/`; an invalid one throws `invalidPath`.
     public func file(_ name: String) throws(FileStoreError) -> FileStorePath {
         try FileStorePath(prefix + name)
     }

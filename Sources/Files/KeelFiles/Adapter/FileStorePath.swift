@@ -22,7 +22,7 @@ public struct FileStorePath: Hashable, Sendable {
     /// The reason that the path is invalid; nil for a valid path.
     package let flaw: String?
 
-    /// Creates a path from text, which may be untrusted.
+    /// Creates a path from text, which can be untrusted.
     ///
     /// - Parameter string: The path, without a leading or trailing `/`.
     /// - Throws: ``FileStoreError`` with the code `invalidPath`, which explains the reason.

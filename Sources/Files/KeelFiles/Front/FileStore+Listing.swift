@@ -40,7 +40,7 @@ extension FileStore {
     /// Removes all files in a folder and its subfolders.
     ///
     /// Files are removed page by page, with one request per thousand files if the store supports that. After an error,
-    /// some files are gone. A file that is written meanwhile may remain.
+    /// some files are gone. A file that is written meanwhile can remain.
     ///
     /// - Returns: The number of files removed.
     /// - Throws: The first ``FileStoreError``, after the other files of its page have been tried.

@@ -20,7 +20,7 @@ internal import Foundation
 ///
 /// A file is written to a temporary name and renamed once it is on the disk: after a crash, the old file or the new one
 /// is there, and the next opening removes the remains of unfinished writes. Links below the folder are never followed,
-/// so neither a path nor another program can lead a call out of it. Several processes may share a folder. Files that
+/// so neither a path nor another program can lead a call out of it. Several processes can share a folder. Files that
 /// other programs put there are files of the store as well.
 ///
 /// The content type, the attributes and a checksum are stored in an extended attribute of the file. On a volume without
@@ -31,7 +31,7 @@ public final class LocalFileStoreAdapter: FileStoreAdapter {
     public struct Configuration: Hashable, Sendable {
         /// The durability of a change when its call returns.
         public enum Durability: Hashable, Sendable {
-            /// The change survives the end of the process. A power failure may undo it, and truncate files that were
+            /// The change survives the end of the process. A power failure can undo it, and truncate files that were
             /// written shortly before.
             case process
             /// The change also survives a power failure: each change waits for the disk.

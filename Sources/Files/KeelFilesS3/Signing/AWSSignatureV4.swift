@@ -35,7 +35,7 @@ public struct AWSSignatureV4: Sendable {
             self.sendsPayloadHash = sendsPayloadHash
         }
 
-        /// The rules of S3: keys may contain anything, so the path is signed as sent.
+        /// The rules of S3: keys can contain anything, so the path is signed as sent.
         public static let s3 = Rules(
             normalizesPath: false,
             encodesPath: false,
@@ -93,7 +93,7 @@ public struct AWSSignatureV4: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request, whose path is percent-encoded as sent.
-    ///   - payload: How the signature covers the body.
+    ///   - payload: The coverage of the body by the signature.
     ///   - credentials: The credentials to sign with.
     ///   - date: The time of the request; services accept a difference of a quarter of an hour.
     /// - Returns: The signed request.
@@ -130,7 +130,7 @@ public struct AWSSignatureV4: Sendable {
     /// - Parameters:
     ///   - request: The request. Its fields are signed, so the sender must send the same ones.
     ///   - duration: The validity, from 1 second to ``maximumExpiry``.
-    ///   - payload: How the signature covers the body; `unsigned` for S3.
+    ///   - payload: The coverage of the body by the signature; `unsigned` for S3.
     ///   - credentials: The credentials to sign with. When they expire, so does the request.
     ///   - date: The start of the validity.
     /// - Returns: The signed request.

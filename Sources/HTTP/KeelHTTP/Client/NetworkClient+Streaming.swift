@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The part of a streamed exchange that the total timeout covers.
 public enum StreamTimeoutScope: Sendable, Hashable {
-    /// From the start of the call to the response head; the body may take any time.
+    /// From the start of the call to the response head; the body can take any time.
     case head
     /// From the start of the call to the last byte of the body.
     case wholeResponse

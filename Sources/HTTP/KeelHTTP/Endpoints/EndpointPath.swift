@@ -75,7 +75,7 @@ public struct EndpointPath: Sendable, Hashable {
 
     private init(absolute url: URL) { content = .absolute(url) }
 
-    /// Creates a path from segments, each of which may contain any text.
+    /// Creates a path from segments, each of which can contain any text.
     public init(segments: [String]) {
         let isComplete = segments.allSatisfy { !$0.isEmpty }
         self.init(

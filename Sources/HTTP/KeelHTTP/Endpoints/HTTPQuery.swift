@@ -21,7 +21,7 @@ public struct HTTPQuery: Sendable, Hashable {
         }
     }
 
-    /// The items in the order in which they are sent; a name may occur more than once.
+    /// The items in the order in which they are sent; a name can occur more than once.
     public var items: [Item]
 
     /// Creates a query.

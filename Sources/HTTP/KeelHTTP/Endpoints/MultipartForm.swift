@@ -21,7 +21,7 @@ public import Foundation
 /// Names and file names are written as browsers do (WHATWG HTML, "multipart/form-data encoding algorithm"): in UTF-8, a
 /// quotation mark as `%22`, line ends as `%0D` and `%0A`. The values of text parts are sent unchanged.
 public struct MultipartForm: Sendable {
-    /// The parts in the order in which they are sent; a name may occur more than once.
+    /// The parts in the order in which they are sent; a name can occur more than once.
     public let parts: [Part]
 
     /// The text between the parts; it occurs in no part whose bytes are known in advance.

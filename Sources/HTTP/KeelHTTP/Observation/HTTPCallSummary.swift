@@ -117,15 +117,15 @@ extension HTTPCallSummary {
         public let method: HTTPRequest.Method
         /// The target without user information, query and fragment.
         public let url: String
-        /// When the request was passed to the transport.
+        /// The time when the request was passed to the transport.
         public let startedAt: Duration
-        /// When the request had a connection, if the transport reports it.
+        /// The time when the request had a connection, if the transport reports it.
         public private(set) var connectedAt: Duration?
-        /// When the last byte of the request was handed to the network, if the transport reports it.
+        /// The time when the last byte of the request was handed to the network, if the transport reports it.
         public private(set) var sentAt: Duration?
-        /// When the response head arrived.
+        /// The time when the response head arrived.
         public private(set) var headAt: Duration?
-        /// When the request ended: with its body, with a failure, or because the rest was dropped.
+        /// The time when the request ended: with its body, with a failure, or because the rest was dropped.
         public private(set) var endedAt: Duration?
         /// The status of the response.
         public private(set) var status: Int?
@@ -144,7 +144,7 @@ extension HTTPCallSummary {
         public struct PhaseStart: Sendable, Hashable {
             /// The phase.
             public let phase: TransportError.Phase
-            /// When the phase began.
+            /// The time when the phase began.
             public let startedAt: Duration
         }
 

@@ -29,7 +29,7 @@ extension NetworkClient {
     /// ```
     ///
     /// The body replaces the endpoint's own, and `POST` replaces the method `GET`. A body that is produced while it is
-    /// sent may take any time, unless the endpoint or the call sets a total time: the client's timeout then limits the
+    /// sent can take any time, unless the endpoint or the call sets a total time: the client's timeout then limits the
     /// time without progress.
     ///
     /// - Throws: ``NetworkError``; ``NetworkError/Code/file`` if a file cannot be read, or changes its length in the

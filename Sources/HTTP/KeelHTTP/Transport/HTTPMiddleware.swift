@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// A layer between the client and the transport.
 ///
-/// A middleware may change the call, answer it itself, call `next` several times, or inspect the reply. It does one
+/// A middleware can change the call, answer it itself, call `next` several times, or inspect the reply. It does one
 /// job. All calls of a client share it, so it must synchronize its own state.
 public protocol HTTPMiddleware: Sendable {
     /// Handles one call.

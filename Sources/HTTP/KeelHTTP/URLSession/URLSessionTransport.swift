@@ -32,7 +32,7 @@ public import Foundation
 /// Calls with pins have separate connections for each set of pins. A mismatch is reported once per attempted
 /// connection, not per call.
 ///
-/// URLSession itself may repeat an idempotent request on a stale connection.
+/// URLSession itself can repeat an idempotent request on a stale connection.
 public final class URLSessionTransport: HTTPTransport {
     private let sessions: URLSessionPool
     private let isShutDown = Mutex(false)

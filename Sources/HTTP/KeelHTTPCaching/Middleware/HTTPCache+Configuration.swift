@@ -21,7 +21,7 @@ extension HTTPCache {
         /// The time for which a stale response may be served while the origin is unreachable; nil, the default, serves
         /// none.
         ///
-        /// If set, a call may return old data as an ordinary result, marked ``HTTPCacheResult/stale(_:)``. To opt in
+        /// If set, a call can return old data as an ordinary result, marked ``HTTPCacheResult/stale(_:)``. To opt in
         /// for a single call, use ``HTTPCachePolicy/staleWhenOffline``. RFC 9111 section 4.2.4 permits this for a
         /// disconnected cache. `must-revalidate`, `no-cache` and an origin's `stale-if-error` are always obeyed.
         public var offlineStaleness: Duration?

@@ -128,7 +128,7 @@ extension NetworkClient.Configuration {
     /// configuration.cacheResponses(in: cache)
     /// ```
     ///
-    /// Inserts an ``HTTPCachingMiddleware`` first in `hopMiddleware`. Clients may share a cache.
+    /// Inserts an ``HTTPCachingMiddleware`` first in `hopMiddleware`. Clients can share a cache.
     public mutating func cacheResponses(in cache: HTTPCache) {
         hopMiddleware.insert(HTTPCachingMiddleware(cache), at: 0)
     }

@@ -30,7 +30,7 @@ extension SecretStore {
     /// To detect that, the migration briefly saves a secret named `keel-migration-…` in the destination. If a crash
     /// leaves it behind, the next migration from or to that store removes it once it is an hour old.
     ///
-    /// - Parameter destination: The other store, which may have another service.
+    /// - Parameter destination: The other store, which can have another service.
     /// - Returns: The result for each key.
     /// - Throws: ``SecretError``; secrets that were not moved are still in the source.
     public func migrate(to destination: SecretStore) async throws(SecretError) -> SecretMigration {

@@ -42,10 +42,10 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
     /// Creates an adapter.
     ///
     /// - Parameters:
-    ///   - accessibility: When the secrets can be read. The default is after the first unlock: on this device only, or
-    ///     on all of the user's devices if the secrets are synchronized. Secrets that stay on the device are not in
-    ///     backups that another device can read: after a change of device, users sign in again, and data encrypted with
-    ///     a key from this store is lost. Use `afterFirstUnlock` if secrets have to move along.
+    ///   - accessibility: The times when the secrets can be read. The default is after the first unlock: on this device
+    ///     only, or on all of the user's devices if the secrets are synchronized. Secrets that stay on the device are
+    ///     not in backups that another device can read: after a change of device, users sign in again, and data
+    ///     encrypted with a key from this store is lost. Use `afterFirstUnlock` if secrets have to move along.
     ///   - accessGroup: The group of apps that share the secrets; nil is the app's first group.
     ///   - isSynchronized: Whether iCloud Keychain copies the secrets to the user's other devices.
     /// - Throws: ``SecretError`` with the code `invalidArgument` if synchronized secrets are restricted to this device.

@@ -20,7 +20,7 @@ public import Foundation
 /// binary format can be read as well. Next to the file are its lock and, if keys have dates of destruction, the time
 /// that the clock has surely reached (`keys.json.lock`, `keys.json.time`).
 ///
-/// Any number of rings, in any number of processes, may share one file: see ``ring(creating:configuration:)``.
+/// Any number of rings, in any number of processes, can share one file: see ``ring(creating:configuration:)``.
 ///
 /// To change the key-encryption key, first make both keys known to every program (`KeysetFile(at: url, under: new,
 /// alternatives: [old])`), then call ``rewrap(under:)`` once, and remove the old key when no program needs it any more.

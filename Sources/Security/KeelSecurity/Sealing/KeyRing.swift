@@ -11,9 +11,9 @@ public import Foundation
 
 /// A keyset in use, which counts messages and rotates a key before it is used too often.
 ///
-/// A ring may be shared between tasks. A ring that can save its keyset applies the keys' dates and adds a new primary
-/// key when the current one has encrypted ``Configuration/messageLimit`` messages. A ring that cannot save refuses to
-/// encrypt at that point, because data encrypted with an unsaved key would be lost.
+/// Tasks can share a ring. A ring that can save its keyset applies the keys' dates and adds a new primary key when the
+/// current one has encrypted ``Configuration/messageLimit`` messages. A ring that cannot save refuses to encrypt at
+/// that point, because data encrypted with an unsaved key would be lost.
 ///
 /// The count is stored in the keyset ahead of use: after a crash it is too high, never too low. The rings of one
 /// ``KeysetFile`` share their count across any number of processes. A ring without a file counts only its own messages,

@@ -11,7 +11,7 @@ public struct Document: Sendable, Hashable {
     /// The time of the last change, by the store's clock; writes that change nothing keep it.
     ///
     /// It increases with every change, even if the clock was set back or the document was removed in between. Two
-    /// documents may have the same time.
+    /// documents can have the same time.
     public let updateTime: Timestamp
 
     /// Creates a document, as adapters do.

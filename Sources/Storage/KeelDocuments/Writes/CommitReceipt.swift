@@ -78,7 +78,7 @@ public struct CommitReceipt: Sendable, Hashable {
 /// A position in a store's change log.
 ///
 /// The bytes belong to the adapter, with one guarantee for readers: of two positions from the same store, the later one
-/// never compares lower. Listeners use this order to detect whether a page of changes goes beyond what they have read.
+/// never compares lower. Listeners use this order to detect whether a page has changes that they have not read.
 public struct ChangeCursor: Hashable, Comparable, Sendable {
     /// The position, in a form that only the adapter that created it understands.
     public let bytes: [UInt8]

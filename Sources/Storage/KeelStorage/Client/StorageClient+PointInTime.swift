@@ -12,7 +12,7 @@ extension StorageClient {
     /// All reads of the client use this state. Pass a `CommitReceipt/commitTime`, the result of ``currentTime()``, or
     /// any time in between. Commit times follow the system clock but never go back: if the clock was years ahead and is
     /// corrected, document times are right again, but commit times stay ahead. The state at a time after the store's
-    /// last change is not final until the next change, because a commit in progress may get an earlier time.
+    /// last change is not final until the next change, because a commit in progress can get an earlier time.
     ///
     /// Reads throw `StorageError/Code/snapshotTooOld` for a time that the store's history does not reach, and
     /// `StorageError/Code/invalidArgument` for a time in the future. Writes and transactions throw

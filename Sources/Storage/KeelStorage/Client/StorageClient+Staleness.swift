@@ -1,7 +1,7 @@
 internal import KeelStorageAdapting
 
 extension StorageClient {
-    /// Returns a read-only client whose reads may return a slightly stale state.
+    /// Returns a read-only client whose reads can return a slightly stale state.
     ///
     /// ```swift
     /// let recent = storage.allowingStaleness(of: .seconds(10))
@@ -12,8 +12,8 @@ extension StorageClient {
     /// store still answers if the primary fails. `PostgreSQLStorageAdapter` does so if its URL names standbys; other
     /// adapters return the current state.
     ///
-    /// A read returns a state that was current at most `duration` before the read began. It may lack your own last
-    /// commits, and a read may return an earlier state than the previous read. Writes and transactions throw
+    /// A read returns a state that was current at most `duration` before the read began. It can lack your own last
+    /// commits, and a read can return an earlier state than the previous read. Writes and transactions throw
     /// `StorageError/Code/readOnly`. Listeners poll the store every ``Configuration/pollInterval``.
     ///
     /// - Parameter duration: The maximum age of the state.

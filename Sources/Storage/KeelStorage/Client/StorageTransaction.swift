@@ -7,7 +7,7 @@ internal import Synchronization
 /// If the adapter offers `StorageCapabilities/checkedReads` or `StorageCapabilities/pointInTimeReads`, all reads of an
 /// attempt see one moment. With the first, a read throws `StorageError/Code/conflict` once an earlier read has become
 /// outdated: let the body throw this error, so that the body runs again. With the second, later reads see the moment of
-/// the first. On an adapter with neither, reads may see different moments, and the commit detects the conflict.
+/// the first. On an adapter with neither, reads can see different moments, and the commit detects the conflict.
 ///
 /// The transaction is a reference, so that a body can pass it to functions. Use it only while the body runs: a later
 /// write throws `StorageError/Code/invalidArgument`. So does a read after the first write, because reads do not see the

@@ -21,7 +21,7 @@ public final class InMemoryStorageAdapter: StorageAdapter {
     /// - Parameters:
     ///   - clock: The clock for the waits of change requests, and the ages of the history and of receipts.
     ///   - changeLogCapacity: The number of changes that the log keeps; older cursors expire.
-    ///   - history: How far back documents can be read as of a time; nil or zero keeps no history.
+    ///   - history: The age up to which past states can be read; nil or zero keeps no history.
     ///   - now: Returns the time of day, for the times of documents. The times increase even if this clock goes back.
     public init(
         clock: any Clock<Duration> = ContinuousClock(),

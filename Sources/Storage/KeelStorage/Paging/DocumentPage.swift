@@ -19,7 +19,7 @@ public struct DocumentPage<Item: Sendable>: Sendable {
     public let items: [Item]
     /// The documents that cannot be read or decoded.
     ///
-    /// The place of a document that cannot be read is unknown, so several pages may name it.
+    /// The place of a document that cannot be read is unknown, so several pages can name it.
     public let failures: [UnreadableDocument]
     /// The number of first ``failures`` that the store could not read, and that it does not count as documents of the
     /// result.

@@ -16,12 +16,12 @@ public enum ReadOperation: Sendable, Hashable {
 public struct ReadRequest: Sendable, Hashable {
     /// The operation to perform.
     public var operation: ReadOperation
-    /// The maximum age of the state that the answer may come from; nil for the current state.
+    /// The maximum age of the state that the answer can come from; nil for the current state.
     ///
     /// With nil, the answer includes every commit that returned before the read began. With a duration, an adapter with
     /// a replica may answer from a state that was current at most that long before the read began; ``ReadResult/time``
-    /// and ``ReadResult/position`` then belong to that state. The answer may lack the caller's own last commits, and a
-    /// read may see an earlier state than the one before it. Reads ``asOf`` a time, with ``holdDuration`` or with
+    /// and ``ReadResult/position`` then belong to that state. The answer can lack the caller's own last commits, and a
+    /// read can see an earlier state than the read before it. Reads ``asOf`` a time, with ``holdDuration`` or with
     /// ``reads`` ignore the duration.
     ///
     /// `PostgreSQLStorageAdapter` answers from a standby, if its URL names one and the duration is at least 100
@@ -54,7 +54,7 @@ public struct ReadRequest: Sendable, Hashable {
     /// If it can hold no more and has no history, the answer has no time.
     ///
     /// A read ``asOf`` the time of a held state with a duration of zero releases the state early, unless the read
-    /// fails. Several reads may hold the same state; each of them releases it once.
+    /// fails. Several reads can hold the same state; each of them releases it once.
     public var holdDuration: Duration?
     /// Whether the answer reports unreadable documents in ``ReadResult/unreadable`` and omits them.
     ///

@@ -1,7 +1,7 @@
 /// Short-lived records that all servers of a store share.
 ///
 /// A server stores in them the data that the next request of a client needs, so that any server can answer it. They are
-/// not part of the store's data: no read, change, copy or backup contains them. A store may lose all records at once,
+/// not part of the store's data: no read, change, copy or backup contains them. A store can lose all records at once,
 /// for example when its database crashes, or remove the least recently used ones when they exceed its limits. It
 /// removes them from the largest group: keys that are equal up to their last slash are a group, such as the records of
 /// one caller. It never returns an outdated record.

@@ -35,7 +35,7 @@ extension Outbox {
         /// The time after which an attempt is canceled and counts as failed.
         public var sendTimeout = Duration.seconds(60)
 
-        /// The margin by which a lease outlasts an attempt.
+        /// The time that a lease lasts beyond the end of an attempt.
         ///
         /// No other runner sends a write during its lease. If the process is killed during an attempt, the write is
         /// sent again after the lease expires. The margin must exceed the time that the store takes to record a lease;

@@ -110,8 +110,8 @@ public struct Outbox: Sendable {
     /// Adds a write to a batch or a transaction of the outbox's store.
     ///
     /// The write is in the outbox once the batch is committed. The batch fails if a write with the same id is in the
-    /// outbox. Unlike the other methods, this one does not detect a write that the server has already accepted: if you
-    /// may repeat the batch, add your own condition to it.
+    /// outbox. Unlike the other methods, this one does not detect a write that the server has already accepted: if the
+    /// batch can be repeated, add your own condition to it.
     ///
     /// - Parameters:
     ///   - write: The write.

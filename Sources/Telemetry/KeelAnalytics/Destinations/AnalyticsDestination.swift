@@ -29,9 +29,9 @@ public protocol AnalyticsDestination: Sendable {
 public enum DeliveryGuarantee: Sendable, Hashable {
     /// Records are deduplicated by id, so each counts once.
     case effectivelyOnce
-    /// A record may count twice: the destination cannot deduplicate.
+    /// A record can count twice: the destination cannot deduplicate.
     case atLeastOnce
-    /// Records are never repeated: a record with an unknown outcome may be lost.
+    /// Records are never repeated: a record with an unknown outcome can be lost.
     case atMostOnce
 }
 

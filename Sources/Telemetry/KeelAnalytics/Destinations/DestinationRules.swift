@@ -3,8 +3,8 @@ public import KeelCore
 
 /// The records and properties that a destination receives.
 ///
-/// Rules are applied when a batch is built, to properties and user properties at any depth. The
-/// stored record does not change, so another destination may receive more.
+/// Rules are applied when a batch is built, to properties and user properties at any depth. The stored record does not
+/// change, so another destination can receive more.
 public struct DestinationRules: Sendable {
     /// The names of properties that are removed.
     public var droppedProperties: Set<String> = []

@@ -25,7 +25,7 @@ public struct AnalyticsRecord: Sendable, Hashable, Identifiable {
     public struct Session: Sendable, Hashable {
         /// A UUID of version 7, in lowercase.
         public var id: String
-        /// When it began.
+        /// The start of the session.
         public var start: Date
 
         /// Creates a session.

@@ -83,7 +83,7 @@ public struct AnalyticsConfiguration: Sendable {
     /// - Parameters:
     ///   - destination: The destination.
     ///   - rules: The records and properties that the destination receives.
-    ///   - start: Where it starts when its name is first seen: with the events stored for other
+    ///   - start: The position at which it starts when its name is first seen: with the events stored for other
     ///     destinations, or with the next event.
     public mutating func add(
         _ destination: some AnalyticsDestination,

@@ -11,7 +11,7 @@ public import Foundation
 
 /// Sends events to an OpenTelemetry collector, each as a log record with an event name.
 ///
-/// - **At least once.** OTLP has no field for deduplication: a batch with a lost response is sent again, and may count
+/// - **At least once.** OTLP has no field for deduplication: a batch with a lost response is sent again, and can count
 ///   twice. The record's id is the attribute `log.record.uid`, with which a reader can deduplicate.
 /// - The protocol retries only 429, 502, 503 and 504. Here 408, 421, 425 and every status from 500
 ///   up are retried as well: a failing receiver costs no events.

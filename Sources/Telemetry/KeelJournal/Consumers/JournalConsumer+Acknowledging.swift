@@ -6,8 +6,8 @@ extension JournalConsumer {
     ///
     /// Positions that ``read(upTo:bytes:)`` has not returned, or already acknowledged ones, are ignored.
     ///
-    /// - Throws: ``JournalError`` if the change could not be stored; the records may then be
-    ///   returned once more after a restart.
+    /// - Throws: ``JournalError`` if the change could not be stored; the records can then be returned once more after a
+    ///   restart.
     public func acknowledge(_ positions: some Sequence<JournalPosition>) throws(JournalError) {
         try change { $0.acknowledge(positions).outcome }
     }
@@ -22,8 +22,8 @@ extension JournalConsumer {
     ///     removed by the journal's bounds are ignored.
     ///   - note: Makes the new ``note``, of at most 4,096 bytes, from the positions that were not
     ///     ignored. It is called once, and must not call the journal.
-    /// - Throws: ``JournalError``. If storing fails, a restart may find the old state. If the note
-    ///   is too long (``JournalError/Code/invalidArgument``), nothing is acknowledged.
+    /// - Throws: ``JournalError``. If storing fails, a restart can find the old state. If the note is too long
+    ///   (``JournalError/Code/invalidArgument``), nothing is acknowledged.
     public func acknowledge(
         _ positions: some Sequence<JournalPosition>,
         noting note: (_ acknowledged: [JournalPosition]) -> [UInt8]

@@ -23,7 +23,7 @@ public struct LogFileConfiguration: Sendable {
 
     /// The maximum size of one file in bytes, at least 1 KiB; nil for no limit.
     ///
-    /// If several processes write to one file, it may exceed the limit by an eighth per process.
+    /// If several processes write to one file, it can exceed the limit by an eighth per process.
     public var byteLimit: Int? = 10 << 20
     /// The period after which a new file begins; nil for none.
     public var period: Period?

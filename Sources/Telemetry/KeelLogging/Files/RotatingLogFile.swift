@@ -22,7 +22,7 @@ public import Foundation
 ///   the process. After ``synchronize()`` it survives a power failure.
 /// - A record is complete, in one file, on one line. A line torn by a power failure or a full disk
 ///   is terminated before the next record.
-/// - Several processes may write to one file: lines do not interleave, and rotation loses none.
+/// - Several processes can write to one file: lines do not interleave, and rotation loses none.
 /// - A file that was deleted or renamed by others is recreated within ``checkInterval``.
 /// - Records that cannot be written, on a full disk for example, are dropped and counted. The next
 ///   record that can be written is preceded by one with their number.
@@ -153,9 +153,9 @@ public struct LogFileStatistics: Sendable, Hashable {
     public var written = 0
     /// The number of records dropped, by level.
     public var dropped = DroppedLogRecords()
-    /// How many times this process has rotated the file.
+    /// The number of times that this process has rotated the file.
     public var rotations = 0
-    /// How many times the file was reopened because another process had deleted or rotated it.
+    /// The number of times that the file was reopened because another process had deleted or rotated it.
     public var reopenings = 0
 
     /// Creates counts of zero.

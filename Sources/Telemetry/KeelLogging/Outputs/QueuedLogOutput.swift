@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// An output that accepts records immediately and writes them to a slower output in the background.
 ///
-/// Use it for outputs that may block an app: a console with a slow reader, or an output of your own. The queue is
+/// Use it for outputs that can block an app: a console with a slow reader, or an output of your own. The queue is
 /// bounded by count and by bytes. When it is full, the least serious records are dropped first; a later record reports
 /// how many, and ``statistics`` and the counter `keel.log.dropped` count them.
 ///

@@ -57,7 +57,7 @@ public struct HTTPRetryPolicy: Sendable {
     /// Whether a request that found its idle connection closed is immediately sent again on another one.
     ///
     /// That costs neither an attempt nor tokens, because it says nothing about the state of the server (RFC 9112
-    /// section 9.3.1). It applies to requests that are idempotent or of which no byte was sent.
+    /// section 9.3.1). It applies to idempotent requests, and to requests of which no byte was sent.
     public var replacesStaleConnections = true
 
     /// A closure that returns the fraction of the upper bound to wait, from 0 to 1.
