@@ -60,6 +60,8 @@ public struct CollectionDataSource<Element: Codable & Sendable>: LocalDataSource
     }
 
     /// Returns the results of a query, in its order, for limits, orders and full-text searches.
+    ///
+    /// - Throws: ``DataSourceError``, with the code `unreadable` for an element that cannot be decoded.
     public func query(
         _ refine: @Sendable (DocumentQuery) throws -> DocumentQuery
     ) async throws(DataSourceError) -> [Element] {

@@ -16,6 +16,8 @@ public struct RemoteDataSource: Sendable {
     public init(_ client: NetworkClient) { self.client = client }
 
     /// Calls an endpoint and returns its response.
+    ///
+    /// - Throws: ``DataSourceError``, including for a status outside 200 to 299.
     public func request<E: Endpoint>(
         _ endpoint: E,
         options: HTTPCallOptions = HTTPCallOptions()
@@ -28,6 +30,8 @@ public struct RemoteDataSource: Sendable {
     }
 
     /// Calls an endpoint and decodes its response as the given type.
+    ///
+    /// - Throws: ``DataSourceError``, as for an endpoint with a declared response.
     public func request<Response: Decodable & Sendable>(
         _ endpoint: some ServiceEndpoint,
         as type: Response.Type,
