@@ -31,7 +31,7 @@ public import KeelStorageAdapting
 ///   of an outbox, are not compared: `keel documents copy` does not copy the older records.
 /// - Keel's own records are copied, too, but not to a mirror without a change log, such as Google's Firestore, which
 ///   refuses their names.
-/// - Listeners read the change log of the first store.
+/// - Listeners receive the changes of the first store.
 ///
 /// Existing documents are not copied: run `keel documents copy` for them, and again after ``MirrorEvent/notKept(_:)``
 /// or ``MirrorEvent/isBehind(_:)``. Only one process at a time may mirror a store. Each mirrored commit costs an
