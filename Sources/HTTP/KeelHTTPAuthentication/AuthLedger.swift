@@ -24,9 +24,10 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         var obtainedAt: Date?
         /// Whether the store has the credentials; unsaved ones sign no request.
         var isSaved = true
-        /// Whether the credentials are no longer valid and cannot be renewed.
+        /// Whether the credentials have expired, or were refused, and cannot be renewed.
         var isExhausted = false
-        /// Whether a server refused such credentials, and not only the clock, which may be ahead.
+        /// Whether a server refused the credentials. Otherwise only the clock, which can be ahead, says that they have
+        /// expired.
         var isRefused = false
     }
 

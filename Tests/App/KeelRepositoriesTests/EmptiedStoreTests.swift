@@ -37,7 +37,7 @@ struct EmptiedStoreTests {
         let hold = Hold()
         async let second = Hold.$current.withValue(hold) { await failure(in: ann) }
         try await waitUntil { hold.gate.begunCount == 1 }
-        // The second call of the first read is that by which it takes the store back.
+        // With the second call of the first read, the user takes the store back.
         callsLeft.change { $0 = 2 }
         async let first = failure(in: ann)
         try await waitUntil { gate.begunCount == 1 }

@@ -221,7 +221,7 @@ struct KeysetSharingTests {
                 try ring.encrypt(Data(), associatedData: none)
             }
         } else {
-            // What is left of the first reservation.
+            // The rest of the first reservation.
             for _ in 0..<15 { _ = try ring.encrypt(Data(), associatedData: none) }
             #expect(ring.keyset.primaryID == first)
             expectError(SecurityError.self, .keyStoreFailed) {

@@ -172,7 +172,7 @@ struct HandlerResponder: Sendable {
 /// 64th, because an origin could send them endlessly.
 final class InterimResponses: Sendable {
     private let channel: any Channel
-    /// The number that may still be written, the last of which is no hint; zero once the final response follows.
+    /// The number of responses that can still be written; 0 once the final response follows. The last place is for 100.
     private let rest = Mutex(65)
 
     init(on channel: any Channel) { self.channel = channel }

@@ -68,8 +68,8 @@ public struct ResourceLoader: Sendable {
 
     /// Loads a resource according to a policy.
     ///
-    /// - Throws: ``RepositoryError``: `notCached` under ``FetchPolicy/cacheOnly`` if there is no copy, or the failure
-    ///   of the source or the store.
+    /// - Throws: ``RepositoryError``: `notCached` if the policy is ``FetchPolicy/cacheOnly`` and the device has no copy;
+    ///   otherwise the failure of the source or the store.
     public func load<Value>(
         _ resource: Resource<Value>,
         _ policy: FetchPolicy

@@ -62,8 +62,8 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
 
     /// Returns all entities.
     ///
-    /// - Throws: ``RepositoryError``, with the code `notCached` under ``FetchPolicy/cacheOnly`` if there is no copy of
-    ///   the list.
+    /// - Throws: ``RepositoryError``, with the code `notCached` if the policy is ``FetchPolicy/cacheOnly`` and the
+    ///   device has no copy of the list.
     public func all(
         _ policy: FetchPolicy = .cacheFirst()
     ) async throws(RepositoryError) -> [Entity] {

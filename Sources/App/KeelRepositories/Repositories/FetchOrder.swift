@@ -3,7 +3,7 @@ internal import Synchronization
 /// The order of a repository's requests, so that no response replaces that of a later request.
 ///
 /// The service may answer two requests at the same time in either order, but the response to the later one is never
-/// older than that request. What was kept is remembered only while an earlier request is under way.
+/// older than that request. The order remembers kept responses only while an earlier request is under way.
 final class FetchOrder: Sendable {
     /// A request, from its start until its response has been kept or dropped.
     final class Request: Sendable {

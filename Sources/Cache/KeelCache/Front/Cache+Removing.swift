@@ -2,8 +2,8 @@ extension Cache {
     /// Removes the value for a key from memory and the tier.
     ///
     /// - Parameter key: The key of the value.
-    /// - Throws: ``CacheError`` if the tier failed. The value is no longer in memory, but the tier can return it after
-    ///   a restart.
+    /// - Throws: ``CacheError`` if the tier failed. The value has left memory, but the tier can return it after a
+    ///   restart.
     public func remove(_ key: Key) async throws(CacheError) {
         var id: UInt64?
         var failure: CacheError?

@@ -152,7 +152,8 @@ extension SecretScanner {
         !byte.isASCIISpace && !"\"'<>".utf8.contains(byte)
     }
 
-    /// Whether an authority ends within a password, at an unencoded `/`, `?` or `#`: then its port is no number.
+    /// Returns whether an unencoded `/`, `?` or `#` in a password has cut off an authority, so that its port is not a
+    /// number.
     private func isCutOff(_ authority: Range<Int>) -> Bool {
         let text = bytes[authority]
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")), text.first != UInt8(ascii: "["),

@@ -61,7 +61,7 @@ struct ContainerSource: CredentialSource {
 
     /// Returns whether a host, with or without a port, is loopback or that of a container service.
     static func isLocal(_ authority: String) -> Bool {
-        // What precedes an “@” is the name of a user, and the host follows.
+        // In `user@host`, the host follows the “@”.
         guard !authority.utf8.contains(UInt8(ascii: "@")) else { return false }
         let host: String
         if authority.hasPrefix("[") {

@@ -29,13 +29,13 @@ extension AWSCredentials: CustomStringConvertible, CustomReflectable {
 public protocol AWSCredentialsProvider: Sendable {
     /// Returns the credentials to sign with.
     ///
-    /// - Throws: The reason why there are no credentials; a `KeelError` says whether it is transient.
+    /// - Throws: Any error if the provider has no credentials; a `KeelError` says whether the failure is transient.
     func credentials() async throws -> AWSCredentials
 
     /// Returns the credentials to sign with after the server has reported that others have expired.
     ///
-    /// - Returns: Other credentials, or the refused ones if there are no others; the call then fails.
-    /// - Throws: The reason why there are no credentials.
+    /// - Returns: New credentials. If the provider has none, it returns `refused`, and the call fails.
+    /// - Throws: Any error if the provider has no credentials.
     func credentials(after refused: AWSCredentials) async throws -> AWSCredentials
 }
 

@@ -99,7 +99,7 @@ public struct KeysetFile: Sendable {
         }
     }
 
-    /// Throws if there is no file, before a source is asked, which may create its key.
+    /// Checks that the file exists. Call this before asking a key source, which can create a key.
     private func requireFile() throws(SecurityError) {
         guard try current() != nil else { throw missing }
     }

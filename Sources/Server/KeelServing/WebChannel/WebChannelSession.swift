@@ -143,8 +143,9 @@ final class WebChannelSession: Sendable {
 
     /// Ends the session of a client that is far behind, or has left, and drops its messages.
     ///
-    /// Its next request does not find the session, upon which clients open another one and resume. The stream ends with
-    /// its next message: batches of writes behind one in progress have no effect, because clients send them again.
+    /// The client's next request does not find the session; the client then opens a new session and resumes. The stream
+    /// ends with its next message: batches of writes behind the batch in progress have no effect, because clients send
+    /// them again.
     func cutOff() {
         state.withLock { $0.abandon() }
         count()

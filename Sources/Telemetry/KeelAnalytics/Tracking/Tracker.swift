@@ -230,7 +230,7 @@ final class Tracker: Sendable {
         if !state.isFollowing { try? write(&state, isSynced: false) }
     }
 
-    /// Whether there is no session that an event at this time continues.
+    /// Returns whether an event at this time begins a new session.
     ///
     /// A clock that was far ahead and is right again ends the session, as it would never end otherwise.
     func hasEnded(_ session: AnalyticsSettings.Session?, by time: Int64) -> Bool {
