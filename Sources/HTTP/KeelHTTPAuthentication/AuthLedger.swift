@@ -26,8 +26,9 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         var isSaved = true
         /// Whether the credentials have expired, or were refused, and cannot be renewed.
         var isExhausted = false
-        /// Whether a server refused the credentials. Otherwise only the clock, which can be ahead, says that they have
-        /// expired.
+        /// Whether a server refused the credentials.
+        ///
+        /// Otherwise only the clock, which can be ahead, says that they have expired.
         var isRefused = false
     }
 

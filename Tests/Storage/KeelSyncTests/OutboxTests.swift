@@ -302,7 +302,9 @@ struct OutboxTests {
             // The second plan, made after “notes” was sent and while “films” is being sent, waits until “films” is idle.
             guard server.applied.first?.write.key == "notes" else { return }
             planned.open()
-            try? await waitUntil { server.applied.count >= 12 }
+            await #expect(throws: Never.self) {
+                try await waitUntil { server.applied.count >= 12 }
+            }
             // No event shows that the runner has recorded the last reply. A longer delay cannot fail the test.
             try? await Task.sleep(for: .milliseconds(50))
         }

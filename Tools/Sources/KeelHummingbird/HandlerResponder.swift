@@ -172,7 +172,7 @@ struct HandlerResponder: Sendable {
 /// 64th, because an origin could send them endlessly.
 final class InterimResponses: Sendable {
     private let channel: any Channel
-    /// The number of responses that can still be written; 0 once the final response follows. The last place is for 100.
+    /// The number of responses that can still be written, the last place for 100; 0 once the final response follows.
     private let rest = Mutex(65)
 
     init(on channel: any Channel) { self.channel = channel }

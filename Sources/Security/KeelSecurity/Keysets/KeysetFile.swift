@@ -99,7 +99,7 @@ public struct KeysetFile: Sendable {
         }
     }
 
-    /// Checks that the file exists. Call this before asking a key source, which can create a key.
+    /// Checks that the file exists, before a key source is asked, which can create a key.
     private func requireFile() throws(SecurityError) {
         guard try current() != nil else { throw missing }
     }
