@@ -37,7 +37,7 @@ public import Foundation
 /// A value written as bytes is read as bytes, and one written as a file as a file. Memory use is
 /// about 50 bytes per entry, whatever its key and value.
 public final class DiskCacheTier: CacheTier {
-    let store: DiskStore
+    private let store: DiskStore
     private let writer: DiskCacheWriter
 
     /// Opens a folder, creating it if it does not exist.

@@ -96,25 +96,4 @@ struct DiskFormatTests {
         #expect(finds > 0)
         #expect(try await tier.usage().damagedCount == 0)
     }
-
-    @Test("A large value that loses its room while its record is moved is missing, and not damaged")
-    func droppedWhileMoved() async throws {
-        let files = SimulatedFileSystem()
-        let tier = try files.tier(limit: 64 << 10)
-        let store = tier.store
-        files.fail { call in
-            guard case .write = call else { return nil }
-            // As another large value does that is being written.
-            if (try? store.reserve(16 << 10)) != nil { store.release(16 << 10) }
-            return nil
-        }
-        for number in 0..<200 {
-            // A third of the values have files of their own, and the others fill segments.
-            let size = number % 3 == 0 ? 2_500 : 1_500
-            try await tier.set("\(number % 20)", [UInt8](repeating: 1, count: size))
-            _ = try await tier.value("\((number + 7) % 20)")
-        }
-        for number in 0..<20 { _ = try await tier.value("\(number)") }
-        #expect(try await tier.usage().damagedCount == 0)
-    }
 }
