@@ -205,7 +205,11 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
             return .source(identifier: identifier)
         }
         guard cost.isSound else {
-            throw SecretError(.invalidArgument, "The Argon2 cost is out of bounds.")
+            throw SecretError(
+                .invalidArgument,
+                "The Argon2 cost is out of bounds: use 1 to 64 lanes, 1 to 1024 passes, "
+                    + "and memory of 8 KiB per lane to 1 GiB."
+            )
         }
         return .argon2id(
             memory: UInt32(cost.memory),

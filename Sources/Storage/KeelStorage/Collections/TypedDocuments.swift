@@ -104,7 +104,11 @@ extension DocumentQuery {
         } catch let error as StorageError {
             throw error
         } catch {
-            throw StorageError(.invalidArgument, "the query closure failed", cause: error)
+            throw StorageError(
+                .invalidArgument,
+                "the closure that makes the query threw an error; see the cause",
+                cause: error
+            )
         }
     }
 }

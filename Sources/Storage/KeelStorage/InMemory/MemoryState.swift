@@ -51,7 +51,10 @@ struct MemoryState: Sendable {
     /// Returns the read-only state at a time.
     func asOf(_ time: Timestamp, now: Timestamp) throws(StorageError) -> MemoryState {
         guard let history else {
-            throw StorageError(.unsupported, "the store keeps no history; create it with one")
+            throw StorageError(
+                .unsupported,
+                "the store keeps no history; create the adapter with a history"
+            )
         }
         try history.check(time, latest: max(now, self.time))
         var past = self

@@ -121,7 +121,10 @@ public struct AnalyticsConfiguration: Sendable {
         // Their files would be the same on a volume that ignores the case of names.
         let names = destinations.map { $0.destination.name.lowercased() }
         guard Set(names).count == names.count else {
-            throw AnalyticsError(.invalidArgument, "Two destinations have the same name")
+            throw AnalyticsError(
+                .invalidArgument,
+                "Two destinations have the same name; upper and lower case count as equal"
+            )
         }
         for entry in destinations {
             let (destination, rules) = (entry.destination, entry.rules)
