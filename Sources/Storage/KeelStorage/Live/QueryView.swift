@@ -163,9 +163,9 @@ package struct QueryView: Sendable {
         let oldIndex = places[path].flatMap(index)
         var newKey: [UInt8]?
         if case .current(let document) = change { newKey = prepared.place(of: document) }
-        // The view does not know what follows the last kept document.
-        if let key = newKey, !isComplete, let last = keys.last,
-            last.lexicographicallyPrecedes(key)
+        // The view does not know what follows the last kept document, or anything if none is left.
+        if let key = newKey, !isComplete,
+            keys.last.map({ $0.lexicographicallyPrecedes(key) }) ?? true
         {
             newKey = nil
         }

@@ -77,6 +77,39 @@ struct QueryViewFuzzTests {
         #expect(view.bytes == 0, "the size of query \(index) without documents")
     }
 
+    @Test("A view reads again if all of its documents leave before another one changes")
+    func emptied() throws {
+        let query = try QueryValidation.checked(DocumentQuery("notes").order(by: "n").limit(to: 1))
+        func note(_ number: Int64, revision: Int64 = 1) -> Document {
+            Document.stub(
+                DocumentPath("notes/\(number)"),
+                ["n": .integer(number)],
+                revision: revision
+            )
+        }
+        var documents = Dictionary(
+            uniqueKeysWithValues: (Int64(0)..<40).map { (note($0).path, note($0)) }
+        )
+        var view = QueryView(query)
+        _ = view.load(try Self.result(of: view.readQuery, documents))
+        // In one batch, all documents that the view keeps are deleted, and one far behind them changes.
+        let kept = try Self.result(of: view.readQuery, documents)
+        #expect(kept.count < 30)
+        var changes: [ChangePage.Change] = []
+        for document in kept {
+            documents[document.path] = nil
+            changes.append(.removed(document.path, Revision(number: 2)))
+        }
+        documents["notes/39"] = note(39, revision: 3)
+        changes.append(.current(note(39, revision: 3)))
+        guard case .needsRead = view.apply(changes) else {
+            Issue.record("shows \(view.documents.map(\.path))")
+            return
+        }
+        _ = view.load(try Self.result(of: view.readQuery, documents))
+        #expect(view.documents.map(\.path) == ["notes/17"])
+    }
+
     private static func document(
         _ path: DocumentPath,
         _ revision: Int64,
