@@ -20,27 +20,33 @@ extension ListenSession {
         guard let check = targets[id]?.check, let result = check.result, let position else {
             return
         }
-        guard result.position <= max(position, check.shown) else { return }
+        guard max(result.position, check.shown) <= position else { return }
         guard kept.start.map({ $0 <= check.shown }) ?? false else {
             return repeatRead(of: id, &effects)
         }
         var verdict: ResultCheck.Verdict?
         var isMissed = result.position < check.shown
+        // As in `advance(_:_:from:at:_:)`, only the last state of each document on either side of the filter is sent.
+        var (steps, time): ([TargetView.Step], Timestamp?) = ([], nil)
         for page in kept.pages {
             guard let shown = targets[id]?.check?.shown, shown < page.next else { continue }
             if result.position <= shown, verdict == nil, !isMissed {
+                send([id: renewed(steps, after: check.shown)], at: time, &effects)
+                steps = []
                 verdict = judge(id, result, &effects)
             }
-            guard let steps = targets[id]?.view.apply(page.changes) else {
+            guard let more = targets[id]?.view.apply(page.changes) else {
                 return read(id, &effects)
             }
             // The page leads beyond the result, and changes it.
-            if shown < result.position, result.position < page.next, !steps.isEmpty {
+            if shown < result.position, result.position < page.next, !more.isEmpty {
                 isMissed = true
             }
-            targets[id]?.check?.advance(to: page.next, by: steps)
-            send([id: steps], at: page.time, &effects)
+            targets[id]?.check?.advance(to: page.next, by: more)
+            steps += more
+            time = page.time
         }
+        send([id: renewed(steps, after: check.shown)], at: time, &effects)
         if verdict == nil, !isMissed { verdict = judge(id, result, &effects) }
         let attempts = targets[id]?.check?.attempts ?? 0
         if verdict == .differs, result.paths == nil {

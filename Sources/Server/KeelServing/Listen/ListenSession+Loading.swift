@@ -38,10 +38,16 @@ extension ListenSession {
             return read(id, &effects)
         }
         reset(id, &effects)
+        let former = targets[id]?.view
         let steps = targets[id]?.view.load(documents, unreadable: unreadable) ?? []
         targets[id]?.isPartial = false
-        send([id: steps], at: point.time, &effects)
-        follow(id, from: point, &effects)
+        guard advance(id, steps, from: point.position, at: point.time, &effects) != nil else {
+            // Nothing has been sent.
+            if let former { targets[id]?.view = former }
+            return read(id, &effects)
+        }
+        reach = max(reach ?? point.position, point.position)
+        arrive(id, at: point.position)
         if let target = targets[id], target.view.bytes > 0 { limitWindows(newest: id, &effects) }
     }
 
@@ -103,8 +109,8 @@ extension ListenSession {
             reach = max(reach ?? point.position, point.position)
         }
         let steps = targets[id]?.view.loadPart(documents) ?? []
-        send([id: steps], at: point.time, &effects)
-        if isFirst { _ = advance(id, from: point.position, &effects) }
+        guard isFirst else { return send([id: steps], at: point.time, &effects) }
+        _ = advance(id, steps, from: point.position, at: point.time, &effects)
     }
 
     /// Sends the last part of a complete read.
@@ -128,45 +134,72 @@ extension ListenSession {
         at point: Point,
         _ effects: inout [Effect]
     ) {
-        guard let steps = targets[id]?.view.apply(changes) else { return read(id, &effects) }
-        send([id: steps], at: point.time, &effects)
+        guard let found = targets[id]?.view.apply(changes),
+            let steps = advance(id, found, from: point.position, at: point.time, &effects)
+        else { return read(id, &effects) }
+        reach = max(reach ?? point.position, point.position)
         // A comparison would be repeated, too.
         let isHurried = kept.drops >= KeptPages.mostDrops
         guard !isHurried, let expected = targets[id]?.target.expectedCount else {
             targets[id]?.check = nil
-            return follow(id, from: point, &effects)
+            return arrive(id, at: point.position)
         }
-        reach = max(reach ?? point.position, point.position)
         // After a repeated read, the documents that were sent before still count.
         var check = targets[id]?.check ?? ResultCheck(expected: expected, shown: point.position)
-        check.advance(to: point.position, by: steps)
+        check.advance(to: max(point.position, kept.pages.last?.next ?? point.position), by: steps)
         targets[id]?.check = check
         startCheck(id, &effects)
     }
 
-    /// Applies the pages that arrived while a target was read.
-    private mutating func follow(_ id: Int32, from point: Point, _ effects: inout [Effect]) {
-        reach = max(reach ?? point.position, point.position)
-        settle(id, from: point.position, &effects)
-    }
-
     /// Applies the pages behind the position that a target shows.
     mutating func settle(_ id: Int32, from shown: ChangeCursor, _ effects: inout [Effect]) {
-        guard advance(id, from: shown, &effects) else { return read(id, &effects) }
+        guard advance(id, [], from: shown, at: nil, &effects) != nil else {
+            return read(id, &effects)
+        }
         arrive(id, at: shown)
     }
 
-    /// Applies the kept pages behind a position; returns false if the target must be read again.
+    /// Applies the kept pages behind a position, and sends their steps with those of the read at the position.
+    ///
+    /// Of each document, only the last state is sent: the client may have received it for another target, and takes the
+    /// last message for the newest state.
+    ///
+    /// - Returns: The steps; nil if the target must be read again, and nothing has been sent.
     private mutating func advance(
         _ id: Int32,
+        _ steps: [TargetView.Step],
         from shown: ChangeCursor,
+        at time: Timestamp?,
         _ effects: inout [Effect]
-    ) -> Bool {
+    ) -> [TargetView.Step]? {
+        var (steps, time) = (steps, time)
         for page in kept.pages where shown < page.next {
-            guard let steps = targets[id]?.view.apply(page.changes) else { return false }
-            send([id: steps], at: page.time, &effects)
+            guard let more = targets[id]?.view.apply(page.changes) else { return nil }
+            steps += more
+            time = page.time
         }
-        return true
+        send([id: renewed(steps, after: shown)], at: time, &effects)
+        return steps
+    }
+
+    /// Returns steps without the deletions of documents that the kept pages behind a position have changed since.
+    ///
+    /// A target takes no step for a document that it does not have, such as one that others create again.
+    func renewed(_ steps: [TargetView.Step], after shown: ChangeCursor) -> [TargetView.Step] {
+        var last: [DocumentPath: ChangePage.Change] = [:]
+        for page in kept.pages where shown < page.next {
+            for change in page.changes { last[change.path] = change }
+        }
+        guard !last.isEmpty else { return steps }
+        return steps.map { step in
+            guard case .drops(let path, let isDeleted, _) = step, isDeleted,
+                let change = last[path]
+            else { return step }
+            guard case .removed(_, _, let time) = change else {
+                return .drops(path, isDeleted: false)
+            }
+            return .drops(path, isDeleted: true, at: time)
+        }
     }
 
     /// Ends the read of a target, which waits for the stream if it was read at a later position.

@@ -344,19 +344,31 @@ struct ListenSession {
         var steps: [Int32: [TargetView.Step]] = [:]
         // A copy of the keys: in a loop over the dictionary’s own, the first change would copy all targets.
         for id in Array(targets.keys) {
+            // A target that is ahead repeats the changes up to its read: with a page, the client may receive an earlier
+            // state of a document for another target, and takes the last message for the newest state.
+            var shown: ChangeCursor?
             switch targets[id]?.phase {
             case .ahead(let start)?:
-                guard start <= page.next else { continue }
-                targets[id]?.phase = .settled
-                guard start < page.next else { continue }
-            case .loading(_, let start)?: guard start < page.next else { continue }
-            case .settled?: break
-            case .reading?, nil: continue
+                shown = start
+                if start <= page.next { targets[id]?.phase = .settled }
+            case .loading?, .settled?: break
+            case .reading?:
+                // A comparison takes the later pages itself.
+                guard let end = targets[id]?.check?.shown, page.next <= end else { continue }
+                shown = end
+            case nil: continue
             }
-            guard let own = targets[id]?.view.apply(page.changes) else {
-                read(id, &effects)
-                continue
+            var own: [TargetView.Step] = []
+            let isEarlier = shown.map { page.next <= $0 } ?? false
+            if !isEarlier || targets[id]?.view.isWindow == false {
+                guard let steps = targets[id]?.view.apply(page.changes) else {
+                    read(id, &effects)
+                    continue
+                }
+                own = steps
             }
+            if shown != nil { own += targets[id]?.view.repeated(page.changes) ?? [] }
+            targets[id]?.check?.advance(to: page.next, by: own)
             if !own.isEmpty { steps[id] = own }
         }
         send(steps, at: page.time, &effects)
@@ -371,9 +383,17 @@ struct ListenSession {
 
     /// Reads all targets again; the log is followed from the first read on.
     private mutating func restart(_ effects: inout [Effect]) {
+        let isBehind = if let reach, let position { position < reach } else { false }
         (position, point, reach) = (nil, nil, nil)
         kept.clear()
-        for id in targets.keys.sorted() { read(id, &effects) }
+        for id in targets.keys.sorted() {
+            if isBehind, let target = targets[id], target.view.isWindow {
+                // The client may have received earlier states of its documents for other targets.
+                targets[id]?.view = TargetView(target.target.content)
+                targets[id]?.needsReset = true
+            }
+            read(id, &effects)
+        }
     }
 
     /// Forgets the pages that no read needs.

@@ -61,6 +61,9 @@ struct TargetView {
     /// The approximate size of the documents that the view keeps, in bytes; only one of a query with a limit keeps any.
     var bytes: Int { window?.bytes ?? 0 }
 
+    /// Whether the query has a limit or an offset, so that a change can make a read necessary.
+    var isWindow: Bool { window != nil }
+
     /// The number of documents in the result that the view remembers, for a query without a limit.
     var nameCount: Int { isKnown ? paths.count : arrived?.count ?? 0 }
 
@@ -194,6 +197,13 @@ struct TargetView {
         case .changed(let steps): return steps.map(Self.step)
         case .unchanged, nil: return []
         }
+    }
+
+    /// Returns the documents within a limit or an offset that a page changes, in the states that the client has.
+    func repeated(_ changes: [ChangePage.Change]) -> [Step] {
+        guard isKnown, let window else { return [] }
+        let paths = Set(changes.map(\.path))
+        return window.documents.filter { paths.contains($0.path) }.map(Step.has)
     }
 
     private mutating func step(_ change: ChangePage.Change, in query: PreparedQuery) -> Step? {
