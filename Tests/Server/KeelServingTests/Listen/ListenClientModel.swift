@@ -29,7 +29,8 @@ struct ListenClientModel {
     private(set) var lastTime: Timestamp?
     /// Documents that arrived since the last consistent point, per target.
     private var staged: [Int32: [DocumentPath: Bool]] = [:]
-    private var stagedDocuments: [DocumentPath: Document?] = [:]
+    /// The last message about each of them: its state, nil if it does not exist, and the time of the state.
+    private var stagedDocuments: [DocumentPath: (document: Document?, time: Timestamp?)] = [:]
     private(set) var snapshotCount = 0
     private(set) var messageCount = 0
     private(set) var filterCount = 0
@@ -105,10 +106,14 @@ struct ListenClientModel {
         case .target(let change): return try receive(change)
         case .document(let change):
             let document = change.document
-            staged(document.path, document, document.updateTime)
+            if isActive(change.targets + change.removed) {
+                stagedDocuments[document.path] = (document, document.updateTime)
+            }
             try stage(document.path, in: change.targets, notIn: change.removed)
         case .departure(let departure):
-            if departure.isDeleted { staged(departure.path, nil, departure.readTime) }
+            if departure.isDeleted, isActive(departure.targets) {
+                stagedDocuments[departure.path] = (nil, departure.readTime)
+            }
             try stage(departure.path, in: [], notIn: departure.targets)
         case .filter(let filter): try compare(filter)
         }
@@ -149,12 +154,8 @@ struct ListenClientModel {
 
     private mutating func healed(_ id: Int32) { drifted.remove(id) }
 
-    /// Remembers a document, or that there is none, unless the client knows a later state.
-    private mutating func staged(_ path: DocumentPath, _ document: Document?, _ time: Timestamp?) {
-        let known = stagedDocuments[path] ?? documents[path]
-        if let known, let time, time < known.updateTime { return }
-        stagedDocuments[path] = .some(document)
-    }
+    /// Whether the client takes messages about one of some targets.
+    private func isActive(_ ids: [Int32]) -> Bool { ids.contains { targets[$0]?.pending == 0 } }
 
     private mutating func stage(
         _ path: DocumentPath,
@@ -224,7 +225,13 @@ struct ListenClientModel {
         if let lastTime, time < lastTime { throw Violation("the time went back") }
         lastTime = time
         snapshotCount += 1
-        for (path, document) in stagedDocuments { documents[path] = document }
+        for (path, state) in stagedDocuments {
+            // The SDKs compare a state with the one that they show, and not with those that arrive with it.
+            if let known = documents[path], let time = state.time, time < known.updateTime {
+                continue
+            }
+            documents[path] = state.document
+        }
         stagedDocuments = [:]
         for (id, changes) in staged {
             for (path, isIn) in changes {
