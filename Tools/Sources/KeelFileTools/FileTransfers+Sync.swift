@@ -179,6 +179,8 @@ private struct FileNames: Hashable {
 private struct SyncFolder {
     private(set) var files: [FileNames: (byteCount: Int, modified: Date)] = [:]
     private(set) var skipped: [String] = []
+    /// The names on the paths of the skipped entries.
+    private var skippedPaths: Set<[String]> = []
 
     init(
         _ place: FilePlace,
@@ -194,6 +196,7 @@ private struct SyncFolder {
             let tree = try LocalTree(path, advice: "Give a folder, or check the path.")
             try tree.requireReadable(except: patterns.excludesAll)
             skipped = tree.skipped
+            skippedPaths = Set(skipped.map(Self.path(of:)))
             for file in tree.files {
                 files[FileNames(text: file.names)] = (file.byteCount, file.modified)
             }
@@ -213,6 +216,15 @@ private struct SyncFolder {
 
     /// Returns whether a path is that of a skipped entry, or leads through one, as through a link out of the folder.
     func skips(_ names: String) -> Bool {
-        skipped.contains { names == $0 || names.hasPrefix($0 + "/") }
+        guard !skipped.isEmpty else { return false }
+        let path = Self.path(of: names)
+        return path.indices.contains { skippedPaths.contains(Array(path[...$0])) }
+    }
+
+    /// Returns the names on a path, split by bytes: as a text, a “/” and a combining mark are one character.
+    ///
+    /// Names are compared as texts: to some disks, names of one look are one file.
+    private static func path(of names: String) -> [String] {
+        names.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 }

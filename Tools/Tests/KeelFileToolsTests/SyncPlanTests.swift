@@ -1,0 +1,54 @@
+import Foundation
+import HTTPTypes
+import KeelFileTools
+import KeelTestKit
+import KeelToolsTestSupport
+import Testing
+
+@Suite("The plan of a sync")
+struct SyncPlanTests {
+    private let transport = ScriptedHTTPTransport()
+
+    private var transfers: FileTransfers {
+        let settings = BucketSettings(
+            endpoint: "http://127.0.0.1:9000",
+            environment: ["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "secret"]
+        )
+        return FileTransfers(settings, over: transport)
+    }
+
+    /// Answers lists of a bucket with objects of three bytes.
+    private func list(
+        _ bucket: String,
+        _ objects: [(key: String, time: String, version: String)]
+    ) {
+        let contents = objects.map { object in
+            "<Contents><Key>\(object.key)</Key><LastModified>\(object.time)</LastModified>"
+                + "<ETag>&quot;\(object.version)&quot;</ETag><Size>3</Size></Contents>"
+        }
+        let text =
+            "<ListBucketResult><IsTruncated>false</IsTruncated>"
+            + contents.joined() + "</ListBucketResult>"
+        transport.on(.get, "/\(bucket)/") { _ in .status(.ok, body: Array(text.utf8)) }
+    }
+
+    @Test("Files behind a link are skipped, also if a name begins with a combining mark")
+    func behindLink() async throws {
+        let scratch = try Scratch()
+        let folder = scratch.file("folder")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/link",
+            withDestinationPath: scratch.folder.path
+        )
+        let time = "2027-01-15T08:00:00Z"
+        list("bucket", [("link/a", time, "1"), ("link/\u{301}b", time, "1"), ("link2", time, "1")])
+        let bucket = FilePlace.bucket(name: "bucket", key: "")
+        let local = FilePlace.local(path: folder.path)
+        let there = try await transfers.plan(from: bucket, to: local)
+        #expect(there.skipped == ["link/a", "link/\u{301}b"])
+        #expect(there.copies.map(\.from) == [.bucket(name: "bucket", key: "link2")])
+        let back = try await transfers.plan(from: local, to: bucket)
+        #expect(back.deletions == [.bucket(name: "bucket", key: "link2")])
+    }
+}
