@@ -25,7 +25,8 @@ extension FileTransfers {
     /// Compares two folders.
     ///
     /// A file is copied if the target lacks it, if the sizes differ, or if the source is newer. The dates of files of
-    /// this machine are corrected if its clock is behind that of the bucket, whose dates are those of uploads.
+    /// this machine are corrected if its clock is behind that of the bucket, whose dates are those of uploads. Between
+    /// buckets, a file is also copied if both have the same date and different versions.
     ///
     /// - Parameters:
     ///   - from: The folder to read.
@@ -77,12 +78,10 @@ extension FileTransfers {
             )
             let isSame: Bool
             if let other = target[names], other.byteCount == file.byteCount {
-                // A bucket's dates are whole seconds: what was changed in the second of its upload
-                // is copied once more.
                 isSame =
                     try await comparesChecksums
                     ? haveSameChecksum(copied.from, copied.to)
-                    : file.modified.addingTimeInterval(lead) <= other.modified
+                    : file.isUnchanged(since: other, lead: lead)
             } else {
                 isSame = false
             }
@@ -175,9 +174,28 @@ private struct FileNames: Hashable {
     }
 }
 
+/// A file of one side of a synchronization.
+private struct SyncFile {
+    let byteCount: Int
+    let modified: Date
+    /// The version in a bucket; nil for a file of this machine.
+    var version: FileVersion?
+
+    /// Returns whether a copy of the same size, whose clock is ahead by `lead` seconds, was made after the last change.
+    ///
+    /// A bucket's dates are whole seconds: what was changed in the second of its upload is copied once more.
+    func isUnchanged(since copy: SyncFile, lead: TimeInterval) -> Bool {
+        let modified = modified.addingTimeInterval(lead)
+        guard modified == copy.modified, let version, let other = copy.version else {
+            return modified <= copy.modified
+        }
+        return version == other
+    }
+}
+
 /// The files of one side of a synchronization.
 private struct SyncFolder {
-    private(set) var files: [FileNames: (byteCount: Int, modified: Date)] = [:]
+    private(set) var files: [FileNames: SyncFile] = [:]
     private(set) var skipped: [String] = []
     /// The names on the paths of the skipped entries.
     private var skippedPaths: Set<[String]> = []
@@ -198,7 +216,10 @@ private struct SyncFolder {
             skipped = tree.skipped
             skippedPaths = Set(skipped.map(Self.path(of:)))
             for file in tree.files {
-                files[FileNames(text: file.names)] = (file.byteCount, file.modified)
+                files[FileNames(text: file.names)] = SyncFile(
+                    byteCount: file.byteCount,
+                    modified: file.modified
+                )
             }
             progress(files.count)
         case .bucket(let name, let key):
@@ -206,13 +227,17 @@ private struct SyncFolder {
             let start = folder.path.map { $0.string.utf8.count + 1 } ?? 0
             for try await file in FileStore(try transfers.adapter(name)).files(in: folder) {
                 let names = String(Substring(file.path.string.utf8.dropFirst(start)))
-                files[FileNames(text: names)] = (file.size, file.modified)
+                files[FileNames(text: names)] = SyncFile(
+                    byteCount: file.size,
+                    modified: file.modified,
+                    version: file.version
+                )
                 progress(files.count)
             }
         }
     }
 
-    subscript(names: String) -> (byteCount: Int, modified: Date)? { files[FileNames(text: names)] }
+    subscript(names: String) -> SyncFile? { files[FileNames(text: names)] }
 
     /// Returns whether a path is that of a skipped entry, or leads through one, as through a link out of the folder.
     func skips(_ names: String) -> Bool {

@@ -51,4 +51,17 @@ struct SyncPlanTests {
         let back = try await transfers.plan(from: local, to: bucket)
         #expect(back.deletions == [.bucket(name: "bucket", key: "link2")])
     }
+
+    @Test("Between buckets, a file replaced in the second of its copy is copied again")
+    func sameSecond() async throws {
+        let (early, late) = ("2027-01-15T08:00:00Z", "2027-01-15T08:00:01Z")
+        list("source", [("a", early, "1"), ("b", early, "2"), ("c", early, "2"), ("d", late, "1")])
+        list("target", [("a", early, "1"), ("b", early, "1"), ("c", late, "1"), ("d", early, "1")])
+        let plan = try await transfers.plan(
+            from: .bucket(name: "source", key: ""),
+            to: .bucket(name: "target", key: "")
+        )
+        #expect(plan.copies.map(\.to.description) == ["s3://target/b", "s3://target/d"])
+        #expect(plan.unchangedCount == 2)
+    }
 }
