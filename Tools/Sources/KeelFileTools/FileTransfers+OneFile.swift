@@ -9,7 +9,7 @@ extension FileTransfers {
     /// A source that was replaced meanwhile is not removed.
     ///
     /// - Returns: The number of bytes.
-    /// - Throws: `FileStoreError`, or `ToolError` if a local source has changed meanwhile.
+    /// - Throws: `FileStoreError`, or `ToolError` if a local source, or one of another bucket, has changed meanwhile.
     func transfer(
         _ from: FilePlace,
         _ to: FilePlace,
@@ -30,11 +30,7 @@ extension FileTransfers {
                 guard try FileState(path) == before else { throw Self.changed(from) }
                 try FileManager.default.removeItem(atPath: path)
             } else if let after = try? FileState(path), after != before {
-                // To the next sync, the copy would be newer than the change.
-                throw ToolError(
-                    "“\(path)” changed while it was copied, and the copy may lack the change",
-                    advice: "Copy it again: keel files put \(path.shellWord) \(to.shellWord)"
-                )
+                throw Self.changed(from, copiedTo: to)
             }
             return size
         case (.bucket(let name, let key), .local(let path)):
@@ -73,7 +69,14 @@ extension FileTransfers {
                 ),
                 progress: progress
             ).size
-            if options.isMove { try await remove(from, source, reading.metadata) }
+            let file = reading.metadata
+            if options.isMove {
+                try await remove(from, source, file)
+            } else if let after = try? await source.metadataIfPresent(of: file.path),
+                after.version != file.version
+            {
+                throw Self.changed(from, copiedTo: to)
+            }
             return size
         case (.local, .local):
             throw ToolError(
@@ -101,6 +104,14 @@ extension FileTransfers {
             guard error.code == .conditionFailed else { throw error }
             throw Self.changed(place)
         }
+    }
+
+    /// Returns the error for a source whose change the copy may lack: to the next sync, the copy would be newer.
+    private static func changed(_ place: FilePlace, copiedTo target: FilePlace) -> ToolError {
+        ToolError(
+            "“\(place)” changed while it was copied, and the copy may lack the change",
+            advice: "Copy it again: keel files copy \(place.shellWord) \(target.shellWord)"
+        )
     }
 
     private static func changed(_ place: FilePlace) -> ToolError {
