@@ -191,7 +191,8 @@ package struct FileTransfers: Sendable {
         return count
     }
 
-    /// Copies files concurrently until one fails.
+    /// Copies files concurrently until one fails, or `next` does, whose error is thrown once the files in progress are
+    /// completed.
     func copyEach(
         _ meter: CopyMeter,
         _ options: Options,
@@ -201,6 +202,7 @@ package struct FileTransfers: Sendable {
             of: (from: FilePlace, result: Result<Void, any Error>).self
         ) { group in
             var failures: [Failure] = []
+            var listFailure: (any Error)?
             var running = 0
             var pair = try await next()
             while running > 0 || pair != nil {
@@ -218,7 +220,12 @@ package struct FileTransfers: Sendable {
                             return (from, .failure(error))
                         }
                     }
-                    pair = try await next()
+                    do {
+                        pair = try await next()
+                    } catch {
+                        pair = nil
+                        listFailure = error
+                    }
                     continue
                 }
                 guard let ended = try await group.next() else { break }
@@ -229,6 +236,7 @@ package struct FileTransfers: Sendable {
                 failures.append(Failure(from: ended.from, error: error))
                 pair = nil
             }
+            if let listFailure { throw listFailure }
             var report = meter.report
             report.failures = failures
             return report
