@@ -2,6 +2,7 @@ internal import Foundation
 internal import KeelFiles
 internal import KeelFilesS3
 internal import KeelToolSupport
+internal import Synchronization
 
 extension FileTransfers {
     /// Copies or moves one file.
@@ -60,16 +61,16 @@ extension FileTransfers {
                 return file.size
             }
             let reading = try await source.open(FileStorePath(key))
-            let size = try await FileStore(adapter(other)).write(
-                reading.content,
+            let file = reading.metadata
+            // Without a FileStore, which refuses the names of attributes that other programs may use.
+            let size = try await adapter(other).write(
+                reading.content.reporting(progress),
                 to: FileStorePath(target),
                 options: FileWriteOptions(
-                    contentType: options.contentType ?? reading.metadata.contentType,
-                    attributes: reading.metadata.attributes
-                ),
-                progress: progress
+                    contentType: options.contentType ?? file.contentType,
+                    attributes: file.attributes
+                )
             ).size
-            let file = reading.metadata
             if options.isMove {
                 try await remove(from, source, file)
             } else if let after = try? await source.metadataIfPresent(of: file.path),
@@ -137,5 +138,23 @@ extension FileTransfers {
             "“\(from)” and “\(to)” are in one another",
             advice: "Give two folders of which none contains the other."
         )
+    }
+}
+
+extension FileContent {
+    /// Returns a content with the same bytes that reports the progress of each reading.
+    fileprivate func reporting(
+        _ progress: @escaping @Sendable (FileProgress) -> Void
+    ) -> FileContent {
+        FileContent(length: length, isReplayable: isReplayable) { () async throws(FileStoreError) in
+            let reader = try await open()
+            let count = Atomic(0)
+            return FileReader { () async throws(FileStoreError) in
+                guard let piece = try await reader.next() else { return nil }
+                let byteCount = count.wrappingAdd(piece.count, ordering: .relaxed).newValue
+                progress(FileProgress(byteCount: byteCount, total: length))
+                return piece
+            }
+        }
     }
 }

@@ -71,4 +71,25 @@ struct ReplacedSourceTests {
         #expect(error?.message.contains("changed while it was copied") == true)
         try transport.verify()
     }
+
+    @Test("Its attributes are copied, also with names that Keel's own files do not have")
+    func attributes() async throws {
+        let name = try #require(HTTPField.Name("x-amz-meta-camera_model"))
+        var old = fields("v1")
+        old[name] = "X 100"
+        let kept = old
+        transport.on(.get, "/source/key") { _ in
+            .status(.ok, headers: kept, body: Array("old".utf8))
+        }
+        transport.on(.head, "/source/key") { _ in .status(.ok, headers: kept) }
+        transport.on(.put, "/target/key") { _ in .status(.ok, headers: [.eTag: "\"v1\""]) }
+        transport.on(.head, "/target/key") { _ in .status(.ok, headers: kept) }
+        _ = try await transfers.copy(
+            from: .bucket(name: "source", key: "key"),
+            to: .bucket(name: "target", key: "key"),
+            isRecursive: false
+        )
+        let put = transport.calls.first { $0.head.method == .put }
+        #expect(put?.head.headerFields[name] == "X 100")
+    }
 }
