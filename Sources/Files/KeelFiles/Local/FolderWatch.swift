@@ -18,13 +18,13 @@ final class FolderWatch: @unchecked Sendable {
     private let inotify: Inotify
     private weak var inbox: FileChangeInbox?
     /// The path prefixes of the watched folders, by the number of the watch.
-    private var prefixes: [Int32: String] = [:]
+    private(set) var prefixes: [Int32: String] = [:]
 
     private static let mask = UInt32(
         IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR
     )
 
-    private init(_ inotify: Inotify, _ inbox: FileChangeInbox) {
+    init(_ inotify: Inotify, _ inbox: FileChangeInbox) {
         self.inotify = inotify
         self.inbox = inbox
     }
@@ -43,9 +43,10 @@ final class FolderWatch: @unchecked Sendable {
         inbox.whenOver { inotify.cancel() }
     }
 
-    private func handle(_ folder: Int32, _ mask: UInt32, _ name: String) {
+    func handle(_ folder: Int32, _ mask: UInt32, _ name: String) {
         func isSet(_ flag: Int32) -> Bool { mask & UInt32(flag) != 0 }
         if isSet(IN_Q_OVERFLOW) {
+            addAgain()
             inbox?.tell(.missed)
         } else if isSet(IN_IGNORED) {
             guard prefixes.removeValue(forKey: folder) == "" else { return }
@@ -62,6 +63,18 @@ final class FolderWatch: @unchecked Sendable {
             case (false, _, _, _): inbox?.tell(.removed(path))
             }
         }
+    }
+
+    /// Watches what there is now: the lost events may be those of new and moved folders.
+    private func addAgain() {
+        guard let folder = root?.root else { return }
+        let former = prefixes
+        prefixes = [:]
+        guard (try? add(folder, "", isNew: false)) != nil else {
+            prefixes.merge(former) { current, _ in current }
+            return
+        }
+        for watch in former.keys where prefixes[watch] == nil { inotify.unwatch(watch) }
     }
 
     /// Removes the watches of a folder that was moved or removed as a whole, and of its subfolders.
@@ -91,7 +104,7 @@ final class FolderWatch: @unchecked Sendable {
     private var root: LocalFolder?
 
     /// Watches a folder and its subfolders.
-    private func add(
+    func add(
         _ folder: Descriptor,
         _ prefix: String,
         isNew: Bool
