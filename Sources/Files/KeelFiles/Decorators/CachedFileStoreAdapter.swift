@@ -2,7 +2,8 @@
 ///
 /// Before a cached file is used, its version is compared with that in the slow store, which takes one short call, so
 /// cached files are never stale. A file that is read whole is collected in memory and cached unless it exceeds the
-/// limit; parts and larger files always come from the slow store. Errors of the fast store are ignored.
+/// limit. A part comes from the fast store only if that has the file; larger files always come from the slow store.
+/// Errors of the fast store are ignored.
 ///
 /// ```swift
 /// let files = FileStore(remote.cached(in: try LocalFileStoreAdapter(folder: cachesFolder)))
