@@ -93,7 +93,8 @@ package enum KeyFiles {
         // One byte more than the limit, so that no key of a longer file is passed over.
         guard let handle, let data = try? handle.read(upToCount: limit + 1), data.count <= limit
         else { throw unreadable(file) }
-        return data
+        // Some editors begin a file with a mark of its encoding, which would belong to the first key.
+        return data.starts(with: [0xEF, 0xBB, 0xBF]) ? Data(data.dropFirst(3)) : data
     }
 
     private static func text(of data: Data, in file: String) throws -> String {

@@ -65,6 +65,13 @@ struct SealedFileCommandTests {
         #expect(error?.advice.contains("of at most 1 MiB") == true)
     }
 
+    @Test("A file of keys may begin with a byte order mark")
+    func byteOrderMark() throws {
+        let recipient = SealedFileIdentity().recipient
+        let file = try scratch.file("team", holding: "\u{FEFF}\(recipient)\n").path
+        #expect(try KeyFiles.recipients(texts: [], files: [file]) == [recipient])
+    }
+
     @Test("Each of several recipients opens a file through pipes", arguments: [0, 1, 300_000])
     func recipients(count: Int) throws {
         let data = try plain(count)
