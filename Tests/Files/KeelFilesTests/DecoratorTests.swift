@@ -30,6 +30,17 @@ struct DecoratorTests {
         #expect(calls.allSatisfy { $0.duration == .zero })
     }
 
+    @Test("Files that the store did not try to remove are not observed")
+    func untried() async {
+        let told = Mutex<[FileStoreObservation]>([])
+        let store = InMemoryFileStoreAdapter().failing([nil, .fail(.permissionDenied)])
+            .observed { call in told.withLock { $0.append(call) } }
+        #expect(await store.deleteEach(["a", "b", "c"]).count == 2)
+        let calls = told.withLock { $0 }
+        #expect(calls.map(\.path) == ["a", "b"])
+        #expect(calls.map(\.failure) == [nil, .permissionDenied])
+    }
+
     @Test("An abandoned read is observed when it is released")
     func dropped() async throws {
         let told = Mutex<[FileStoreObservation]>([])

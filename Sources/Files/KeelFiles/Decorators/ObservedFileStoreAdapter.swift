@@ -118,6 +118,8 @@ public struct ObservedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAda
             case .failure(let error): call.fail(error)
             }
         }
+        // The store did not try these.
+        for call in calls.dropFirst(results.count) { call.withdraw() }
         return results
     }
 
@@ -180,6 +182,8 @@ private final class ObservedCall: Sendable {
     func add(_ count: Int) { state.withLock { $0.byteCount += count } }
     func end() { tell(nil) }
     func fail(_ error: FileStoreError) { tell(error.code) }
+    /// Ends without a report.
+    func withdraw() { state.withLock { $0.isTold = true } }
 
     /// Returns a content with the same bytes, whose end is the end of the call.
     func following(_ content: FileContent) -> FileContent {
