@@ -43,7 +43,8 @@ extension FileStore {
     /// some files are gone. A file that is written meanwhile can remain.
     ///
     /// - Returns: The number of files removed.
-    /// - Throws: The first ``FileStoreError``, after the other files of its page have been tried.
+    /// - Throws: The first ``FileStoreError``. A store that removes many files with one request has then tried the
+    ///   others of that page, and any other store has not.
     @discardableResult @concurrent
     public func deleteAll(in folder: FileStoreFolder) async throws(FileStoreError) -> Int {
         var count = 0
