@@ -96,7 +96,9 @@ public struct Linter: Sendable {
                 configuration
             )
         }
-        let new = rated.filter { baseline?.lines[$0.key] == nil } + staleFindings
+        let reportsStale = configuration.setting("stale-baseline").isOn ?? true
+        let new =
+            rated.filter { baseline?.lines[$0.key] == nil } + (reportsStale ? staleFindings : [])
         return LintReport(
             findings: Array(Set(new)).sorted(),
             baselined: Array(Set(baselined)).sorted(),

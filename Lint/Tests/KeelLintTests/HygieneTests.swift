@@ -59,6 +59,15 @@ struct HygieneTests {
         #expect(report.staleKeys.map(\.file) == ["Gone.swift"])
     }
 
+    @Test("A stale baseline line is not reported if `stale-baseline` is off, and can be pruned")
+    func staleOff() throws {
+        let project = try project("struct A {}", "naming\tGone.swift\tGone\n")
+        try project.write("keel-lint.yml", Self.configuration + "\nrules: {stale-baseline: off}\n")
+        let report = try project.lint()
+        #expect(report.findings.isEmpty)
+        #expect(report.staleKeys.map(\.file) == ["Gone.swift"])
+    }
+
     @Test("A baseline is sorted by finding, has no line numbers, and survives the round trip")
     func form() throws {
         let project = try project("import Moya\nimport Alamofire\nlet a = UUID()\n", "")
