@@ -141,6 +141,24 @@ struct HygieneTests {
         #expect(changed.cachedFileCount == changed.fileCount - 1)
     }
 
+    @Test("Another size limit applies to files of earlier runs, too")
+    func cachedLimit() throws {
+        let comment = "// a line of a comment that fills the file\n"
+        let project = try project(
+            "import Alamofire\n" + String(repeating: comment, count: 30_000),
+            ""
+        )
+        var linter = Linter(root: project.root)
+        linter.cacheFile = URL(fileURLWithPath: "\(project.root)/.cache/facts")
+        #expect(try linter.run().findings.map(\.symbol) == ["import Alamofire"])
+        try project.write("keel-lint.yml", Self.configuration + "\nmax-file-megabytes: 1\n")
+        let limited = try linter.run()
+        #expect(limited.findings.isEmpty)
+        #expect(limited.notes.contains { $0.text.contains("larger than") })
+        try project.write("keel-lint.yml", Self.configuration)
+        #expect(try linter.run().findings.map(\.symbol) == ["import Alamofire"])
+    }
+
     @Test("A damaged or outdated cache is treated as empty")
     func damagedCache() throws {
         let project = try TemporaryProject([

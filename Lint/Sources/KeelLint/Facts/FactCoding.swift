@@ -3,7 +3,7 @@ package enum FactCoding {
     /// The version of the format and of the extracted facts.
     ///
     /// Increment it when either changes.
-    package static let version: UInt32 = 3
+    package static let version: UInt32 = 4
 
     /// Writes numbers and texts, each text once.
     private struct Writer {

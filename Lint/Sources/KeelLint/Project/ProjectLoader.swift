@@ -144,8 +144,12 @@ package struct ProjectLoader: Sendable {
         guard let data = Self.contents(of: "\(root)/\(path)") else {
             return ReadFile(facts: SourceText.noted(.unreadable))
         }
+        // Never cached, as the limit can change.
+        guard data.count <= byteLimit else {
+            return ReadFile(facts: SourceText.noted(.tooLarge), byteCount: data.count)
+        }
         let hash = data.withUnsafeBytes { ContentHash($0) }
-        if let known = cache.facts(for: hash), !known.has(.tooLarge) {
+        if let known = cache.facts(for: hash) {
             return ReadFile(hash: hash, facts: known, wasKnown: true, byteCount: data.count)
         }
         let facts = SourceText.read(data, limit: byteLimit) { FactExtractor.facts(of: $0) }
