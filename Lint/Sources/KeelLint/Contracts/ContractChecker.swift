@@ -42,17 +42,20 @@ struct ContractChecker {
         _ from: [Selector],
         _ to: [Selector]
     ) -> [Finding] {
-        let marks = (from: "\u{1}", to: "\u{2}")
+        // A file can be on both sides: `from: ["*"]` includes what it may not use.
+        let marks = (from: "\u{1}", to: "\u{2}", both: "\u{3}")
         let graph = UseGraph(project) { file in
-            if let name = member(from, file) { return marks.from + name }
-            if let name = member(to, file) { return marks.to + name }
-            return plainPart(file)
+            let user = member(from, file)
+            if let used = member(to, file) { return (user == nil ? marks.to : marks.both) + used }
+            return user.map { marks.from + $0 } ?? plainPart(file)
         }
         return broken(
             contract,
             graph,
-            starts: { $0.hasPrefix(marks.from) },
-            ends: { _, end in end.hasPrefix(marks.to) || isModule(end, in: to) }
+            starts: { $0.hasPrefix(marks.from) || $0.hasPrefix(marks.both) },
+            ends: { _, end in
+                end.hasPrefix(marks.to) || end.hasPrefix(marks.both) || isModule(end, in: to)
+            }
         )
     }
 
