@@ -101,7 +101,9 @@ struct ContractChecker {
         guard !selector.glob.isPlain else { return selector.glob.pattern }
         switch selector.kind {
         case .path:
-            let depth = selector.glob.pattern.split(separator: "/").prefix { $0 != "**" }.count
+            // A pattern may begin with `./`, which paths do not.
+            let depth = selector.glob.pattern.split(separator: "/").filter { $0 != "." }
+                .prefix { $0 != "**" }.count
             return file.path.split(separator: "/").prefix(depth).joined(separator: "/")
         case .layer: return plainPart(file)
         case .target, .any, .module: return file.target ?? plainPart(file)
