@@ -171,6 +171,29 @@ struct ConfigurationTests {
         #expect(files.map(\.isTest) == [true, false, false, false, true])
     }
 
+    @Test("The only target of a package may have its files directly in Sources")
+    func onlyTarget() throws {
+        let project = try TemporaryProject([
+            "Package.swift": """
+            let package = Package(name: "X", targets: [
+                .executableTarget(name: "Tool"),
+                .testTarget(name: "ToolTests", dependencies: [.target(name: "Tool")]),
+            ])
+            """,
+            "Sources/Domain/Note.swift": "struct Note { let page: Page }",
+            "Sources/Data/Page.swift": "struct Page {}", "Sources/main.swift": "",
+            "Tests/ToolTests/C.swift": "",
+            "keel-lint.yml": """
+            layers:
+              - {name: Domain, paths: [Sources/Domain], uses: []}
+              - {name: Data, paths: [Sources/Data], uses: []}
+            """,
+        ])
+        let files = Linter(root: project.root).load(nil).files
+        #expect(files.map { $0.target ?? "-" } == ["Tool", "Tool", "Tool", "ToolTests"])
+        #expect(try project.lint().findings.map(\.file) == ["Sources/Domain/Note.swift"])
+    }
+
     @Test("Targets that functions make are found in folders of groups by their quoted names")
     func groupedTargets() throws {
         let project = try TemporaryProject([

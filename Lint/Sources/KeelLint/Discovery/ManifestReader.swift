@@ -45,13 +45,13 @@ package struct ManifestReader: Sendable {
         let folders = Set(files.flatMap(Self.folders))
         var targets: [String: PackageTarget] = [:]
         for declared in visitor.declared {
-            let candidates =
-                declared.path.map { [$0] }
-                ?? (declared.isTest
+            let parents =
+                declared.isTest
                 ? ["Tests", "Sources"]
                 : declared.isPlugin
-                    ? ["Plugins", "Sources"] : ["Sources", "Source", "src", "srcs"])
-                .map { "\($0)/\(declared.name)" }
+                    ? ["Plugins", "Sources"] : ["Sources", "Source", "src", "srcs"]
+            var candidates = declared.path.map { [$0] } ?? parents.map { "\($0)/\(declared.name)" }
+            if visitor.isAlone(declared) { candidates.append(parents[0]) }
             guard let folder = candidates.first(where: folders.contains) else { continue }
             targets[folder] = PackageTarget(
                 name: declared.name,
@@ -120,8 +120,19 @@ package struct ManifestReader: Sendable {
             "target", "executableTarget", "testTarget", "macro", "plugin",
         ]
         var declared: [Declared] = []
+        /// Whether the name or the path of a target is an expression.
+        private var hasUnknown = false
         /// Everything in quotes: functions make targets of some of these names.
         var names: Set<String> = []
+
+        /// Whether a target is the only one of its kind, whose files may be directly in `Sources` or `Tests`.
+        func isAlone(_ target: Declared) -> Bool {
+            guard !hasUnknown else { return false }
+            return declared.allSatisfy { other in
+                let isOfKind = other.isTest == target.isTest && other.isPlugin == target.isPlugin
+                return !isOfKind || other.name == target.name && other.path == nil
+            }
+        }
 
         override func visit(_ node: StringLiteralExprSyntax) -> SyntaxVisitorContinueKind {
             if let name = node.representedLiteralValue { names.insert(name) }
@@ -130,9 +141,12 @@ package struct ManifestReader: Sendable {
 
         override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
             guard let member = node.calledExpression.as(MemberAccessExprSyntax.self),
-                Self.kinds.contains(member.declName.baseName.text),
-                let name = literal(node, "name")
+                Self.kinds.contains(member.declName.baseName.text)
             else { return .visitChildren }
+            for label in ["name", "path"] where literal(node, label) == nil {
+                if node.arguments.contains(where: { $0.label?.text == label }) { hasUnknown = true }
+            }
+            guard let name = literal(node, "name") else { return .visitChildren }
             let kind = member.declName.baseName.text
             var path = literal(node, "path")
             while path?.hasSuffix("/") == true { path?.removeLast() }
