@@ -139,7 +139,7 @@ package struct DeclarationIndex: Sendable {
             var root = UnsafeBufferPointer(rebasing: path.prefix { $0 != dot })
             if let known = names.find(root) {
                 if nestedNames.find(root) != nil,
-                    isHidden(root, by: reference.declaration, in: file)
+                    isHidden(String(decoding: root, as: UTF8.self), by: reference, in: file)
                 {
                     return .unknown
                 }
@@ -181,15 +181,11 @@ package struct DeclarationIndex: Sendable {
         return others ?? .unknown
     }
 
-    private func isHidden(
-        _ name: UnsafeBufferPointer<UInt8>,
-        by declaration: Int32,
-        in file: SourceFile
-    ) -> Bool {
-        guard declaration >= 0 else { return false }
-        let name = String(decoding: name, as: UTF8.self)
+    /// Returns whether a type around a reference contains a type of the name.
+    func isHidden(_ name: String, by reference: ReferenceFact, in file: SourceFile) -> Bool {
+        guard reference.declaration >= 0 else { return false }
         let target = file.target ?? ""
-        var path = file.symbol(declaration)[...]
+        var path = file.symbol(reference.declaration)[...]
         while true {
             if nested.contains("\(target)|\(path).\(name)") { return true }
             guard let dot = path.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }

@@ -84,7 +84,8 @@ extension RuleCheck {
             for reference in file.facts.references {
                 let root = String(reference.root)
                 guard isListed(root, KnownModules.transportErrors), !isDomainsOwn(root),
-                    !isCoding(reference, in: file)
+                    !isCoding(reference, in: file),
+                    !project.index.isHidden(root, by: reference, in: file)
                 else { continue }
                 let symbol = file.symbol(reference.declaration)
                 guard seen.insert("\(symbol)|\(root)").inserted else { continue }
@@ -132,6 +133,7 @@ extension RuleCheck {
             )
         }
         let effects = (KnownModules.effects + also).map { (Glob($0.path), $0) }
+        let functions = functions(named: Set(effects.map(\.1.path)))
         for file in files {
             var seen: Set<String> = []
             for reference in file.facts.references where reference.context == .body {
@@ -144,7 +146,9 @@ extension RuleCheck {
                             ? prefixes.contains { glob.matches(name: $0) }
                             : glob.matches(name: path) && effect.calls.contains(reference.call)
                     }), !prefixes.contains(where: allows),
-                    project.index.entries(named: prefixes[0]).isEmpty
+                    project.index.entries(named: prefixes[0]).isEmpty,
+                    !project.index.isHidden(prefixes[0], by: reference, in: file),
+                    !isFunction(prefixes[0], near: reference, in: file, among: functions)
                 else { continue }
                 let symbol = file.symbol(reference.declaration)
                 guard seen.insert("\(symbol)|\(path)").inserted else { continue }
@@ -157,6 +161,39 @@ extension RuleCheck {
                     help: "Take \(effect.instead)."
                 )
             }
+        }
+    }
+
+    /// The functions of the project with these names, each with its target, or its file if it is private.
+    private func functions(named names: Set<String>) -> Set<String> {
+        var found: Set<String> = []
+        for file in project.files where !file.isTest {
+            for declaration in file.facts.declarations
+            where declaration.kind == .function && names.contains(declaration.name) {
+                let place = declaration.access <= .fileprivate ? file.path : file.target ?? ""
+                found.insert("\(place)|\(declaration.qualifiedName)")
+            }
+        }
+        return found
+    }
+
+    /// Whether a name means a function of the project: one of a type around the reference, or a free one.
+    private func isFunction(
+        _ name: String,
+        near reference: ReferenceFact,
+        in file: SourceFile,
+        among functions: Set<String>
+    ) -> Bool {
+        guard !functions.isEmpty else { return false }
+        func has(_ path: String) -> Bool {
+            functions.contains("\(file.path)|\(path)")
+                || functions.contains("\(file.target ?? "")|\(path)")
+        }
+        var scope = file.symbol(reference.declaration)[...]
+        while true {
+            if has("\(scope).\(name)") { return true }
+            guard let dot = scope.lastIndex(of: ".") else { return has(name) }
+            scope = scope[..<dot]
         }
     }
 
