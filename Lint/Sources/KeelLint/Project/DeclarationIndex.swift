@@ -39,7 +39,7 @@ package struct DeclarationIndex: Sendable {
     private var nested: Set<String> = []
     /// The last components of the nested types' names.
     private var nestedNames = TextTable(minimumCapacity: 1024)
-    /// The conformances of each type, including those in extensions.
+    /// The conformances of each type, including those in extensions, and what aliases stand for.
     private var inherited: [String: Set<String>] = [:]
     private var targets = TextTable()
 
@@ -66,7 +66,8 @@ package struct DeclarationIndex: Sendable {
                     _ = nestedNames.number(of: Self.last(declaration.qualifiedName))
                 }
             }
-            for reference in file.facts.references where reference.context == .inheritance {
+            for reference in file.facts.references
+            where reference.context == .inheritance || reference.context == .alias {
                 guard let declaration = file.declaration(reference.declaration) else { continue }
                 inherited[declaration.qualifiedName, default: []].insert(Self.last(reference.path))
             }
