@@ -96,7 +96,11 @@ extension FactExtractor {
                 extractor.readParameterTypes(parameters)
             }
             for case let child? in view.children where child.kind != .genericParameterClause {
-                extractor.within(.signature) { $0.walk(child) }
+                if let value = Self.returnedTry(child, signature) {
+                    extractor.within(.body) { $0.walk(value) }
+                } else {
+                    extractor.within(.signature) { $0.walk(child) }
+                }
             }
         }
     }
@@ -104,6 +108,23 @@ extension FactExtractor {
     private func throwing(_ signature: RawFunctionSignatureSyntax?) -> DeclarationFact.Traits {
         guard let clause = signature?.effectSpecifiers?.throwsClause else { return [] }
         return clause.type == nil ? .throwsAnything : .throwsTyped
+    }
+
+    /// The `try` that a function's body consists of and that is its result, without `return`.
+    private static func returnedTry(
+        _ body: RawSyntax,
+        _ signature: RawFunctionSignatureSyntax?
+    ) -> RawSyntax? {
+        guard body.kind == .codeBlock, let result = signature?.returnClause?.type.raw else {
+            return nil
+        }
+        let type = trimmedText(of: result)
+        guard type != "Void", type != "()",
+            let list = parts(of: body).first(where: { $0.kind == .codeBlockItemList })
+        else { return nil }
+        let items = parts(of: list)
+        guard items.count == 1 else { return nil }
+        return parts(of: items[0]).first { $0.kind == .tryExpr }
     }
 
     private mutating func readParameterTypes(_ parameters: RawSyntaxLayoutView) {

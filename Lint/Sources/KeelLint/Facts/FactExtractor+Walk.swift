@@ -98,11 +98,18 @@ extension FactExtractor {
         }
     }
 
-    /// Whether a statement is `try? …` or `_ = try? …`.
+    /// Whether a statement is `try? …`, `_ = try? …` or `let _ = try? …`.
     private static func isDroppedTry(_ view: RawSyntaxLayoutView) -> Bool {
         // Each child is preceded by a slot for unexpected nodes.
         guard view.children.count > 1, let item = view.children[1] else { return false }
         if item.kind == .tryExpr { return true }
+        if let bindings = RawVariableDeclSyntax(item)?.bindings.raw {
+            return Self.parts(of: bindings).contains { part in
+                guard let binding = RawPatternBindingSyntax(part) else { return false }
+                return binding.pattern.raw.kind == .wildcardPattern
+                    && binding.initializer?.value.raw.kind == .tryExpr
+            }
+        }
         guard item.kind == .sequenceExpr, let parts = item.layoutView?.children, parts.count > 1,
             let elements = parts[1]?.layoutView?.children, elements.count == 3
         else { return false }
