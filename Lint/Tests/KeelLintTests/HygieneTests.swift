@@ -49,6 +49,20 @@ struct HygieneTests {
         #expect(report.findings.map(\.symbol) == ["import Moya"])
     }
 
+    @Test(
+        "An allow above a comment in several lines applies to the code below it",
+        arguments: [
+            "/* import Foundation */\nimport Alamofire",
+            "/**\n import Foundation\n */\nimport Alamofire",
+            "/* a\n * b */ /* c */\n// d\n/* e */ import Alamofire",
+        ]
+    )
+    func allowsBelowBlocks(code: String) throws {
+        let comment = "// keel:allow(domain-imports) the reason\n"
+        let report = try project("\(comment)\(code)\nimport Moya\n", "").lint()
+        #expect(report.findings.map(\.symbol) == ["import Moya"])
+    }
+
     @Test("A stale baseline line fails only a strict run")
     func stale() throws {
         let report = try project("struct A {}", "# comment\n\nnaming\tGone.swift\tGone\n").lint()

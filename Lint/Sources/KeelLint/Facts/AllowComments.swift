@@ -78,21 +78,30 @@ enum AllowComments {
             )
     }
 
-    /// The next line that is neither blank nor a comment.
+    /// The next line that has more than blanks and comments.
     private static func nextCodeLine(
         after line: Int,
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ lines: LineTable
     ) -> Int {
         var next = line + 1
+        var isInBlock = false
         while next < lines.count {
             let range =
                 lines.start(
                     ofLine: next,
                     in: bytes.count
                 )..<lines.start(ofLine: next + 1, in: bytes.count)
-            let words = bytes[range].drop { $0 <= 0x20 }
-            if !words.isEmpty, !words.starts(with: Array("//".utf8)) { return next }
+            var words = bytes[range].drop { $0 <= 0x20 }
+            while isInBlock || words.starts(with: Array("/*".utf8)) {
+                let end = words.indices.dropLast().first {
+                    words[$0] == UInt8(ascii: "*") && words[$0 + 1] == UInt8(ascii: "/")
+                }
+                isInBlock = end == nil
+                guard let end else { break }
+                words = words[(end + 2)...].drop { $0 <= 0x20 }
+            }
+            if !isInBlock, !words.isEmpty, !words.starts(with: Array("//".utf8)) { return next }
             next += 1
         }
         return line
