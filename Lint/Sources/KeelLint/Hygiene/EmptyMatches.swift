@@ -16,26 +16,14 @@ struct EmptyMatches {
         where !packages.contains(where: { glob.matches(path: $0) }) {
             found.append(finding(1, "package \(glob)", "The package `\(glob)`"))
         }
-        for layer in configuration.layers {
-            for glob in layer.paths
-            where !project.files.contains(where: { glob.matches(path: $0.path) }) {
-                found.append(
-                    finding(
-                        layer.line,
-                        "layer \(layer.name)",
-                        "The path `\(glob)` of the layer \(layer.name)"
-                    )
-                )
+        for (position, layer) in configuration.layers.enumerated() {
+            found += layer.paths.compactMap { glob in
+                unmatched("path `\(glob)`", of: position) { glob.matches(path: $0.path) }
             }
-            for glob in layer.targets
-            where !project.targets.contains(where: { glob.matches(name: $0) }) {
-                found.append(
-                    finding(
-                        layer.line,
-                        "layer \(layer.name)",
-                        "The target `\(glob)` of the layer \(layer.name)"
-                    )
-                )
+            found += layer.targets.compactMap { glob in
+                unmatched("target `\(glob)`", of: position) { file in
+                    file.target.map { glob.matches(name: $0) } ?? false
+                }
             }
         }
         for contract in configuration.contracts {
@@ -50,7 +38,7 @@ struct EmptyMatches {
                 )
             }
             if case .acyclic(.folders(let parent)) = contract.kind,
-                !project.files.contains(where: { $0.path.hasPrefix(parent + "/") })
+                !hasSource({ $0.path.hasPrefix(parent + "/") })
             {
                 found.append(
                     finding(
@@ -62,8 +50,7 @@ struct EmptyMatches {
             }
         }
         for rule in configuration.naming where rule.line > 1 {
-            for glob in rule.files
-            where !project.files.contains(where: { glob.matches(path: $0.path) }) {
+            for glob in rule.files where !hasSource({ glob.matches(path: $0.path) }) {
                 found.append(
                     finding(rule.line, "naming \(glob)", "The files `\(glob)` of a naming rule")
                 )
@@ -77,8 +64,28 @@ struct EmptyMatches {
         return found
     }
 
+    /// Returns a finding if no file of a layer matches one of its patterns.
+    ///
+    /// Tests are in no layer, and a file is in the first layer that matches it.
+    private func unmatched(
+        _ pattern: String,
+        of position: Int,
+        _ isMatch: (SourceFile) -> Bool
+    ) -> Finding? {
+        let matched = project.files.filter(isMatch)
+        guard !matched.contains(where: { $0.layer == position }) else { return nil }
+        let layer = configuration.layers[position]
+        let what = "The \(pattern) of the layer \(layer.name)"
+        var result = finding(layer.line, "layer \(layer.name)", what)
+        if !matched.isEmpty {
+            result.message = "\(what) matches only tests and files of layers before it."
+            result.help = "A file belongs to the first layer that matches it: move this layer up."
+        }
+        return result
+    }
+
     private func hasType(_ glob: Glob) -> Bool {
-        project.files.contains { file in
+        hasSource { file in
             file.facts.declarations.contains { $0.kind.isType && glob.matches(name: $0.name) }
         }
     }
@@ -97,7 +104,12 @@ struct EmptyMatches {
 
     private func matches(_ selector: Selector, _ mayBeModule: Bool) -> Bool {
         if selector.kind == .module || selector.kind == .any && mayBeModule { return true }
-        return project.files.contains { selector.has($0, in: project) }
+        return hasSource { selector.has($0, in: project) }
+    }
+
+    /// Whether a file outside of tests, which no rule checks, is wanted.
+    private func hasSource(_ isWanted: (SourceFile) -> Bool) -> Bool {
+        project.files.contains { !$0.isTest && isWanted($0) }
     }
 
     private func finding(_ line: Int, _ symbol: String, _ what: String) -> Finding {
