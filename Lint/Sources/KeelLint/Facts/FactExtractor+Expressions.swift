@@ -73,6 +73,11 @@ extension FactExtractor {
             let isNoted =
                 root.map { Self.looksLikeType($0) || Self.freeFunctions.contains($0) } ?? false
             readPath(called, root: root, call: isNoted ? labels(of: call) : nil)
+        case .genericSpecializationExpr:
+            // `Cache<Note>(…)`
+            guard let generic = RawGenericSpecializationExprSyntax(called) else { break }
+            readPath(generic.expression.raw, call: labels(of: call))
+            walk(generic.genericArgumentClause.raw)
         default: walk(called)
         }
         readMeaning(of: call, node)
