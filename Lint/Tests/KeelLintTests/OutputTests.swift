@@ -119,8 +119,13 @@ struct OutputTests {
         }
     }
 
-    @Test("SARIF counts columns in UTF-16, as it declares")
-    func sarifColumns() throws {
+    @Test(
+        "SARIF counts columns in UTF-16, as it declares, in files of any encoding",
+        arguments: [
+            ([], .utf8), ([0xEF, 0xBB, 0xBF], .utf8), ([0xFF, 0xFE], .utf16LittleEndian),
+        ] as [([UInt8], String.Encoding)]
+    )
+    func sarifColumns(_ mark: [UInt8], _ encoding: String.Encoding) throws {
         let project = try TemporaryProject([
             "keel-lint.yml": """
             version: 1
@@ -128,9 +133,10 @@ struct OutputTests {
               - {name: Domain, paths: [Domain], uses: []}
               - {name: Data, paths: [Data], uses: [Domain]}
             """,
-            "Domain/A.swift": "\n/* é 𝄞 */ struct A { let b: B }\n",
             "Data/B.swift": "struct B {}\n",
         ])
+        let code = try #require("/* é 𝄞 */ struct A { let b: B }\n".data(using: encoding))
+        try project.write("Domain/A.swift", Data(mark) + code)
         let report = try project.lint()
         #expect(report.findings.map(\.column) == [33])
         let data = try withExtendedLifetime(project) { try SARIFReport.data(report) }

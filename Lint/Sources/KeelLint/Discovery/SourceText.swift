@@ -9,6 +9,16 @@ package enum SourceText {
         _ work: (UnsafeBufferPointer<UInt8>) -> SourceFacts
     ) -> SourceFacts {
         guard data.count <= limit else { return noted(.tooLarge) }
+        let (text, notes) = utf8(data)
+        guard let text else { return noted(.binary) }
+        var facts = text.withUnsafeBytes { work($0.bindMemory(to: UInt8.self)) }
+        let all = notes + (isGenerated(text) ? [.generated] : [])
+        facts.notes += all.map { SourceFacts.Note(remark: $0, place: .start) }
+        return facts
+    }
+
+    /// Returns the text that is checked, as UTF-8 without a byte order mark, and anomalies; nil if it is not text.
+    static func utf8(_ data: Data) -> (text: Data?, notes: [SourceFacts.Remark]) {
         var notes: [SourceFacts.Remark] = []
         var text = data
         if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) {
@@ -17,15 +27,12 @@ package enum SourceText {
         } else if data.starts(with: [0xEF, 0xBB, 0xBF]) {
             text = Data(data.dropFirst(3))
         }
-        if hasZero(text) { return noted(.binary) }
+        if hasZero(text) { return (nil, []) }
         if !isUTF8(text) {
             text = Data(String(decoding: text, as: UTF8.self).utf8)
             notes.append(.notUTF8)
         }
-        var facts = text.withUnsafeBytes { work($0.bindMemory(to: UInt8.self)) }
-        if isGenerated(text) { notes.append(.generated) }
-        facts.notes += notes.map { SourceFacts.Note(remark: $0, place: .start) }
-        return facts
+        return (text, notes)
     }
 
     /// Returns empty facts with a note.

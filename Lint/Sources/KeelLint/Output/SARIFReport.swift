@@ -158,7 +158,9 @@ package struct SARIFReport: Sendable {
 
         private mutating func source(_ file: String) -> (bytes: [UInt8], lines: LineTable) {
             if let known = files[file] { return known }
-            let bytes = [UInt8](FileManager.default.contents(atPath: "\(root)/\(file)") ?? Data())
+            // The linter has counted in the converted text.
+            let data = FileManager.default.contents(atPath: "\(root)/\(file)") ?? Data()
+            let bytes = [UInt8](SourceText.utf8(data).text ?? Data())
             let source = (bytes, bytes.withUnsafeBufferPointer(LineTable.init))
             files[file] = source
             return source
