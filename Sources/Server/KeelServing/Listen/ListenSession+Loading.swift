@@ -173,7 +173,10 @@ extension ListenSession {
         _ effects: inout [Effect]
     ) -> [TargetView.Step]? {
         var (steps, time) = (steps, time)
-        for page in kept.pages where shown < page.next {
+        for page in kept.pages {
+            // Another target may have sent earlier states since the read began.
+            steps += targets[id]?.view.repeated(page.changes) ?? []
+            guard shown < page.next else { continue }
             guard let more = targets[id]?.view.apply(page.changes) else { return nil }
             steps += more
             time = page.time

@@ -358,16 +358,15 @@ struct ListenSession {
                 shown = end
             case nil: continue
             }
-            var own: [TargetView.Step] = []
+            var own = targets[id]?.view.repeated(page.changes) ?? []
             let isEarlier = shown.map { page.next <= $0 } ?? false
             if !isEarlier || targets[id]?.view.isWindow == false {
                 guard let steps = targets[id]?.view.apply(page.changes) else {
                     read(id, &effects)
                     continue
                 }
-                own = steps
+                own += steps
             }
-            if shown != nil { own += targets[id]?.view.repeated(page.changes) ?? [] }
             targets[id]?.check?.advance(to: page.next, by: own)
             if !own.isEmpty { steps[id] = own }
         }

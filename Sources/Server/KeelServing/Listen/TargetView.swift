@@ -199,11 +199,23 @@ struct TargetView {
         }
     }
 
-    /// Returns the documents within a limit or an offset that a page changes, in the states that the client has.
+    /// Returns the documents within a limit or an offset that changes name, unless the changes have later states.
+    ///
+    /// The view takes no step for a state that it has already. Without it, the client would keep an earlier state that
+    /// another target has sent meanwhile.
     func repeated(_ changes: [ChangePage.Change]) -> [Step] {
         guard isKnown, let window else { return [] }
-        let paths = Set(changes.map(\.path))
-        return window.documents.filter { paths.contains($0.path) }.map(Step.has)
+        return changes.compactMap { change in
+            guard let document = window.document(at: change.path) else { return nil }
+            let time: Timestamp? =
+                switch change {
+                case .current(let document): document.updateTime
+                case .removed(_, _, let time): time
+                case .leftScope, .unreadable: nil
+                }
+            if let time, document.updateTime < time { return nil }
+            return .has(document)
+        }
     }
 
     private mutating func step(_ change: ChangePage.Change, in query: PreparedQuery) -> Step? {

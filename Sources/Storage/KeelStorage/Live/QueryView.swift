@@ -58,6 +58,14 @@ package struct QueryView: Sendable {
     /// The result after the last steps, also while a read is needed.
     package var documents: [Document] { isWindowed ? told.map(\.document) : kept }
 
+    /// Returns a document of the result; nil if the path is of none.
+    package func document(at path: DocumentPath) -> Document? {
+        guard let index = places[path].flatMap(index), index >= offset,
+            prepared.limit.map({ index - offset < $0 }) ?? true
+        else { return nil }
+        return kept[index]
+    }
+
     /// The documents of the query's collections that cannot be read, by path.
     package var failures: [UnreadableDocument] {
         unreadable.isEmpty ? [] : unreadable.values.sorted { $0.path < $1.path }

@@ -16,7 +16,9 @@ struct ListenOrderTests {
 
     private static let path: DocumentPath = "notes/a"
 
-    private static func note(_ color: String) -> Document { Session.document(path, color: color) }
+    private static func note(_ color: String, at time: Int64 = 1) -> Document {
+        Document.stub(path, ["color": .string(color)], at: Timestamp(microseconds: time))
+    }
 
     private static func target(
         _ id: Int32,
@@ -66,6 +68,28 @@ struct ListenOrderTests {
         effects += session.handle(.page(Session.page(3, [.current(Self.note("green"))])))
         #expect(Self.last(effects) == "green")
         #expect(Session.words(effects) == ["current [4]", "noChange [] token"])
+    }
+
+    @Test("A target that is ahead repeats no document that a page has in a later state")
+    func later() {
+        var session = Self.session(with: Self.target(2, limit: 1), [Self.note("red")])
+        _ = session.handle(.request(.add(Self.target(4, color: "green", limit: 1))))
+        _ = session.handle(.loaded(2, [Self.note("green", at: 3)], at: Session.point(3)))
+        // A page has the states at the time when it is read.
+        let blue = ChangePage.Change.current(Self.note("blue", at: 4))
+        #expect(Self.last(session.handle(.page(Session.page(2, [blue])))) == "blue")
+        #expect(Self.last(session.handle(.page(Session.page(4, [blue])))) == "blue")
+    }
+
+    @Test("A query with a limit repeats a document of which another target has sent an earlier state")
+    func overwritten() {
+        var session = Self.session(with: Self.target(2, limit: 1), [Self.note("red")])
+        _ = session.handle(.request(.add(Self.target(4, color: "green", limit: 1))))
+        let blue = ChangePage.Change.current(Self.note("blue", at: 4))
+        #expect(Self.last(session.handle(.page(Session.page(2, [blue])))) == "blue")
+        let green = [Self.note("green", at: 3)]
+        #expect(Self.last(session.handle(.loaded(2, green, at: Session.point(3)))) == "green")
+        #expect(Self.last(session.handle(.page(Session.page(4, [blue])))) == "blue")
     }
 
     @Test("A target that is ahead repeats a document that was deleted and created again before")
