@@ -9,15 +9,16 @@ package enum SourceText {
         _ work: (UnsafeBufferPointer<UInt8>) -> SourceFacts
     ) -> SourceFacts {
         guard data.count <= limit else { return noted(.tooLarge) }
-        let (text, notes) = utf8(data)
-        guard let text else { return noted(.binary) }
+        let converted = utf8(data)
+        guard let text = converted.text else { return noted(.binary) }
+        var notes = converted.notes
         var facts = text.withUnsafeBytes { work($0.bindMemory(to: UInt8.self)) }
-        let all = notes + (isGenerated(text) ? [.generated] : [])
-        facts.notes += all.map { SourceFacts.Note(remark: $0, place: .start) }
+        if isGenerated(text) { notes.append(.generated) }
+        facts.notes += notes.map { SourceFacts.Note(remark: $0, place: .start) }
         return facts
     }
 
-    /// Returns the text that is checked, as UTF-8 without a byte order mark, and anomalies; nil if it is not text.
+    /// Returns the text in UTF-8 without a byte order mark, and anomalies; the text is nil if the data is binary.
     static func utf8(_ data: Data) -> (text: Data?, notes: [SourceFacts.Remark]) {
         var notes: [SourceFacts.Remark] = []
         var text = data
