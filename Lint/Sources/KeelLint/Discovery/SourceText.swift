@@ -5,10 +5,8 @@ package enum SourceText {
     /// Calls a closure with the text as UTF-8, and adds notes to its result.
     package static func read(
         _ data: Data,
-        limit: Int,
         _ work: (UnsafeBufferPointer<UInt8>) -> SourceFacts
     ) -> SourceFacts {
-        guard data.count <= limit else { return noted(.tooLarge) }
         let converted = utf8(data)
         guard let text = converted.text else { return noted(.binary) }
         var notes = converted.notes

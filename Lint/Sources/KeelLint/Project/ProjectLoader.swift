@@ -144,7 +144,7 @@ package struct ProjectLoader: Sendable {
         guard let data = Self.contents(of: "\(root)/\(path)") else {
             return ReadFile(facts: SourceText.noted(.unreadable))
         }
-        // Never cached, as the limit can change.
+        // Such a file is not in the cache, as the limit can change.
         guard data.count <= byteLimit else {
             return ReadFile(facts: SourceText.noted(.tooLarge), byteCount: data.count)
         }
@@ -152,7 +152,7 @@ package struct ProjectLoader: Sendable {
         if let known = cache.facts(for: hash) {
             return ReadFile(hash: hash, facts: known, wasKnown: true, byteCount: data.count)
         }
-        let facts = SourceText.read(data, limit: byteLimit) { FactExtractor.facts(of: $0) }
+        let facts = SourceText.read(data) { FactExtractor.facts(of: $0) }
         return ReadFile(
             hash: hash,
             facts: facts,

@@ -36,5 +36,5 @@ final class TemporaryProject: Sendable {
 func facts(_ text: String) -> SourceFacts { facts(Data(text.utf8)) }
 
 func facts(_ data: Data) -> SourceFacts {
-    SourceText.read(data, limit: 8 << 20) { FactExtractor.facts(of: $0) }
+    SourceText.read(data) { FactExtractor.facts(of: $0) }
 }
