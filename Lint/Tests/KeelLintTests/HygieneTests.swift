@@ -136,6 +136,23 @@ struct HygieneTests {
         #expect(report.fails(strict: true))
     }
 
+    @Test("A layer without a file says whether its files are in a layer before it")
+    func emptyLayers() throws {
+        let project = try TemporaryProject([
+            "keel-lint.yml": """
+            layers:
+              - {name: App, paths: [App], uses: any}
+              - {name: Domain, paths: [App/Domain], uses: []}
+              - {name: Checks, paths: [Tests], uses: []}
+            """,
+            "App/Domain/A.swift": "struct A {}", "Tests/B.swift": "struct B {}",
+        ])
+        let messages = try project.lint().findings.map(\.message)
+        #expect(messages.count == 2)
+        #expect(messages.first?.hasSuffix("matches only files of layers before it.") == true)
+        #expect(messages.last?.hasSuffix("matches nothing.") == true)
+    }
+
     @Test("A warm run has the same findings as a cold run and reads no file again")
     func cache() throws {
         let item = try #require(Corpus.all.first { $0.expected.count > 5 })

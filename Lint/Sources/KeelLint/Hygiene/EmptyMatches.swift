@@ -72,13 +72,14 @@ struct EmptyMatches {
         of position: Int,
         _ isMatch: (SourceFile) -> Bool
     ) -> Finding? {
-        let matched = project.files.filter(isMatch)
-        guard !matched.contains(where: { $0.layer == position }) else { return nil }
+        guard !project.files.contains(where: { $0.layer == position && isMatch($0) }) else {
+            return nil
+        }
         let layer = configuration.layers[position]
         let what = "The \(pattern) of the layer \(layer.name)"
         var result = finding(layer.line, "layer \(layer.name)", what)
-        if !matched.isEmpty {
-            result.message = "\(what) matches only tests and files of layers before it."
+        if hasSource(isMatch) {
+            result.message = "\(what) matches only files of layers before it."
             result.help = "A file belongs to the first layer that matches it: move this layer up."
         }
         return result
@@ -107,9 +108,9 @@ struct EmptyMatches {
         return hasSource { selector.has($0, in: project) }
     }
 
-    /// Whether a file outside of tests, which no rule checks, is wanted.
-    private func hasSource(_ isWanted: (SourceFile) -> Bool) -> Bool {
-        project.files.contains { !$0.isTest && isWanted($0) }
+    /// Whether a condition holds for a file that is no test; rules do not check tests.
+    private func hasSource(_ isMatch: (SourceFile) -> Bool) -> Bool {
+        project.files.contains { !$0.isTest && isMatch($0) }
     }
 
     private func finding(_ line: Int, _ symbol: String, _ what: String) -> Finding {
@@ -120,7 +121,7 @@ struct EmptyMatches {
             column: 1,
             symbol: symbol,
             message: "\(what) matches nothing.",
-            help: "Correct the name, or remove it."
+            help: "Correct the name, or remove it; tests do not count."
         )
     }
 }
