@@ -26,7 +26,7 @@ extension ListenSession {
         }
         var verdict: ResultCheck.Verdict?
         var isMissed = result.position < check.shown
-        // As in `advance(_:_:from:at:_:)`, only the last state of each document on either side of the filter is sent.
+        // As in `advance(_:_:from:at:_:)`, only the last state of each document is sent, also before the filter.
         var (steps, time): ([TargetView.Step], Timestamp?) = ([], nil)
         for page in kept.pages {
             guard let shown = targets[id]?.check?.shown, shown < page.next else { continue }

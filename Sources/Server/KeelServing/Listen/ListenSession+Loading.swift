@@ -185,9 +185,10 @@ extension ListenSession {
         return steps
     }
 
-    /// Returns steps without the deletions of documents that the kept pages behind a position have changed since.
+    /// Returns steps with the last states that the kept pages behind a position have of their documents.
     ///
-    /// A target takes no step for a document that it does not have, such as one that others create again.
+    /// A step can have an earlier state: a target takes no step for a document that it does not have, such as one that
+    /// others create again, and before a filter, it still has documents that leave its result behind the filter.
     func renewed(_ steps: [TargetView.Step], after shown: ChangeCursor) -> [TargetView.Step] {
         var last: [DocumentPath: ChangePage.Change] = [:]
         for page in kept.pages where shown < page.next {
@@ -195,9 +196,12 @@ extension ListenSession {
         }
         guard !last.isEmpty else { return steps }
         return steps.map { step in
-            guard case .drops(let path, let isDeleted, _) = step, isDeleted,
-                let change = last[path]
-            else { return step }
+            guard let change = last[step.path] else { return step }
+            guard case .drops(let path, let isDeleted, _) = step else {
+                guard case .current(let document) = change else { return step }
+                return .has(document)
+            }
+            guard isDeleted else { return step }
             guard case .removed(_, _, let time) = change else {
                 return .drops(path, isDeleted: false)
             }

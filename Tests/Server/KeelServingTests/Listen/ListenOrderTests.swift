@@ -125,6 +125,30 @@ struct ListenOrderTests {
         )
     }
 
+    @Test("A resumed target that is compared sends the last states also before the filter")
+    func beforeFilter() {
+        var session = Self.session(with: Self.target(2, color: "blue"))
+        var target = Self.target(4, color: "green")
+        (target.resumption, target.isResumed) = (ResumeToken(Session.point(1).position), true)
+        target.expectedCount = 0
+        _ = session.handle(.request(.add(target)))
+        _ = session.handle(.caughtUp(2, [], at: Session.point(1)))
+        var effects: [ListenSession.Effect] = []
+        for (number, color) in [(2, "green"), (3, "blue")] as [(UInt8, String)] {
+            // The client does not show these pages yet.
+            let page = ChangePage(
+                changes: [.current(Self.note(color))],
+                next: Session.point(number).position,
+                isCaughtUp: false
+            )
+            effects += session.handle(.page(page))
+        }
+        #expect(Self.last(effects) == "blue")
+        effects += session.handle(.counted(3, 1, at: Session.point(2)))
+        #expect(Session.words(effects) == ["filter 4 1"])
+        #expect(Self.last(effects) == "blue")
+    }
+
     @Test("A read before the stream's position sends no state that a later page has replaced")
     func behind() {
         let deletion = ChangePage.Change.removed(
