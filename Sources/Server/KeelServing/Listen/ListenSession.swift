@@ -362,6 +362,7 @@ struct ListenSession {
             let isEarlier = shown.map { page.next <= $0 } ?? false
             if !isEarlier || targets[id]?.view.isWindow == false {
                 guard let steps = targets[id]?.view.apply(page.changes) else {
+                    if shown != nil { forget(id) }
                     read(id, &effects)
                     continue
                 }
@@ -386,13 +387,17 @@ struct ListenSession {
         (position, point, reach) = (nil, nil, nil)
         kept.clear()
         for id in targets.keys.sorted() {
-            if isBehind, let target = targets[id], target.view.isWindow {
-                // The client may have received earlier states of its documents for other targets.
-                targets[id]?.view = TargetView(target.target.content)
-                targets[id]?.needsReset = true
-            }
+            if isBehind, targets[id]?.view.isWindow == true { forget(id) }
             read(id, &effects)
         }
+    }
+
+    /// Makes the next read of a target with a limit send all documents: the client may have received earlier states of
+    /// them for other targets.
+    private mutating func forget(_ id: Int32) {
+        guard let content = targets[id]?.target.content else { return }
+        targets[id]?.view = TargetView(content)
+        targets[id]?.needsReset = true
     }
 
     /// Forgets the pages that no read needs.

@@ -198,6 +198,26 @@ struct ListenOrderTests {
         #expect(Session.words(effects) == ["current [4]", "noChange [] token"])
     }
 
+    @Test("A query with a limit that was ahead is sent again if a page makes a read necessary")
+    func readBehind() {
+        var session = Self.session(with: Self.target(4, color: "red"))
+        _ = session.handle(.request(.add(Self.target(2, limit: 2))))
+        // With the first document, as many as a session keeps of two.
+        let others = (0..<17).map { Session.document(DocumentPath("notes/b\($0)")) }
+        let found = [Self.note("green")]
+        _ = session.handle(.loaded(2, found + others, at: Session.point(3)))
+        let page = Session.page(2, [.current(Self.note("red"))])
+        #expect(Self.last(session.handle(.page(page))) == "red")
+        let changes: [ChangePage.Change] = others.map {
+            .removed($0.path, Revision(number: 2), at: Session.point(4).time)
+        }
+        let next = Session.page(4, [.current(Self.note("green"))] + changes)
+        #expect(Session.words(session.handle(.page(next))).first == "read 3")
+        let effects = session.handle(.loaded(3, found, at: Session.point(4)))
+        #expect(Session.paths(effects) == [Self.path])
+        #expect(Self.last(effects) == "green")
+    }
+
     @Test("A query with a limit that was ahead is sent again after the stream has started over")
     func restarted() {
         var session = Self.session(with: Self.target(4, color: "red"))
