@@ -16,6 +16,12 @@ extension ListenSession {
             var isDeleted = true
             /// The time of the deletion, if it is known.
             var deletion: Timestamp?
+
+            mutating func add(_ state: Document, of target: Int32) {
+                // A target that is ahead repeats a later state than the page has.
+                if document.map({ $0.updateTime <= state.updateTime }) ?? true { document = state }
+                targets.append(target)
+            }
         }
         var order: [DocumentPath] = []
         var combined: [DocumentPath: Combined] = [:]
@@ -27,8 +33,7 @@ extension ListenSession {
                 if combined[step.path] == nil { order.append(step.path) }
                 switch step {
                 case .has(let document):
-                    combined[step.path, default: Combined()].document = document
-                    combined[step.path, default: Combined()].targets.append(id)
+                    combined[step.path, default: Combined()].add(document, of: id)
                 case .drops(_, let isDeleted, let deletion):
                     combined[step.path, default: Combined()].removed.append(id)
                     combined[step.path]?.deletion = deletion

@@ -1,5 +1,6 @@
 import KeelStorage
 import KeelStorageAdapting
+import KeelTestKit
 import Testing
 
 @testable import KeelServing
@@ -81,7 +82,18 @@ struct ListenOrderTests {
         #expect(Self.last(session.handle(.page(Session.page(4, [blue])))) == "blue")
     }
 
-    @Test("A query with a limit repeats a document of which another target has sent an earlier state")
+    @Test("A document has its latest state, whichever of its targets is ahead", arguments: [2, 6])
+    func latest(ahead: Int32) {
+        var session = Self.session(with: Self.target(4))
+        _ = session.handle(.request(.add(Self.target(ahead, color: "green", limit: 1))))
+        let green = Self.note("green", at: 3)
+        _ = session.handle(.loaded(2, [green], at: Session.point(3)))
+        let red = ChangePage.Change.current(Self.note("red", at: 2))
+        #expect(Self.last(session.handle(.page(Session.page(2, [red])))) == "green")
+        #expect(Self.last(session.handle(.page(Session.page(3, [.current(green)])))) == "green")
+    }
+
+    @Test("A query with a limit repeats a document of which another target sent an earlier state")
     func overwritten() {
         var session = Self.session(with: Self.target(2, limit: 1), [Self.note("red")])
         _ = session.handle(.request(.add(Self.target(4, color: "green", limit: 1))))
