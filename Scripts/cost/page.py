@@ -47,16 +47,16 @@ if len(configurations) == 2:
 
 print(f"""# What Keel costs
 
-The cost of an app that uses a single product of Keel. Written by `Scripts/cost.sh` on {datetime.date.today().isoformat()}, with Swift {version} on
-{platform.system()} ({platform.machine()}); not part of continuous integration.
+What a single product of Keel costs an app. Written by `Scripts/cost.sh` on {datetime.date.today().isoformat()}, with Swift {version} on {platform.system()}
+({platform.machine()}).
 
-- **Packages** are the third-party packages that SwiftPM resolves, and the size of their files in megabytes, without
-  their histories. Keel itself adds {mega(own_bytes)} MB, including its tests and documentation.
-- **Modules** are those compiled for a program that uses the product, Keel's own and others; **lines** are theirs in
-  thousands, Swift and C (with C++ and assembly), including comments and empty lines.
-- **Linked** is the additional size of a program that makes one call of the product (`Scripts/cost/Programs`), compared
-  with an empty one, in megabytes, stripped. Swift's own libraries and Foundation are excluded: they are linked
-  dynamically. An empty program has {nothing}.
+- **Packages** are the third-party packages that SwiftPM resolves, with the size of their files, without their
+  histories. Keel itself adds {mega(own_bytes)} MB, including its tests and documentation.
+- **Modules** are those compiled for a program that uses the product: Keel's own + others. **Swift** and **C** (with C++
+  and assembly) are their lines in thousands, including comments and empty lines.
+- **Linked** is the size in megabytes that one call of the product (`Scripts/cost/Programs`) adds to a stripped program,
+  without Swift's libraries and Foundation, which are linked dynamically.
+  An empty program has {nothing}.
 """)
 titles = "".join(f" linked, {c} |" for c in configurations)
 print(f"| product | traits | packages | MB | modules | Swift | C |{titles}")
@@ -97,8 +97,6 @@ print("""
 ## How to read it
 
 - A trait decides what is downloaded, a product what is compiled and linked. `traits: []` on the dependency is the
-  minimum; the default traits are those of the umbrella's row.
-- Some products have fewer features without a trait: KeelHTTP has no transport on Linux without `AsyncHTTPClient`,
-  KeelFiles computes no SHA-256 and KeelSecrets has no encrypted file without `Crypto`.
-- Debug builds keep unused code: their figures are upper bounds, and do not apply to an app that ships.
-- KeelTestKit, KeelTestServer, KeelConformance and KeelDependenciesTesting are for tests, and reach no app.""")
+  minimum. Without a trait, some products [lack features](Platforms.md#traits).
+- Debug builds keep unused code, which an app in release does not have.
+- KeelTestKit, KeelTestServer, KeelConformance and KeelDependenciesTesting are for tests only.""")
