@@ -1,4 +1,5 @@
 #if SQLite
+internal import Foundation
 internal import GRDB
 internal import KeelStorageAdapting
 
@@ -62,6 +63,9 @@ extension StorageError {
             )
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
             (.readOnly, "the store’s file or folder cannot be written to")
+        // SQLite does not say why; another file tells.
+        case .SQLITE_CANTOPEN where FileHandle(forReadingAtPath: "/dev/null") == nil:
+            (.unavailable, "the process has too many open files; close some, or raise its limit")
         case .SQLITE_CANTOPEN:
             (.readOnly, "the store’s file cannot be opened or created in its folder")
         // The last: other connections have opened and closed the log each time that SQLite tried to.

@@ -30,6 +30,24 @@ struct OpeningTests {
         #expect(try await adapter.document("notes/1") != nil)
     }
 
+    @Test("too many open files are not taken for a folder that cannot be written to")
+    func openFiles() throws {
+        #if canImport(Glibc)
+        let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let files = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        try #require(getrlimit(files, &limit) == 0)
+        var none = limit
+        none.rlim_cur = 0
+        try #require(setrlimit(files, &none) == 0)
+        var failure: (any Error)?
+        do { _ = try folder.adapter() } catch { failure = error }
+        try #require(setrlimit(files, &limit) == 0)
+        #expect((failure as? StorageError)?.code == .unavailable, "\(failure as Any)")
+    }
+
     @Test("a reopened store contains its documents")
     func reopens() async throws {
         let receipt = try await folder.adapter().set("notes/1", ["text": "kept"])
