@@ -51,7 +51,7 @@ enum FilesGroup {
             Measure(
                 name: "the same / boto3 and head_object",
                 unit: "MiB/s",
-                target: .info,
+                target: .growth,
                 keel: { try await bucket.value().keelPut() },
                 peer: { try await bucket.value().boto3("put-and-head") }
             ),

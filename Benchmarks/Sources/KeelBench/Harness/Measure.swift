@@ -10,7 +10,7 @@ enum Target: Sendable {
     case keelAtMost(Double)
     /// The row is informational: its ratio is how many times faster Keel is.
     case info
-    /// The row is informational: its ratio is the first figure divided by the second, the growth of a cost.
+    /// The row is informational: its ratio is the first figure divided by the second, such as the growth of a cost.
     case growth
 
     var text: String? {
