@@ -4,15 +4,14 @@ import Synchronization
 
 /// A handler that forwards each request to an origin and returns its response.
 ///
-/// The transport determines the behavior in between: with a caching transport, the proxy is a cache for any origin.
-/// Connection-specific header fields are not forwarded in either direction (RFC 9110 section 7.6.1), and `Host` names
-/// the origin. `Via` names the proxy (section 7.6.3). A transport error is answered with status 502, and a timeout,
-/// such as that of a silent origin, with 504 (RFC 9110 sections 15.6.3 and 15.6.5). Interim responses of the origin,
-/// such as 103 (RFC 8297), are forwarded immediately if the transport reports them.
+/// With a caching transport, the proxy is a cache for any origin. Connection-specific header fields are not forwarded
+/// in either direction (RFC 9110 section 7.6.1), and `Host` names the origin. `Via` names the proxy (section 7.6.3). A
+/// transport error before the response is answered with status 502, and a timeout with 504 (RFC 9110 sections 15.6.3
+/// and 15.6.5). Interim responses of the origin, such as 103 (RFC 8297), are forwarded immediately if the transport
+/// reports them.
 ///
 /// Only targets in origin form, a path with a leading slash (RFC 9112 section 3.2.1), are forwarded; others are
-/// answered with status 400. Appended to the origin's authority, a target such as `@other.test/` would name another
-/// host.
+/// answered with status 400.
 public struct ReverseProxy: ServingHandler {
     private let scheme: String
     private let authority: String

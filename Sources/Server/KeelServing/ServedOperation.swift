@@ -3,14 +3,14 @@ internal import KeelHTTP
 
 /// The operation of a request to a ``StorageServer``, without ids, for logs and metrics.
 ///
-/// Paths contain document ids, which are often personal data and would give a metric an unlimited number of dimensions.
+/// Ids of documents are often personal data, and would give a metric an unlimited number of dimensions.
 public struct ServedOperation: Sendable, Hashable {
     /// The name of the operation, such as `commit`, `GET documents` or `GET sync/events`.
     public let name: String
     /// The path with `*` in place of variable parts, as `http.route` of OpenTelemetry's conventions.
     public let route: String
 
-    /// The custom methods of the Firestore protocol, which follow a colon.
+    /// The custom methods of the protocol.
     private static let customMethods: Set<Substring> = [
         "batchGet", "batchWrite", "beginTransaction", "commit", "executePipeline",
         "listCollectionIds", "listen", "partitionQuery", "rollback", "runAggregationQuery",

@@ -2,12 +2,10 @@ public import KeelHTTP
 
 /// A type that responds to HTTP requests, independent of a server framework.
 ///
-/// A server passes received requests to a handler and sends its responses; a test calls a handler in process, through
-/// ``HandlerTransport``. A handler promises that
+/// A test calls a handler in process, through ``HandlerTransport``. A handler promises that
 ///
 /// - it responds to every request, even if malformed or not allowed, with a status instead of an error;
-/// - it can be called concurrently, and stops when the calling task is canceled, by which the server signals that the
-///   client has disconnected;
+/// - it can be called concurrently, and stops when the calling task is canceled, as when the client disconnects;
 /// - it reads no more of a request's body than it needs, and enforces its own limits.
 public protocol ServingHandler: Sendable {
     /// Responds to a request.
@@ -27,9 +25,9 @@ extension HTTPCallOptions {
         static func sharingKey(of value: UInt64?) -> AnyHashable? { AnyHashable(0) }
     }
 
-    /// The number by which a server distinguishes the connection of a call from its others; nil if it does not.
+    /// A number that identifies the connection of a call among those of a server; nil if the server sets none.
     ///
-    /// `StorageServer` takes the anonymous calls of one connection for those of one caller.
+    /// `StorageServer` attributes the anonymous calls of one connection to one caller.
     public var connection: UInt64? {
         get { self[ConnectionKey.self] }
         set { self[ConnectionKey.self] = newValue }

@@ -4,7 +4,6 @@ import KeelHTTP
 import KeelStorage
 internal import KeelStorageAdapting
 
-/// The principals of requests.
 extension StorageServer {
     /// Returns the principal of a request; nil for an anonymous caller.
     ///
@@ -76,7 +75,7 @@ extension StorageServer {
 }
 
 extension HTTPReply {
-    /// Whether the body is known in full, so that reading it reads nothing from the store.
+    /// Whether reading the body reads nothing from the store.
     fileprivate var isInMemory: Bool {
         body.collected != nil || head.headerFields[.contentLength] != nil
     }

@@ -5,7 +5,6 @@ internal import KeelStorageAdapting
 import KeelStorageFirestore
 internal import Synchronization
 
-/// The routing of requests.
 extension StorageServer {
     func answer(_ call: HTTPCall) async throws(ServingFailure) -> HTTPReply {
         let method = call.head.method
@@ -175,9 +174,9 @@ extension StorageServer {
 }
 
 extension HTTPField.Name {
-    /// `X-Server-Timeout`, as in Google's APIs: the number of seconds for which the client waits for the reply.
+    /// `X-Server-Timeout`, in seconds, as in Google's APIs.
     static let serverTimeout = known("X-Server-Timeout")
 
-    /// `Keel-Protocol`: the version of Keel's extensions of Firestore's protocol.
+    /// The version of Keel's extensions of Firestore's protocol.
     static let keelProtocol = known("Keel-Protocol")
 }

@@ -13,35 +13,37 @@ import Synchronization
 ///
 /// Clients of Firestore's REST protocol, version v1, work unchanged, under any project. Every database is the same
 /// store, unless the server is created with a store for each. `Documentation/Protocols/FirestoreExtensions.md`
-/// describes the extensions. Requests are validated by the same rules as in `StorageClient`. Clients cannot access the
-/// server's own collection, and only clients that use the extensions can access the collections of Keel's libraries.
+/// describes the extensions. Requests are validated by the rules of `StorageClient`. Clients cannot access the server's
+/// own collection; only clients that use the extensions can access the collections of Keel's libraries.
 ///
-/// Google's clients that use gRPC need HTTP/2, with trailers, from the server in front of the handler. A stream's reply
-/// begins before its request has ended, and both go on.
+/// Google's clients that use gRPC need HTTP/2, with trailers, from the server in front of the handler. The reply to a
+/// stream begins before its request has ended.
 ///
-/// Transactions are optimistic and never wait for each other. The server records the reads of a transaction; a commit
-/// takes effect only if they are still current, and otherwise fails with `ABORTED`, after which clients start over. The
-/// records are limited: a token that is too old, or was evicted, is also answered with `ABORTED`. Reads of one
-/// transaction may show different moments; its commit detects this, even without writes.
+/// Transactions are optimistic and never wait for each other. A commit takes effect only if the transaction's reads are
+/// still current; otherwise it fails with `ABORTED`, and clients start over. So does a token that is too old, or that
+/// was evicted because the server's records are limited. A read-only transaction shows one moment if the store keeps a
+/// history or can hold another state. The reads of any other transaction may show different moments; a later read or
+/// the commit detects this, even without writes.
 ///
-/// Several servers can share a store, and each request may reach any of them. Within a transaction, this needs an
-/// adapter with `StorageAdapter/sharedRecords`, such as that of PostgreSQL: the records are then in the store, and a
-/// client can repeat a commit at another server if the first one was lost. Otherwise the records are in memory, and all
-/// requests of a transaction must reach the same server.
+/// Several servers can share a store, and each request may reach any of them, except requests of a WebChannel session:
+/// see ``Configuration/serverName``. The requests of a transaction may do so only if the adapter has
+/// `StorageAdapter/sharedRecords`, such as that of PostgreSQL: a client can then repeat a commit at another server if
+/// the first one was lost. With other adapters, each server keeps its transactions in memory.
 ///
-/// Long replies of `runQuery`, `batchGet` and `list` are read page by page while they are sent. If the store keeps a
-/// history or can hold a state, all pages show the same moment. Otherwise each page shows its own moment: the first has
-/// up to 16 MiB of documents, and later ones up to 4 MiB, or 16 MiB if no index provides the order.
+/// Long replies of `runQuery`, `batchGet` and `list` are read page by page while they are sent. All pages show the same
+/// moment if the store keeps a history, or can hold another state. Otherwise each page shows its own moment: the first
+/// has up to 16 MiB of documents, and later ones up to 4 MiB, or 16 MiB if no index provides the order. A reply in a
+/// read-write transaction, or to a query limited to its last documents, is read at once; beyond 64 MiB, it fails with
+/// `INVALID_ARGUMENT`.
 ///
-/// Documents that the store cannot read do not hide others. A client that uses Keel's extensions can request the names
-/// of such documents in addition to the readable documents. Any other client receives the readable documents, and an
-/// error that names the others.
+/// Documents that the store cannot read do not hide others. A client receives the readable documents, and an error that
+/// names the others; with Keel's extensions, it can request their names instead.
 ///
-/// The server answers only requests for its own hosts, and of web pages only those that
-/// ``Configuration/allowedOrigins`` contains, or that a server on the same machine delivered. This protects it from web
-/// pages only. **Unless you set** ``Configuration/authenticate``, every caller that can reach the server can read and
-/// write every document of the store; then listen on the loopback interface only. With it, every caller that the
-/// closure admits can do so: the server has no access rules. Adapters find the principal of a request in
+/// The server answers only requests for its own hosts. It refuses requests from web pages, except pages of these hosts,
+/// pages that a server on the same machine delivered, and those of ``Configuration/allowedOrigins``. This protects it
+/// from web pages only. **Unless you set** ``Configuration/authenticate``, every caller that can reach the server can
+/// read and write every document of the store; then listen on the loopback interface only. With it, every caller that
+/// the closure admits can do so: the server has no access rules. Adapters find the principal of a request in
 /// `StorageContext`.
 ///
 /// ```swift
@@ -60,26 +62,24 @@ public final class StorageServer: ServingHandler {
     let transactions: TransactionTable
     /// The change service; nil if the store has no change log.
     let changes: ChangeService?
-    /// The open streams of Firestore's Listen and Write methods.
     let streams: OpenStreams
     let listening: ListenHub
     let channels: WebChannels
     /// The servers of the databases besides the default one, by name; nil if every database is the same store.
     private let databases: [String: StorageServer]?
-    /// How far the server has come towards its end.
     enum Phase: Comparable { case serving, draining, shutDown }
 
     let phase = Mutex(Phase.serving)
 
     /// Creates a server for a store, or for one store for each database.
     ///
-    /// The default database, `(default)`, also has the server's health, its schema, logs and analytics.
+    /// The server's health, its schema, logs and analytics belong to the default database, `(default)`.
     ///
     /// - Parameters:
     ///   - adapter: The adapter of the default database's store.
     ///   - databases: The adapters of the stores of all other databases, by name; requests for other names are then
     ///     refused with `NOT_FOUND`. With nil, every name refers to the store of `adapter`.
-    ///   - configuration: The limits and the allowed hosts; limits of numbers, and of bytes, apply to each database.
+    ///   - configuration: The settings of the server; limits of numbers, and of bytes, apply to each database.
     public init(
         adapter: any StorageAdapter,
         databases: [String: any StorageAdapter]? = nil,
@@ -116,12 +116,12 @@ public final class StorageServer: ServingHandler {
 
     /// Lets clients leave for other servers of the store, before the server ends.
     ///
-    /// `/health` is answered with status 503 at once, by which a load balancer notices. Replies over HTTP/1.1 close
-    /// their connection. Streams end one after the other, so that their clients do not all reconnect at once; the last
-    /// ones end with the time, after which new ones are refused. All other requests are still answered, also afterwards:
-    /// close the port then, and end the connections.
+    /// `/health` is answered with status 503 at once, so that load balancers notice, and replies over HTTP/1.1 close
+    /// their connection. Streams end one after the other, so that their clients do not all reconnect at once; after
+    /// `time`, all have ended, and new ones are refused. Other requests are answered even then: close the port and the
+    /// connections after this call.
     ///
-    /// - Parameter time: The time over which streams end. A cancellation ends them all.
+    /// - Parameter time: The time over which streams end. A cancellation ends them all at once.
     public func drain(for time: Duration) async {
         phase.withLock { $0 = max($0, .draining) }
         let steps = time > .zero ? 20 : 0
@@ -137,7 +137,7 @@ public final class StorageServer: ServingHandler {
 
     /// Ends all streams and answers later requests with status 503.
     ///
-    /// Requests in progress are completed, and so is a commit of a Write stream.
+    /// Requests in progress are completed, as are commits of Write streams.
     public func shutDown() {
         phase.withLock { $0 = .shutDown }
         endStreams()
@@ -150,10 +150,8 @@ public final class StorageServer: ServingHandler {
         }
     }
 
-    /// This server and those of the other databases.
     private var all: [StorageServer] { [self] + (databases ?? [:]).values }
 
-    /// Whether databases have stores of their own.
     var hasDatabases: Bool { databases != nil }
 
     /// Returns the server of a database, such as `projects/p/databases/(default)`.

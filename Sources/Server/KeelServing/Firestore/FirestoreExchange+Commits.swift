@@ -63,11 +63,10 @@ extension FirestoreExchange {
         }
     }
 
-    /// Returns the receipt of a commit whose transaction is unknown, if it has taken effect, and otherwise prevents it
-    /// from doing so.
+    /// Returns the receipt of a commit whose transaction is unknown, or prevents the commit if it has not taken effect.
     ///
-    /// Receipts survive the end of a server and the failover of a database, which records of transactions do not. The
-    /// batch without writes occupies the id of the commit for a server that may still be committing it.
+    /// Receipts survive the end of a server and the failover of a database; records of transactions do not. A batch
+    /// without writes takes the id of the commit, for a server that may still be committing it.
     ///
     /// - Throws: ``TransactionTable/ended`` if the commit has not taken effect.
     private func settledReceipt(
@@ -79,12 +78,11 @@ extension FirestoreExchange {
         return receipt
     }
 
-    /// Checks that a receipt is of a batch, and not of one without writes that occupies its id.
+    /// Checks that a receipt is of a batch, and not of one without writes that has taken its id.
     private func check(_ receipt: CommitReceipt, of batch: WriteBatch) throws(StorageError) {
         guard receipt.outcomes.count == batch.writes.count else { throw TransactionTable.ended }
     }
 
-    /// Applies a batch.
     func receipt(of batch: WriteBatch) async throws(StorageError) -> CommitReceipt {
         guard let result = try await results(of: [batch]).first else {
             throw StorageError(.unknown, "the store did not answer", effect: .unknown)
@@ -99,8 +97,8 @@ extension FirestoreExchange {
 
     /// Commits batches.
     ///
-    /// - Throws: Errors of the store. A conflict is then one of the store's own transaction, such as a deadlock, and
-    ///   not one of a condition: clients may repeat the request.
+    /// - Throws: Errors of the store. A conflict is one of the store's own transaction, such as a deadlock: clients may
+    ///   repeat the request.
     private func results(
         of batches: [WriteBatch]
     ) async throws(StorageError) -> [Result<CommitReceipt, StorageError>] {

@@ -56,8 +56,7 @@ extension FirestoreExchange {
 
     /// Returns missing documents that have descendants, in the listed range and in the listing's order.
     ///
-    /// The names in the collection and below it are walked, and after each document the walk skips its descendants, so
-    /// the cost of a page is about proportional to its size.
+    /// After each document, the walk skips its descendants, so the cost of a page is about proportional to its size.
     private func missingDocuments(
         of collection: CollectionPath,
         within query: DocumentQuery,

@@ -8,9 +8,8 @@ extension FirestoreExchange {
 
     /// `partitionQuery`: returns names that divide a collection group into parts of about the same size.
     ///
-    /// If the store supports counting, the names are found by the number of documents and the positions between the
-    /// parts. Otherwise, and for a time in the past, all names in the group are read, and a sample is kept of a large
-    /// number. Other collections are not read.
+    /// If the store supports counting, the names are found by their positions. Otherwise, for a time in the past, or if
+    /// a document is unreadable, all names in the group are read, and a sample of them is kept.
     func partitionQuery(under parent: DocumentPath?) async throws(StorageError) -> [UInt8] {
         guard parent == nil else {
             throw FirestoreDecoding.flaw("only a query of the whole database can be divided")
@@ -41,7 +40,6 @@ extension FirestoreExchange {
         Int(min(most, Int64(max(1, documents / smallestPartition) - 1)))
     }
 
-    /// Returns the points after a given one.
     private func points(
         of group: DocumentQuery,
         upTo most: Int64,
@@ -60,7 +58,6 @@ extension FirestoreExchange {
         return try await sampledPoints(of: group, upTo: most, behind: after, asOf: time)
     }
 
-    /// Returns the points after a given one, found by their positions.
     private func placedPoints(
         of group: DocumentQuery,
         upTo most: Int64,
@@ -93,7 +90,6 @@ extension FirestoreExchange {
         return Int(try result.checkedValues(1)[0].integerValue ?? 0)
     }
 
-    /// Returns the points after a given one, found in a sample of the names.
     private func sampledPoints(
         of group: DocumentQuery,
         upTo most: Int64,
@@ -135,8 +131,8 @@ extension FirestoreExchange {
 
 /// A sample of document names.
 ///
-/// The sample contains all names up to a maximum number. Above it, the hashes of the names determine which of them are
-/// included, so the same documents always give the same sample.
+/// It contains all names up to a maximum number. Above it, the hashes of the names decide, so the same documents give
+/// the same sample.
 struct NameSample {
     private let most: Int
     private var names: Set<DocumentPath> = []
@@ -148,7 +144,6 @@ struct NameSample {
 
     var sorted: [DocumentPath] { names.sorted() }
 
-    /// Adds a name; duplicates are ignored.
     mutating func insert(_ path: DocumentPath) {
         guard Self.mixed(path) <= highest else { return }
         names.insert(path)

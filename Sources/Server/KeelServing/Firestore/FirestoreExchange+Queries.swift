@@ -67,8 +67,7 @@ extension FirestoreExchange {
 
     /// Computes aggregations in the store if possible, otherwise here.
     ///
-    /// In a transaction they are computed here, because the commit needs the revisions of the documents to detect
-    /// changes.
+    /// In a transaction they are computed here, because the commit needs the revisions of the documents.
     private func values(
         of aggregations: [Aggregation],
         over query: DocumentQuery,

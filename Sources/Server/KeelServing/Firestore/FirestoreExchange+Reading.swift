@@ -9,11 +9,11 @@ extension FirestoreExchange {
     /// - Parameters:
     ///   - operation: The operation.
     ///   - time: The time of the state to read; nil for the present.
-    ///   - needsTime: Whether the reply includes the store's read time.
-    ///   - maximumBytes: The approximate maximum number of bytes of documents; nil for no limit.
+    ///   - needsTime: Whether the result includes the store's read time.
+    ///   - maximumBytes: The approximate maximum size of the documents, in bytes.
     ///   - reportsUnreadable: Whether unreadable documents are reported in the result.
     ///   - needsMoment: Whether the result includes its time if the store can hold a state.
-    ///   - earlier: The transaction's earlier reads, which must still be current; nil outside of a transaction.
+    ///   - earlier: The transaction's earlier reads, which must still be current.
     /// - Returns: The result, with its time if it is known exactly.
     /// - Throws: Errors of the store, and `StorageError/Code/invalidArgument` for a malformed extension member.
     func read(
@@ -34,9 +34,9 @@ extension FirestoreExchange {
         return try await read(request, after: earlier)
     }
 
-    /// Performs a read request, with the options of the request's message.
+    /// Performs a read request with the options of the request's message.
     ///
-    /// In a transaction, the earlier reads must still be current.
+    /// The earlier reads of a transaction must still be current.
     func read(
         _ request: ReadRequest,
         after earlier: TransactionReads?
@@ -118,8 +118,7 @@ extension FirestoreExchange {
         return (documents, result)
     }
 
-    /// Returns the extension member of a reply: the position and the time of the read if it can be repeated, the query
-    /// plan, and the unreadable documents.
+    /// Returns the extension member of a reply.
     func addition(
         _ result: ReadResult,
         _ unreadable: UnreadableDocuments = UnreadableDocuments(),
@@ -140,7 +139,7 @@ extension FirestoreExchange {
         return members == .object([]) ? nil : members
     }
 
-    /// The size in bytes at which the client wants the reply to end; nil for no limit.
+    /// The size in bytes at which the client wants the reply to end.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if it is not a positive integer.
     func mostBytes() throws(StorageError) -> Int? {
@@ -155,8 +154,7 @@ extension FirestoreExchange {
         (try? decoding.addition(to: body)?.flag(member)) == true
     }
 
-    /// Returns the error that reports unreadable documents; nil if there are none, or if the extension member reports
-    /// them.
+    /// Returns the error that reports unreadable documents, unless the extension member reports them.
     func failure(_ unreadable: UnreadableDocuments) -> StorageError? {
         asksFor("unreadable") ? nil : unreadable.error
     }
@@ -165,8 +163,8 @@ extension FirestoreExchange {
         try await .made(by: pieces, cuttingOff: !decoding.isExtended)
     }
 
-    /// Returns the read time: the store's, which never goes back, or if there is none the clock's, but not before the
-    /// update time of a returned document.
+    /// Returns the store's read time; if there is none, the clock's, but not before the update time of a returned
+    /// document.
     func readTime(
         of result: ReadResult,
         _ documents: some Sequence<Document> = EmptyCollection<Document>()
@@ -236,7 +234,7 @@ extension FirestoreExchange {
 
     // MARK: Parts
 
-    /// Appends a document, restricted to the fields of a mask if there is one.
+    /// Appends a document, or only its fields in a mask.
     func append(
         _ document: Document,
         _ mask: [FieldPath]?,
@@ -246,7 +244,7 @@ extension FirestoreExchange {
         try encoding.append(document.with(document.body.selecting(mask)), to: &bytes)
     }
 
-    /// Returns the mask in the query of the request's target; nil if there is none.
+    /// Returns the mask in the request's target.
     func mask(_ name: String) throws(StorageError) -> [FieldPath]? {
         let texts = items.all(name).flatMap { $0.isEmpty ? [] : [$0] }
         guard items[name] != nil else { return nil }

@@ -6,11 +6,10 @@ extension FirestoreExchange {
     /// The state that a request reads.
     enum Snapshot {
         case current
-        /// The state at a time in the past.
         case past(Timestamp)
-        /// An existing transaction, with its read time if it has one, and its earlier reads.
+        /// An existing transaction.
         case transaction(TransactionToken, asOf: Timestamp?, earlier: TransactionReads)
-        /// A transaction that starts with this request, with the moment that it reads.
+        /// A transaction that starts with this request.
         case newTransaction(OpenTransaction.Kind, ReadMoment?)
 
         /// The time of the state to read; nil for the present.
@@ -32,9 +31,7 @@ extension FirestoreExchange {
             }
         }
 
-        /// Whether the reads must be recorded for the commit.
-        ///
-        /// Reads of the past need not, because the past does not change.
+        /// Whether the reads must be recorded for the commit; those of the past need not.
         var notesReads: Bool {
             switch self {
             case .current, .past: false
@@ -53,7 +50,7 @@ extension FirestoreExchange {
 
     /// `rollback`: ends a transaction.
     ///
-    /// An unknown transaction is not an error, because it has ended already.
+    /// An unknown transaction has ended already and is not an error.
     func rollback() async throws(StorageError) -> [UInt8] {
         try checkDatabase()
         guard let token = try token(of: body) else {
@@ -67,7 +64,6 @@ extension FirestoreExchange {
 
     // MARK: Snapshots
 
-    /// Returns the snapshot of the request's message.
     func snapshot() async throws(StorageError) -> Snapshot {
         let time = try time(try body.text("readTime"))
         let token = try token(of: body)
@@ -84,7 +80,7 @@ extension FirestoreExchange {
         return .newTransaction(kind, try await transactions.presentMoment())
     }
 
-    /// Returns the snapshot of the query of the request's target.
+    /// Returns the snapshot of the request's target.
     func snapshotOfItems() async throws(StorageError) -> Snapshot {
         try await snapshot(try token(items["transaction"]), try time(items["readTime"]))
     }
@@ -112,7 +108,7 @@ extension FirestoreExchange {
         return .transaction(token, asOf: begun.time, earlier: begun.reads)
     }
 
-    /// Parses the read time of a request; returns nil if there is none.
+    /// Parses a read time; returns nil if there is none.
     func time(_ text: String?) throws(StorageError) -> Timestamp? {
         guard let text, !text.isEmpty else { return nil }
         guard let time = FirestoreTime.time(of: text) else {

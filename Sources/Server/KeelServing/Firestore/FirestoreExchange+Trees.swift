@@ -5,7 +5,7 @@ import KeelStorageFirestore
 extension FirestoreExchange {
     /// Runs a query over all collections of a document or the root.
     ///
-    /// Each collection is read with a separate query, in the order of the collections' names.
+    /// Each collection is read with a query of its own, in the order of the names.
     func run(_ query: ChildrenQuery) async throws(StorageError) -> ReplyBody {
         try require(.collectionListing, for: "a query over all collections of a document")
         let past: Timestamp?
@@ -48,8 +48,7 @@ extension FirestoreExchange {
         )
     }
 
-    /// The maximum number of documents that a query over all collections of a document finds, including those skipped
-    /// by its offset.
+    /// The maximum number of documents that such a query finds, including those skipped by its offset.
     private static let mostOfTree = 1_000_000
 
     private func names(
@@ -74,7 +73,7 @@ extension FirestoreExchange {
     }
 }
 
-/// A reader of document names, page by page, for a query in the order of names.
+/// A reader of document names, page by page, in the order of names.
 struct NameWalk {
     private static let mostInPage = 1_000
 
@@ -88,8 +87,7 @@ struct NameWalk {
         self.time = time
     }
 
-    /// Returns the next names in the query's order, including those of unreadable documents, which may exceed `most`;
-    /// nil at the end.
+    /// Returns the next names, including those of unreadable documents, which may exceed `most`; nil at the end.
     mutating func next(
         _ most: Int,
         in exchange: FirestoreExchange
@@ -120,9 +118,7 @@ struct NameWalk {
 }
 
 extension FirestoreExchange {
-    /// Returns the names that have a document at a time, nil for the present.
-    ///
-    /// Only a limited number of documents is in memory at once.
+    /// Returns the names that have a document at a time, or at present.
     func existing(
         _ names: Set<DocumentPath>,
         asOf time: Timestamp?

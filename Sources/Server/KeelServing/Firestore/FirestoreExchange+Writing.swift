@@ -37,8 +37,6 @@ extension FirestoreExchange {
     }
 
     /// `delete`: deletes a document.
-    ///
-    /// A missing document is an error only if the condition requires it.
     func deleteDocument(_ path: DocumentPath) async throws(StorageError) -> [UInt8] {
         try items.check("currentDocument.exists", "currentDocument.updateTime")
         _ = try await commit(DocumentWrite(path, .delete, if: try condition()))
@@ -84,8 +82,8 @@ extension FirestoreExchange {
 
     /// Returns the document that resulted from a write.
     ///
-    /// A new document is known already; others are read. If the document has been deleted or cannot be read by then,
-    /// the result contains the written fields, because the write has taken effect.
+    /// If the document has been deleted or cannot be read by then, the result has the written fields, because the write
+    /// has taken effect.
     private func document(
         after write: DocumentWrite,
         _ receipt: CommitReceipt

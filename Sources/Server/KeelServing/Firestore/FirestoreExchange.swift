@@ -5,14 +5,13 @@ internal import KeelStorageFirestore
 
 /// A request of Firestore's protocol.
 ///
-/// Extensions implement the methods of the protocol. Each method returns the body of the reply, which is streamed if it
-/// contains documents; errors become error replies of the protocol.
+/// Extensions implement the methods of the protocol. Each returns the body of the reply, which is streamed if it may be
+/// long.
 struct FirestoreExchange {
     let adapter: any StorageAdapter
-    /// The limits of the request, which also apply to the streamed parts of its reply.
+    /// The limits of the request and of the reads of its reply.
     let context: StorageContext
     let transactions: TransactionTable
-    /// The caller; nil if it is unknown.
     let caller: CallerID?
     let configuration: StorageServer.Configuration
     let items: RequestItems
@@ -44,7 +43,6 @@ struct FirestoreExchange {
 
     var reserved: ReservedNames { ReservedNames(allowsOwn: decoding.isExtended) }
 
-    /// Answers a request whose HTTP method matches the route.
     func answer(
         _ route: FirestoreRoute,
         _ method: HTTPRequest.Method

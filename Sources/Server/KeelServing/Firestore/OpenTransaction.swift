@@ -5,17 +5,14 @@ internal import KeelStorageFirestore
 /// The state of an open or recently committed transaction.
 struct OpenTransaction: Sendable {
     enum Phase: Sendable, Hashable {
-        /// The transaction can read and commit.
         case open
-        /// A commit of writes with this hash has begun; no other operation is possible.
+        /// A commit of writes with this hash has begun.
         case isBeingCommitted(WritesHash)
-        /// A commit of writes with this hash has taken effect.
         case committed(WritesHash)
     }
 
     enum Kind: Sendable, Hashable {
         case readWrite
-        /// The transaction is read-only, at the given time if there is one.
         case readOnly(asOf: Timestamp?)
 
         var time: Timestamp? { if case .readOnly(let time) = self { time } else { nil } }
@@ -37,13 +34,12 @@ struct OpenTransaction: Sendable {
         self.moment = moment
     }
 
-    /// The time of the state to read; nil for the present.
     var time: Timestamp? { kind.time ?? moment?.time }
 
     /// Whether the next read chooses the moment of the transaction.
     var needsMoment: Bool { kind == .readOnly(asOf: nil) && moment == nil && readCount == 0 }
 
-    /// Sets the moment of the transaction, unless a concurrent read has set it.
+    /// Sets the moment, unless a concurrent read has set it.
     mutating func read(at moment: ReadMoment) {
         if needsMoment { self.moment = moment }
     }
@@ -60,8 +56,7 @@ struct OpenTransaction: Sendable {
 
     /// Adds reads; if a document was read twice, the first read counts.
     ///
-    /// If the document changed in between, the first revision is outdated and the commit fails as required,
-    /// because revisions never repeat.
+    /// If it changed in between, the commit fails as required, because revisions never repeat.
     mutating func add(_ reads: TransactionReads) {
         if let position = reads.position { self.position = position }
         for read in reads.documents where documents[read.path] == nil {

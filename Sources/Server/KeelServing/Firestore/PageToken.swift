@@ -2,13 +2,13 @@ internal import KeelCore
 import KeelStorage
 import KeelStorageFirestore
 
-/// The start of a page of a listing, after a name or after values.
+/// The start of a page of a listing, after a name or values.
 struct PageToken {
     let json: FirestoreJSON
 
     init(name: String) { json = .string(name) }
 
-    /// Creates a token for the page after the document with the given values of the listing's orders.
+    /// Creates a token for the page after the given values of the listing's orders.
     init(_ bound: DocumentQuery.Bound, _ encoding: FirestoreEncoding) {
         json = ["values": .array(bound.values.map(encoding.value))]
     }

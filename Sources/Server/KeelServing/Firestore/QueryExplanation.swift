@@ -4,8 +4,7 @@ import KeelStorageFirestore
 
 /// The `explainOptions` of a query, and the time since its start.
 ///
-/// The messages are `ExplainOptions` and `ExplainMetrics` of
-/// firebase.google.com/docs/firestore/reference/rest/v1/ExplainOptions.
+/// Source: firebase.google.com/docs/firestore/reference/rest/v1/ExplainOptions.
 struct QueryExplanation {
     /// Whether the query is executed, and not only planned.
     let isAnalyzed: Bool
@@ -64,8 +63,7 @@ struct QueryExplanation {
 }
 
 extension QueryPlan {
-    /// Returns the fields of the access path, in the notation of Google's service: `(city ASC, rating DESC, __name__
-    /// DESC)`.
+    /// Returns the fields of the access path in Google's notation, such as `(city ASC, __name__ ASC)`.
     func properties(of query: DocumentQuery) -> String {
         switch access {
         case .identifiers, .scan: return "(__name__ ASC)"

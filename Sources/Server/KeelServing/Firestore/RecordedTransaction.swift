@@ -3,7 +3,7 @@ import KeelStorage
 internal import KeelStorageAdapting
 import KeelStorageFirestore
 
-/// The form of a transaction in the records that several servers share: JSON, with the reads as in the protocol.
+/// The form of a transaction in the records that servers share: JSON, with the reads as in the protocol.
 enum RecordedTransaction {
     private static let database = "projects/keel/databases/(default)"
     static let encoding = FirestoreEncoding(database: database, isExtended: true)

@@ -3,7 +3,7 @@ internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 extension StorageServer.Configuration {
-    /// Checks that Google's server would answer a query, if the server is to be as strict.
+    /// Checks that Google's server would answer a query, if ``compositeIndexes`` is set.
     ///
     /// - Throws: `StorageError/Code/indexRequired` with the index to declare.
     func checkIndexes(of operation: ReadOperation) throws(StorageError) {
@@ -28,7 +28,6 @@ extension StorageServer.Configuration {
 
 /// The form of the Firebase CLI: https://firebase.google.com/docs/reference/firestore/indexes.
 extension IndexDefinition {
-    /// The list of the file that has the index.
     fileprivate var firebaseList: String { components.count > 1 ? "indexes" : "fieldOverrides" }
 
     fileprivate var firebaseEntry: FirestoreJSON {

@@ -2,13 +2,12 @@ import KeelStorage
 
 /// Access rules for names of the form `__…__`.
 ///
-/// Keel's libraries store their own records, such as an outbox, in collections with such names. Clients that request
-/// Keel's extensions can access them. The server's own records are inaccessible to all clients.
+/// Keel's libraries store their own records, such as an outbox, in collections with such names at the root. Clients
+/// that request Keel's extensions can access them, but not the server's own records.
 struct ReservedNames: Sendable {
     /// The collection of the server's own records.
     static let server = "__keel_sync__"
 
-    /// Whether the records of Keel's libraries are accessible.
     let allowsOwn: Bool
 
     /// Rejects a document that is inaccessible or has an invalid path.
@@ -26,7 +25,6 @@ struct ReservedNames: Sendable {
         try check(collection.string)
     }
 
-    /// Rejects a query of inaccessible documents.
     func check(_ scope: DocumentQuery.Scope) throws(StorageError) {
         switch scope {
         case .collection(let collection): try check(collection)

@@ -5,10 +5,9 @@ internal import Synchronization
 
 /// Where a server keeps its transactions.
 protocol TransactionRecords: Sendable {
-    /// Adds a transaction.
     func insert(_ transaction: OpenTransaction, as id: String) async throws(StorageError)
 
-    /// Changes a transaction in one step; the change may be repeated if another one came first.
+    /// Changes a transaction in one step; `body` may be called again if another change came first.
     ///
     /// - Returns: The result of the change.
     /// - Throws: ``TransactionTable/ended`` if the transaction is unknown or expired; the error of the change, which
@@ -18,7 +17,6 @@ protocol TransactionRecords: Sendable {
         _ body: @Sendable (inout OpenTransaction) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value
 
-    /// Removes a transaction, if it exists.
     func remove(_ id: String) async throws(StorageError)
 }
 
@@ -32,7 +30,6 @@ final class LocalTransactions: TransactionRecords {
 
     private struct State {
         var entries: [String: Entry] = [:]
-        /// The number of recorded reads of all transactions.
         var readCount = 0
     }
 
@@ -96,8 +93,8 @@ final class LocalTransactions: TransactionRecords {
 
     /// Above the limits, removes expired transactions, and then the least recently used ones.
     ///
-    /// Above the limit of reads, these are first those that have read more than their share, of callers that have: one
-    /// caller's large transactions must not end the small ones of others. Then they are those of the callers with most.
+    /// Above the limit of reads, these are first the transactions with more than an equal share, of callers with more
+    /// than an equal share. Then they are those of the callers with most transactions.
     private func makeRoom(_ state: inout State, _ now: Duration) {
         guard !isWithinLimits(state) else { return }
         for (id, entry) in state.entries where isExpired(entry, now) {
@@ -130,9 +127,7 @@ final class LocalTransactions: TransactionRecords {
         }
     }
 
-    /// Returns transactions in the order in which they are removed, given the least recently used ones first.
-    ///
-    /// The last one of each caller stays longest, then the last but one of each.
+    /// Returns transactions in the order of removal, by caller in turn, given the least recently used ones first.
     private static func order(_ oldest: [String]) -> [String] {
         var counts: [Substring: Int] = [:]
         let turns = oldest.reversed().map { id -> (id: String, turn: Int) in
@@ -148,7 +143,7 @@ final class LocalTransactions: TransactionRecords {
 
 /// Transactions in the store, which any of its servers can continue.
 struct SharedTransactions: TransactionRecords {
-    /// The number of times that a change is repeated because another one came first.
+    /// How often a change is tried while others come first.
     private static let mostAttempts = 20
 
     let adapter: any StorageAdapter
@@ -192,6 +187,6 @@ struct SharedTransactions: TransactionRecords {
         try await records.removeSharedRecord(key(id))
     }
 
-    /// The keys of one caller's transactions are equal up to their last slash, by which the store keeps its limits.
+    /// The keys of one caller are equal up to their last slash, by which the store applies its limits.
     private func key(_ id: String) -> String { "transaction/" + id }
 }

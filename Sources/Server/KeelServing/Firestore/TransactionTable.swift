@@ -8,7 +8,7 @@ struct TransactionTable: Sendable {
     /// The operation of errors that abort a transaction.
     static let operation = "transaction"
 
-    /// The operation of the error for a read that was overtaken by a concurrent read of the transaction.
+    /// The operation of the error for a read that a concurrent read of the transaction has overtaken.
     static let overtaken = "overtaken read"
 
     let records: any TransactionRecords
@@ -41,10 +41,10 @@ struct TransactionTable: Sendable {
         return token
     }
 
-    /// Returns the present moment for a read-only transaction.
+    /// Returns the present moment, for a read-only transaction.
     ///
-    /// - Returns: The moment; nil if the store has neither a history nor a state that all of its servers can read. The
-    ///   commit then checks the reads.
+    /// - Returns: The moment; nil if the store has no history and cannot hold a state that all of its servers can read.
+    ///   The commit then checks the reads.
     func presentMoment() async throws(StorageError) -> ReadMoment? {
         let isShared = adapter.sharedRecords != nil
         guard !isShared || adapter.capabilities.contains(.pointInTimeReads) else { return nil }
@@ -53,7 +53,7 @@ struct TransactionTable: Sendable {
 
     /// Returns the transaction of a token, and sets its moment if one is given.
     ///
-    /// - Throws: `StorageError/Code/conflict` if the transaction is unknown, before anything is read for it.
+    /// - Throws: `StorageError/Code/conflict` if the transaction is unknown or its commit has begun.
     func transaction(
         of token: TransactionToken,
         at moment: ReadMoment? = nil
@@ -110,8 +110,8 @@ struct TransactionTable: Sendable {
     /// - Parameters:
     ///   - token: The transaction.
     ///   - writes: The hash of the writes.
-    ///   - isRepeatable: Whether a repeated commit takes effect once. The transaction is then also returned for a
-    ///     commit of the same writes that has begun or taken effect: its reply, or its server, may have been lost.
+    ///   - isRepeatable: Whether a repeated commit takes effect once. The transaction is then also returned if a commit
+    ///     of the same writes has begun or taken effect.
     /// - Returns: The transaction as it was.
     /// - Throws: `StorageError/Code/conflict` if the transaction is unknown or other writes of it are being committed.
     func startCommit(
@@ -133,24 +133,21 @@ struct TransactionTable: Sendable {
 
     /// Records the outcome of a commit, so that it can be repeated.
     ///
-    /// If the outcome cannot be recorded, it is still the outcome, and the transaction ends when it expires.
+    /// If the outcome cannot be recorded, the transaction ends when it expires.
     func endCommit(of token: TransactionToken, in phase: OpenTransaction.Phase) async {
         try? await records.change(token.id) { $0.enter(phase) }
     }
 
-    /// Ends a transaction.
     func forget(_ token: TransactionToken) async throws(StorageError) {
         try await records.remove(token.id)
     }
 
-    /// Returns the error of a transaction whose reads are outdated and whose client has to start over.
-    ///
-    /// The protocol distinguishes it from a failed condition.
+    /// Returns the error of a transaction whose reads are outdated, which the protocol distinguishes from a failed
+    /// condition.
     static func conflict(_ error: StorageError) -> StorageError {
         StorageError(.conflict, error.message, operation: operation, resource: error.resource)
     }
 
-    /// The error of an unknown transaction.
     static let ended = StorageError(
         .conflict,
         "the transaction has ended, or was open for too long; begin it again",
@@ -178,7 +175,7 @@ struct TransactionToken: Sendable, Hashable {
         id = String(content.dropFirst(Self.mark.count))
     }
 
-    /// Returns the caller who has begun a transaction, as ids name it; empty if it is unknown.
+    /// Returns the caller's tag in an id; empty if the caller is unknown.
     static func caller(of id: String) -> Substring { id.lastIndex(of: "/").map { id[..<$0] } ?? "" }
 
     /// The token in the form of the protocol.
@@ -186,6 +183,6 @@ struct TransactionToken: Sendable, Hashable {
 
     /// Returns the id of the batch that commits these writes of the transaction.
     ///
-    /// Other writes have another id, so that they never get the receipt of these.
+    /// Other writes have another id.
     func batchID(of writes: WritesHash) -> String { "\(text)/\(writes.value)" }
 }

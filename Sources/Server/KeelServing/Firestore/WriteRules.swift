@@ -4,7 +4,7 @@ import KeelStorageFirestore
 
 /// The validation of writes before they reach the store.
 enum WriteRules {
-    /// The maximum revision of a replica; revisions based on time do not reach it before the year 73,000.
+    /// The maximum revision of a replica; those based on time do not reach it before the year 73,000.
     private static let highestRevision: Int64 = 1 << 61
 
     /// Rejects a batch that violates a rule of the data model, or requires a capability that the store lacks.

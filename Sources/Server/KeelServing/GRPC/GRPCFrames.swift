@@ -3,7 +3,7 @@ import KeelStorage
 import KeelStorageFirestore
 import Synchronization
 
-/// The messages in the bytes of a gRPC body: for each, a byte that is 1 if it is compressed, its length in four bytes,
+/// The messages in the bytes of a gRPC body: each has a byte that is 1 if it is compressed, its length in four bytes,
 /// and its bytes.
 struct GRPCFrames {
     private static let prefix = 5
@@ -11,12 +11,10 @@ struct GRPCFrames {
     /// The maximum size of a message, in bytes.
     let most: Int
     private var bytes: [UInt8] = []
-    /// The number of bytes that have been returned.
     private var taken = 0
 
     init(most: Int) { self.most = most }
 
-    /// Whether all bytes have been returned.
     var isEmpty: Bool { taken == bytes.count }
 
     mutating func append(_ more: some Collection<UInt8>) {
@@ -55,7 +53,6 @@ struct GRPCFrames {
         return message
     }
 
-    /// Appends a message in a frame.
     static func append(_ message: [UInt8], to bytes: inout [UInt8]) {
         bytes.append(0)
         withUnsafeBytes(of: UInt32(message.count).bigEndian) { bytes.append(contentsOf: $0) }
@@ -63,7 +60,7 @@ struct GRPCFrames {
     }
 }
 
-/// The messages of a request, read as they arrive, by one reader.
+/// The messages of a request, for one reader.
 final class GRPCMessageReader: Sendable {
     private struct State {
         var frames: GRPCFrames

@@ -24,7 +24,6 @@ enum GRPCMethod: String, CaseIterable, Sendable {
 
     static let service = "google.firestore.v1.Firestore"
 
-    /// Returns the method of a path; nil if there is none.
     init?(path: String) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].isEmpty, parts[1] == Self.service else { return nil }
@@ -34,7 +33,7 @@ enum GRPCMethod: String, CaseIterable, Sendable {
     /// The type of the request's messages.
     var requestType: String { rawValue + "Request" }
 
-    /// The type of the reply's messages; nil if it has no fields.
+    /// The type of the reply's messages; nil if they have no fields.
     var responseType: String? {
         switch self {
         case .createDocument, .getDocument, .updateDocument: "Document"
@@ -43,7 +42,7 @@ enum GRPCMethod: String, CaseIterable, Sendable {
         }
     }
 
-    /// The method whose requests and replies both are streams; nil for others.
+    /// The call, if requests and replies are streams.
     var stream: FirestoreRoute.Call? {
         switch self {
         case .listen: .listen
@@ -52,7 +51,7 @@ enum GRPCMethod: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a reply has any number of messages, which over REST are a list.
+    /// Whether a reply has several messages, which are a list over REST.
     var hasList: Bool {
         switch self {
         case .batchGetDocuments, .runAggregationQuery, .runQuery: true
@@ -69,7 +68,7 @@ struct GRPCRequest {
     var items = RequestItems([])
     var body: FirestoreJSON
 
-    /// Creates the request of a message, in which the parts of REST's paths and queries are fields.
+    /// Creates the request of a message, whose fields include the parts of REST's paths and queries.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if a name in the message is malformed.
     init(_ called: GRPCMethod, _ message: FirestoreJSON) throws(StorageError) {
@@ -160,15 +159,11 @@ struct GRPCRequest {
     }
 }
 
-/// The name of a database, its root or a document.
 private struct ResourceName {
     let database: String
     private let field: String
     private let segments: [String]
 
-    /// Parses a name.
-    ///
-    /// - Throws: `StorageError/Code/invalidArgument` if the name is missing or malformed.
     init(_ text: String?, in field: String) throws(StorageError) {
         self.field = field
         let parts = (text ?? "").split(separator: "/", omittingEmptySubsequences: false)
@@ -183,7 +178,6 @@ private struct ResourceName {
         segments = parts.dropFirst(5).map(String.init)
     }
 
-    /// The segments of a document's path.
     var document: [String] {
         get throws(StorageError) {
             guard !segments.isEmpty, segments.count % 2 == 0 else {
@@ -193,7 +187,7 @@ private struct ResourceName {
         }
     }
 
-    /// The segments of the path of a document, or none for the root.
+    /// The segments of a document's path; none for the root.
     var parent: [String] {
         get throws(StorageError) {
             guard segments.count % 2 == 0 else {

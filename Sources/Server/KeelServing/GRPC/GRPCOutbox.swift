@@ -3,16 +3,13 @@ import KeelHTTP
 import Synchronization
 
 /// The messages of a stream that the client has not taken yet.
-///
-/// A sender waits while the client is behind.
 final class GRPCOutbox: Sendable {
-    /// The number of bytes above which senders wait.
     private static let mostBytes = 64 << 10
 
     private struct State {
         var frames: [UInt8] = []
         var trailers: HTTPFields?
-        /// Whether the reader has ended, so that further messages are dropped.
+        /// Whether the reader has ended.
         var isClosed = false
         var reader: CheckedContinuation<Void, Never>?
         var senders: [CheckedContinuation<Void, Never>] = []
@@ -23,7 +20,7 @@ final class GRPCOutbox: Sendable {
     /// The status, once the stream has ended.
     var trailers: HTTPFields? { state.withLock { $0.trailers } }
 
-    /// Adds a message in its frame, and waits while the client is behind.
+    /// Adds a message in its frame, and waits while more than 64 KiB are not taken.
     ///
     /// - Throws: `TransportError/Code/connectionLost` if the client is gone, or the stream has ended;
     ///   `TransportError/Code/cancelled` if the task is canceled.
@@ -65,7 +62,7 @@ final class GRPCOutbox: Sendable {
         wake { $0.trailers = $0.trailers ?? status.trailers }
     }
 
-    /// Drops the messages and wakes the senders, because the client is gone.
+    /// Drops the messages of a client that is gone, and wakes the senders.
     func close() {
         wake { state in
             state.isClosed = true
@@ -82,7 +79,7 @@ final class GRPCOutbox: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Returns the frames of the next messages; nil at the end.
+    /// Returns all frames that wait; nil at the end.
     ///
     /// - Throws: `TransportError/Code/cancelled` if the task is canceled.
     func next() async throws(TransportError) -> ArraySlice<UInt8>? {

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The messages of a reply that is a list over REST, as frames of gRPC.
 ///
-/// Each element of the list becomes a message when the client takes it. An error in the list becomes the status.
+/// An error in the list becomes the status.
 final class GRPCResults: Sendable {
     private struct State {
         var elements = JSONElements()
@@ -102,7 +102,7 @@ struct JSONElements {
     private var isInString = false
     private var isEscaped = false
 
-    /// Adds a piece of the text, and returns the objects that are complete now.
+    /// Adds a piece of the text, and returns the objects that are now complete.
     mutating func append(_ piece: ArraySlice<UInt8>) -> [[UInt8]] {
         var complete: [[UInt8]] = []
         var start = piece.startIndex

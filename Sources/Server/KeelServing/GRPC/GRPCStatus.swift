@@ -23,7 +23,7 @@ struct GRPCStatus: Sendable {
         trailers = fields
     }
 
-    /// Creates the status of a failure, with the same details as over REST.
+    /// Creates a status with the same details as over REST.
     init(_ failure: ServingFailure) {
         let number = failure.status.number
         let error = FirestoreEncoding.error(failure.error, status: failure.status)["error"]
@@ -75,7 +75,6 @@ struct GRPCStatus: Sendable {
 }
 
 extension HTTPReply {
-    /// Returns a gRPC reply with a body whose trailers have the status.
     static func gRPC(_ body: HTTPByteStream) -> HTTPReply {
         var head = HTTPResponse(status: .ok)
         head.headerFields[.contentType] = "application/grpc+proto"
@@ -83,7 +82,6 @@ extension HTTPReply {
         return HTTPReply(head: head, body: body)
     }
 
-    /// Returns a reply of gRPC with messages that are in frames already.
     static func gRPC(_ frames: [UInt8], _ status: GRPCStatus) -> HTTPReply {
         .gRPC(.collected(frames, trailers: status.trailers))
     }

@@ -6,7 +6,7 @@ import KeelStorageFirestore
 import Synchronization
 
 extension StorageServer {
-    /// Answers a request whose messages and replies are streams, which go on at the same time.
+    /// Answers a request whose messages and replies are streams.
     func answer(
         _ method: GRPCMethod,
         _ call: FirestoreRoute.Call,
@@ -75,7 +75,7 @@ extension StorageServer {
 private final class GRPCStreamBody: Sendable {
     let outbox: GRPCOutbox
     private let work: Task<Void, Never>
-    /// The watch for the time limit; nil without one, and after the end.
+    /// The watch for the time limit, if there is one.
     private let deadline = Mutex<(timer: DeadlineTimer, entry: DeadlineEntry)?>(nil)
 
     init(_ outbox: GRPCOutbox, _ work: Task<Void, Never>) {
@@ -85,7 +85,7 @@ private final class GRPCStreamBody: Sendable {
 
     deinit { end() }
 
-    /// Ends the stream after a while; a task of its own for each of many streams would take memory.
+    /// Ends the stream after a time, on a timer that streams share.
     func end(in limit: Duration, on timer: DeadlineTimer) {
         let entry = timer.watch(until: timer.now + limit) { [outbox, work] in
             let message = "the stream took longer than \(limit)"
@@ -113,12 +113,10 @@ private final class GRPCStreamBody: Sendable {
     }
 }
 
-/// The messages of a client on a stream.
 private struct GRPCRequests: AsyncSequence, Sendable {
     typealias Element = FirestoreJSON
 
     let messages: GRPCMessageReader
-    /// A message that was read before.
     var first: FirestoreJSON?
     let decode: @Sendable (ArraySlice<UInt8>) throws(ServingFailure) -> FirestoreJSON
 

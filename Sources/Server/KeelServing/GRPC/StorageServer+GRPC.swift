@@ -6,14 +6,12 @@ import KeelStorageFirestore
 
 /// Firestore's protocol over gRPC.
 extension StorageServer {
-    /// Whether a request is one of gRPC.
     static func isGRPC(_ head: HTTPRequest) -> Bool {
         guard head.method == .post, let type = head.headerFields[.contentType] else { return false }
         let name = type.prefix { $0 != ";" }
         return name == "application/grpc" || name == "application/grpc+proto"
     }
 
-    /// Answers a request of gRPC.
     func answerGRPC(_ call: HTTPCall) async throws(ServingFailure) -> HTTPReply {
         guard let method = GRPCMethod(path: call.head.path ?? "") else {
             throw ServingFailure(
@@ -111,7 +109,6 @@ extension StorageServer {
         return try read.get()
     }
 
-    /// Converts a message of a client to JSON.
     func decoded(
         _ bytes: ArraySlice<UInt8>,
         as method: GRPCMethod
@@ -127,7 +124,6 @@ extension StorageServer {
         }
     }
 
-    /// Returns the reply in frames of gRPC.
     private func reply(
         _ body: ReplyBody,
         to method: GRPCMethod

@@ -3,7 +3,6 @@ import KeelStorageFirestore
 
 /// A batch of analytics records; see `Documentation/Protocols/AnalyticsIngest.md`.
 struct AnalyticsBatch {
-    /// The maximum number of records in a batch.
     static let mostRecords = 1_000
     /// The maximum size of a record as JSON, in bytes.
     static let longestRecord = 64 << 10
@@ -23,12 +22,11 @@ struct AnalyticsBatch {
         }
     }
 
-    /// Stores the records and returns the message of the reply, with the outcome of each record.
+    /// Stores the records and returns the reply, with the outcome of each record.
     ///
-    /// Of records with the same id, only the first counts.
+    /// Of records with the same id, only the first is stored.
     ///
-    /// - Throws: Errors of the store, and `invalidArgument` if a record has no id, because the reply could not refer to
-    ///   it.
+    /// - Throws: Errors of the store, and `invalidArgument` if a record has no id.
     func keep(in store: IngestStore, at now: Timestamp) async throws(StorageError) -> FirestoreJSON
     {
         var kept: [(id: String, fields: DocumentFields)] = []

@@ -70,8 +70,6 @@ struct IngestExchange {
     }
 
     /// Returns the request with a decompressed body.
-    ///
-    /// Collectors compress their requests.
     private func decompressed() throws(ServingFailure) -> HTTPCall {
         guard let encoding = call.head.headerFields[.contentEncoding], let body = call.body else {
             return call

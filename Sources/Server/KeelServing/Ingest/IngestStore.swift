@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 
 /// Stores received records, each once.
 struct IngestStore {
-    /// The outcome of a record.
     enum Outcome: Hashable {
         case accepted
         /// A document with the same id exists.
@@ -18,12 +17,12 @@ struct IngestStore {
     /// The number of records, and their approximate size, per commit.
     private static let mostAtOnce = (records: 500, bytes: 4 << 20)
 
-    /// Stores records as documents, each in a separate batch, so that an invalid record does not affect others.
+    /// Stores records as documents, each in a batch of its own.
     ///
-    /// Records are encoded and committed in groups, so memory use does not grow with the request.
+    /// They are encoded and committed in groups, which limits the memory used.
     ///
     /// - Returns: The outcome of each record, in order.
-    /// - Throws: Errors of the store that do not concern a single record. Some records may then have been stored; a
+    /// - Throws: Errors of the store that do not concern a single record. Some records may have been stored; a
     ///   repetition reports them as duplicates.
     func keep(
         _ records: [(id: String, fields: DocumentFields)]
@@ -73,9 +72,8 @@ struct IngestStore {
 
     /// Returns the error of a commit that does not concern single records.
     ///
-    /// The state of the store must not cost records: senders drop those that a server refuses with status 400, and hold
-    /// all of them back after 401 and 403. So only records that are too large, and access rules that refuse the sender,
-    /// have such a status; see ``WriteStream/failure(ofStore:)``.
+    /// Senders drop records that a server refuses with status 400, and hold all of them back after 401 and 403. The
+    /// state of the store must not cause these; see ``WriteStream/failure(ofStore:)``.
     private static func failure(_ error: StorageError) -> StorageError {
         switch error.code {
         case .tooLarge, .diskFull, .timeout, .unknown: error

@@ -64,7 +64,7 @@ extension LogExport {
         return fields
     }
 
-    /// Decodes an `AnyValue`; one without a member is null.
+    /// Decodes an `AnyValue`; null if it has no member.
     private static func value(
         _ json: FirestoreJSON,
         depth: Int
@@ -93,7 +93,7 @@ extension LogExport {
         return .null
     }
 
-    /// The nesting limit of documents.
+    /// The nesting limit of values.
     static let deepest = 16
 
     static let tooDeep = FirestoreDecoding.flaw("a value nests more than \(deepest) levels deep")

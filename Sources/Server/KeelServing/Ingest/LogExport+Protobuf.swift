@@ -3,7 +3,7 @@ import KeelStorage
 import KeelStorageFirestore
 
 extension LogExport {
-    /// Decodes the binary form (OTLP/HTTP) and ignores unknown fields.
+    /// Decodes the binary form (OTLP/HTTP); ignores unknown fields.
     ///
     /// - Throws: `invalidArgument` if the message is malformed, `tooLarge` if it exceeds a limit.
     init(protobuf bytes: [UInt8], makeID: () -> String) throws(StorageError) {

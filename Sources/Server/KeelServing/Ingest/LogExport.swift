@@ -3,16 +3,15 @@ import KeelStorageFirestore
 
 /// The log records of an OpenTelemetry `ExportLogsServiceRequest`, version 1.
 ///
-/// See opentelemetry-proto, `logs/v1/logs.proto` and `common/v1/common.proto`.
+/// Source: opentelemetry-proto, `logs/v1/logs.proto` and `common/v1/common.proto`.
 struct LogExport {
-    /// The attribute with the unique id of a record, by which repetitions are detected (OpenTelemetry's semantic
-    /// conventions).
+    /// The attribute with the unique id of a record (OpenTelemetry's semantic conventions), by which repetitions are
+    /// detected.
     static let idAttribute = "log.record.uid"
-    /// The maximum number of records in a request.
     static let mostRecords = 10_000
-    /// The maximum total size of the resource attributes that are copied to the records of a request, in bytes.
+    /// The maximum total size of the attributes and scopes that are copied to the records of a request, in bytes.
     ///
-    /// Without this limit, a few kilobytes of compressed records could expand to gigabytes of documents.
+    /// Without it, kilobytes of compressed records could expand to gigabytes of documents.
     static let maximumBytes = 64 << 20
 
     private(set) var records: [(id: String, fields: DocumentFields)] = []
@@ -69,10 +68,10 @@ struct LogExport {
     }
 }
 
-/// The attributes that the records of a scope share, which are stored with each record.
+/// The attributes and the scope that records share, which are stored with each.
 struct LogSource {
     let attributes: DocumentFields
-    /// The name of the instrumentation scope; empty if there is none.
+    /// The name of the instrumentation scope, or empty.
     var scope = "" {
         didSet { byteCount += scope.utf8.count - oldValue.utf8.count }
     }

@@ -2,9 +2,8 @@ internal import KeelStorageAdapting
 
 /// The pages of the log that have arrived since the first read began of those that are under way.
 ///
-/// With too many changes, only the last change of each document is kept. If these are too many, too, or leave little
-/// room, all are dropped: the reads are repeated, and have room for twice as many, until a collection is found to
-/// change too fast.
+/// With too many changes, only the last change of each document is kept. If these are still too many, all are dropped:
+/// the reads are repeated, with room for twice as many, up to ``mostDrops`` times.
 struct KeptPages {
     /// How often pages may be dropped, and the room doubled, while reads are under way.
     static let mostDrops = 3
@@ -14,9 +13,8 @@ struct KeptPages {
     private let mostChanges: Int
     private let mostBytes: Int
     private(set) var pages: [ChangePage] = []
-    /// The position before the pages; nil if none are kept.
+    /// The position before the pages; nil while none are kept.
     private(set) var start: ChangeCursor?
-    /// How often pages were dropped.
     private(set) var drops = 0
     private var count = 0
     private var size: AnswerSize

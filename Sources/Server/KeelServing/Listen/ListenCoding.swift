@@ -3,7 +3,7 @@ import KeelStorage
 internal import KeelStorageAdapting
 import KeelStorageFirestore
 
-/// The JSON form of the messages of a Listen stream, for the requests of one database.
+/// The JSON form of the messages of a Listen stream, for one database.
 ///
 /// Source: googleapis/googleapis `google/firestore/v1/firestore.proto`, `write.proto`.
 struct ListenCoding: Sendable {
@@ -21,7 +21,7 @@ struct ListenCoding: Sendable {
     /// Decodes a `ListenRequest`.
     ///
     /// - Throws: `StorageError/Code/invalidArgument` if the message is malformed, which ends the stream. A target that
-    ///   cannot be served is a ``ListenRequest/reject(_:_:)``, which ends only the target.
+    ///   cannot be served becomes ``ListenRequest/reject(_:_:)``.
     func request(_ json: FirestoreJSON) throws(StorageError) -> ListenRequest {
         if let target = try json.object("addTarget") {
             guard let id = Int32(exactly: try target.wholeNumber("targetId") ?? 0), id >= 0 else {
@@ -143,7 +143,7 @@ struct ListenCoding: Sendable {
         ])
     }
 
-    /// Returns the name of a kind; nil for `NO_CHANGE`, the default of Protocol Buffers, which JSON leaves out.
+    /// Returns the name of a kind; nil for `NO_CHANGE`, which JSON leaves out.
     private static func name(of kind: ListenResponse.TargetChange.Kind) -> String? {
         switch kind {
         case .noChange: nil

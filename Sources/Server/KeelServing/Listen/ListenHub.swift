@@ -5,26 +5,25 @@ internal import Synchronization
 
 /// Reads a store's change log once for all Listen streams, and gives each stream the changes that concern its targets.
 ///
-/// A stream that is behind, for example after it has resumed from a token, reads for itself until it reaches the hub.
-/// A stream that no change concerns is not woken: it asks for the hub's position when it needs it.
+/// A stream that is behind, for example after it has resumed from a token, reads for itself until it reaches the hub. A
+/// stream that no change concerns is not woken: it asks for the hub's position when needed.
 ///
 /// The reader starts with the first stream that reaches the end of the log, and ends with the last stream.
 final class ListenHub: Sendable {
     fileprivate struct State {
         var nextID: UInt64 = 0
         var streams: [UInt64: ListenMailbox] = [:]
-        /// The scopes of the targets of each stream.
         var scopes: [UInt64: [Int32: ChangeScope]] = [:]
         var index = TargetIndex()
         /// The streams that receive every page.
         var eager: Set<UInt64> = []
         /// The streams with changes since the last consistent point.
         var staged: Set<UInt64> = []
-        /// The streams that have read for themselves, until a consistent point behind their reads.
+        /// The streams that have read for themselves, until a consistent point after their reads.
         ///
         /// They may have documents in states that no page of the hub has shown.
         var strays: Set<UInt64> = []
-        /// The positions of the reads with which strays have become live.
+        /// The positions at which strays have become live.
         var joined: [UInt64: ChangeCursor] = [:]
         var unseen = UnseenStates()
         var reader: Task<Void, Never>?
@@ -35,11 +34,8 @@ final class ListenHub: Sendable {
         /// The position at which the reader started; nil while it is not running.
         var start: ChangeCursor?
         var reached: ChangeCursor?
-        /// The last consistent point.
         var consistent: ListenSession.Point?
-        /// The number of reads for which the store holds a state.
         var holds = 0
-        /// The known callers, and the number of streams of each.
         var callers: [CallerID: (caller: ListenCaller, streams: Int)] = [:]
     }
 
@@ -47,35 +43,33 @@ final class ListenHub: Sendable {
     let clock: any Clock<Duration>
     /// The maximum number of reads of queries, of ten or more documents, and of changes since a token at the same time.
     static let mostReads = 8
-    /// Admits such reads: thousands of clients that come back at once must not read at the same time.
+    /// Admits such reads, for example those of thousands of clients that reconnect at once.
     let reads = TaskQueue(admitting: ListenHub.mostReads)
-    /// The number of requests for changes that fail in succession until streams end.
+    /// The number of requests for changes that fail in succession until streams end: about 25 seconds with the pauses
+    /// between them.
     ///
-    /// The pauses between them take 25 seconds on average. Clients must know that they receive no changes; their next
-    /// streams find out whether the store is back.
+    /// Clients must know that they receive no changes; their next streams try the store again.
     static let mostFailures = 10
-    /// The maximum number of states that the store holds for streams: half of all, because a slow client needs one for
-    /// minutes, and other calls need some.
+    /// The maximum number of states that the store holds for streams, because other calls need some, too.
     static let mostHolds = 4
     private let changeReader = ChangeReader(server: "listen")
     private let state = Mutex(State())
-    /// The approximate size of the changes that wait for all streams, or that they keep for reads, and of the documents
-    /// of reads that they are sending, in bytes.
+    /// The approximate size of the changes that wait for streams or are kept for reads, and of the documents that are
+    /// being sent, in bytes.
     ///
-    /// A document that waits for several streams is counted once, because they share it.
+    /// A document that waits for several streams is counted once.
     let waiting = ByteCount()
-    /// The approximate size, in bytes, above which more waits than should.
+    /// The approximate limit of ``waiting``, in bytes.
     let mostWaitingBytes: Int
     /// The maximum number of changes that wait for one stream.
     private let mostWaitingChanges: Int
 
-    /// The approximate size of the backlogs of all streams, and of the data that they keep and send, in bytes.
+    /// The value of ``waiting``.
     var waitingBytes: Int { waiting.value }
 
-    /// Whether more waits than should.
     var isFull: Bool { isFull(besides: 0) }
 
-    /// Returns whether more waits than should, apart from so many bytes.
+    /// Returns whether more than the limit waits, apart from some bytes.
     func isFull(besides bytes: Int) -> Bool { waiting.value - bytes > mostWaitingBytes }
 
     /// The size of the documents that a stream may read to send them, in bytes.
@@ -86,8 +80,7 @@ final class ListenHub: Sendable {
 
     /// Creates a hub for the streams of a store.
     ///
-    /// Streams read for themselves while too much would wait: too many changes for one stream, or too many bytes of
-    /// documents for all of them together.
+    /// Streams read for themselves while too many changes would wait for one of them, or too many bytes for all.
     init(
         adapter: any StorageAdapter,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -102,7 +95,7 @@ final class ListenHub: Sendable {
 
     deinit { state.withLock { $0.reader }?.cancel() }
 
-    /// Returns whether the store may hold another state for a caller, which must then call ``endHold(for:)``.
+    /// Returns whether the store may hold another state for a caller, until ``endHold(for:)``.
     func beginHold(for caller: ListenCaller) -> Bool {
         state.withLock { state in
             guard state.holds < Self.mostHolds, caller.beginHold() else { return false }
@@ -118,7 +111,7 @@ final class ListenHub: Sendable {
 
     // MARK: Streams
 
-    /// Returns the caller of a new stream, which must call ``leave(_:)`` at its end.
+    /// Returns the caller of a new stream, until ``leave(_:)``.
     func enter(as id: CallerID?) -> ListenCaller {
         guard let id else { return ListenCaller(in: self) }
         return state.withLock { state in
@@ -155,7 +148,6 @@ final class ListenHub: Sendable {
         }
     }
 
-    /// Removes a stream, and ends the reader after the last one.
     func close(_ mailbox: ListenMailbox) {
         let reader = state.withLock { state -> Task<Void, Never>? in
             state.streams[mailbox.id] = nil
@@ -173,7 +165,7 @@ final class ListenHub: Sendable {
         reader?.cancel()
     }
 
-    /// Adds a target, whose changes the stream receives from the hub's position on.
+    /// Adds a target; the stream receives its changes from the hub's position on.
     func add(_ target: Int32, _ scope: ChangeScope, for mailbox: ListenMailbox) {
         state.withLock { state in
             let key = TargetIndex.Key(stream: mailbox.id, target: target)
@@ -193,7 +185,7 @@ final class ListenHub: Sendable {
         }
     }
 
-    /// Finds a target by a condition from now on, given its documents at the stream's position.
+    /// From now on, finds a target by a condition, given its documents at the stream's position.
     func index(
         _ target: Int32,
         by equality: TargetIndex.Equality,
@@ -214,7 +206,6 @@ final class ListenHub: Sendable {
         state.withLock { $0.unindex(target, of: mailbox.id) }
     }
 
-    /// The number of documents that targets found by a condition hold.
     var indexedDocumentCount: Int { state.withLock(\.index.documentCount) }
 
     /// Makes a stream read for itself, and finds all of its targets by their scopes again.
@@ -225,7 +216,7 @@ final class ListenHub: Sendable {
         }
     }
 
-    /// Sets whether a stream receives every page, also those that do not concern its targets.
+    /// Sets whether a stream receives every page.
     func setEager(_ isEager: Bool, _ mailbox: ListenMailbox) {
         state.withLock { state in
             if isEager {
@@ -236,8 +227,7 @@ final class ListenHub: Sendable {
         }
     }
 
-    /// Takes the pages that wait for a stream, and a page without changes at the hub's position behind them; none if the
-    /// stream reads for itself.
+    /// Takes the pages that wait for a live stream, and an empty page at the hub's position.
     func takePages(of mailbox: ListenMailbox) -> [ChangePage] {
         // In one step: a stream that fell behind in between would skip the changes that it has not taken.
         state.withLock { state in
@@ -249,7 +239,7 @@ final class ListenHub: Sendable {
 
     // MARK: Going live
 
-    /// Starts to collect pages for a stream that is about to read one itself.
+    /// Starts to collect pages for a stream, before it reads one itself.
     func attend(_ mailbox: ListenMailbox) {
         state.withLock { state in
             state.strays.insert(mailbox.id)
@@ -279,7 +269,6 @@ final class ListenHub: Sendable {
 }
 
 extension ListenHub.State {
-    /// A page without changes at the position of the reader.
     fileprivate var page: ChangePage? {
         guard let reached else { return nil }
         let isCaughtUp = consistent?.position == reached
@@ -287,7 +276,6 @@ extension ListenHub.State {
         return ChangePage(changes: [], next: reached, isCaughtUp: isCaughtUp, time: time)
     }
 
-    /// Finds all targets of a stream by their scopes.
     fileprivate mutating func unindex(_ stream: UInt64) {
         for target in (scopes[stream] ?? [:]).keys { unindex(target, of: stream) }
     }
@@ -299,7 +287,7 @@ extension ListenHub.State {
         index.insert(key, for: scope)
     }
 
-    /// Treats the streams whose reads a consistent point has reached like others.
+    /// Forgets the strays whose reads a consistent point has reached.
     fileprivate mutating func settleStrays(at point: ChangeCursor) {
         for (stream, position) in joined where position <= point {
             strays.remove(stream)
@@ -309,7 +297,7 @@ extension ListenHub.State {
 
     /// Resets the reader and returns its task, which the caller must cancel.
     ///
-    /// The next reader may start after changes by which documents enter or leave targets.
+    /// Targets are found by their scopes again, because the next reader may skip changes.
     fileprivate mutating func stop() -> Task<Void, Never>? {
         for stream in scopes.keys { unindex(stream) }
         generation += 1
@@ -373,7 +361,7 @@ extension ListenHub: ChangeReading {
         makeRoom()
     }
 
-    /// Makes the streams for which most waits read for themselves while too much waits for all of them.
+    /// While too much waits, makes the streams with the largest backlogs read for themselves.
     private func makeRoom() {
         guard isFull else { return }
         let largest = state.withLock { Array($0.streams.values) }
@@ -398,7 +386,7 @@ extension ListenHub: ChangeReading {
         return true
     }
 
-    /// Makes all streams read for themselves: each finds out whether its position is still valid.
+    /// Makes all streams read for themselves: each checks its own position.
     ///
     /// With an error, live streams end instead.
     private func giveUp(_ reader: UInt64, because error: StorageError? = nil) {
@@ -416,8 +404,8 @@ extension ListenHub: ChangeReading {
 extension ChangeReader {
     /// Creates the reader of a server's hub.
     ///
-    /// A name belongs to one server, because several may read one store. A restarted server has another one, and the
-    /// store retains the changes that the earlier one has not read for an hour, in which its listeners reconnect.
+    /// Each server and each start has a name of its own. The store retains changes for an earlier one for an hour, in
+    /// which its listeners reconnect.
     init(server hub: String) {
         let instance = String(UInt64.random(in: .min ... .max), radix: 36)
         self.init("keel.server.\(hub).\(instance)", lifetime: .seconds(3_600))

@@ -18,11 +18,11 @@ final class ListenMailbox: Sendable {
         var count = 0
         /// The approximate size of their documents in bytes.
         var bytes = 0
-        /// The position from which on ``parcels`` has what concerns the stream; nil: from the start of the reader.
+        /// The position from which on ``parcels`` is complete; nil for the start of the reader.
         var coverage: ChangeCursor?
-        /// Why the hub has no changes for the stream, which was live; nil unless its reader fails again and again.
+        /// Why the reader of the hub has failed, if the stream was live.
         var failure: StorageError?
-        /// Whether the stream knows of news, and has not asked for pages since.
+        /// Whether ``onNews`` was called since the stream took pages.
         var knowsNews = false
 
         mutating func clear() {
@@ -37,7 +37,7 @@ final class ListenMailbox: Sendable {
         }
     }
 
-    /// The approximate maximum size of their documents in bytes.
+    /// The approximate maximum size of the documents that wait, in bytes.
     private static let mostBytes = 16 << 20
 
     /// The approximate size of a change without the document's body, in bytes.
@@ -45,11 +45,9 @@ final class ListenMailbox: Sendable {
 
     let id: UInt64
     private let state = Mutex(State())
-    /// Called when there are pages to take, or the stream has fallen behind; once until the stream asks for pages.
-    ///
-    /// A task for each of many streams that waits for this would take memory.
+    /// Called when there are pages to take, or the stream has fallen behind; once until the stream takes pages.
     private let onNews: @Sendable () -> Void
-    /// The bytes that wait for all streams: the changes of each, and the bodies, which count themselves.
+    /// The bytes that wait for all streams; bodies count themselves.
     private let total: ByteCount
 
     /// The maximum number of changes that wait; with more, the stream reads for itself.
@@ -71,13 +69,12 @@ final class ListenMailbox: Sendable {
 
     var isLive: Bool { state.withLock { $0.phase == .live } }
 
-    /// Why the hub has no changes for the stream, which must end; nil if the stream can read for itself.
+    /// Why the stream must end; nil if it can read for itself.
     var failure: StorageError? { state.withLock(\.failure) }
 
     /// The approximate size of the documents that wait, in bytes.
     var waitingBytes: Int { state.withLock(\.bytes) }
 
-    /// Changes the state, and the bytes that wait for all streams.
     private func change(_ body: (inout State) -> Void) {
         let growth = state.withLock { state in
             let before = state.count
@@ -87,7 +84,6 @@ final class ListenMailbox: Sendable {
         if growth != 0 { total.add(Self.overhead * growth) }
     }
 
-    /// The documents of the pages that wait.
     var waitingPaths: [DocumentPath] {
         state.withLock { $0.parcels.flatMap { parcel in parcel.page.changes.map(\.path) } }
     }
@@ -140,7 +136,7 @@ final class ListenMailbox: Sendable {
         return hasJoined
     }
 
-    /// Adds a page, unless the stream reads for itself; returns whether the stream has fallen behind with this page.
+    /// Adds a page, unless the stream is behind; returns whether it falls behind with this page.
     @discardableResult
     func push(_ page: ChangePage, _ bodies: [BufferedBytes]) -> Bool {
         var fallsBehind = false

@@ -9,20 +9,20 @@ struct ListenTarget: Sendable, Hashable {
     enum Content: Sendable, Hashable {
         /// Single documents, also those that do not exist.
         case documents([DocumentPath])
-        /// The result of a query that `QueryValidation` has accepted.
+        /// The result of a validated query.
         case query(DocumentQuery)
     }
 
     /// The client's number of the target.
     var id: Int32
     var content: Content
-    /// The token of the client's state; nil if the client has no token, or one that the server cannot read.
+    /// The token of the client's state; nil if there is none that the server can read.
     var resumption: ResumeToken?
-    /// Whether the client has documents of an earlier stream, which it must drop if the server cannot continue there.
+    /// Whether the client has documents of an earlier stream.
     var isResumed = false
-    /// The number of documents that the client had when it received its token; nil if it does not want to compare.
+    /// The number of documents that the client had with its token; nil for no comparison.
     var expectedCount: Int?
-    /// Whether the server removes the target as soon as it is current and consistent.
+    /// Whether the target is removed as soon as it is current and consistent.
     var isOnce = false
 
     /// The number of documents that the target names.
@@ -49,7 +49,7 @@ indirect enum ListenRequest: Sendable {
 
 /// A message to a client.
 enum ListenResponse: Sendable {
-    /// A change of the state of some targets; a change without targets applies to all of them.
+    /// A change of the state of some targets, or, without targets, of all.
     struct TargetChange: Sendable {
         enum Kind: Sendable { case noChange, add, remove, current, reset }
 
@@ -77,7 +77,7 @@ enum ListenResponse: Sendable {
         var readTime: Timestamp?
     }
 
-    /// The number of documents of a target at this place of the stream, with which the client compares its own.
+    /// The number of documents of a target, which the client compares with its own.
     struct Filter: Sendable {
         var target: Int32
         var count: Int
@@ -105,10 +105,9 @@ struct StreamFailure: Error {
 
     /// Creates the failure of a target that cannot be read, or of its stream if the status is `UNAVAILABLE`.
     ///
-    /// Only an error of the query itself ends a target, which SDKs do not retry. If the store is damaged or refuses its
-    /// server, the stream ends, and clients reconnect with their tokens. This includes PostgreSQL's `.invalidArgument`,
-    /// because queries have been validated. It also includes a snapshot that the store has lost twice: the client is
-    /// slow, and may be faster later. An adapter that refuses only the caller ends the target.
+    /// Only an error of the query itself, or a refusal of its caller, ends a target, which SDKs do not retry. After any
+    /// other error, the stream ends, and clients reconnect with their tokens. This includes PostgreSQL's
+    /// `.invalidArgument`, because queries have been validated, and a snapshot that a slow client has lost twice.
     init(listening error: StorageError) {
         switch error.code {
         case .unsupported, .indexRequired: self.init(error)
@@ -124,22 +123,21 @@ struct StreamFailure: Error {
     }
 }
 
-/// The cause that a read gives to an error with which access rules refuse its caller.
+/// The cause of an error with which access rules refuse the caller of a read.
 struct RefusedCaller: Error {}
 
 extension StorageError {
     /// Whether the error is that of access rules, and not of a store that refuses its server.
     ///
-    /// Rules decide by the caller, and no error underlies their decision. A store has one: of the database whose role
-    /// lacks a right, of the sealing whose key is missing, or the status of another server.
+    /// An error of rules has no cause; one of a store has that of its database, key or server.
     var refusesCaller: Bool {
         code == .permissionDenied && cause == nil && StorageContext.current.principal != nil
     }
 }
 
-/// The state up to which a client has received a stream, in a form that a later stream of any server continues.
+/// The state up to which a client has received a stream, from which a stream of any server can continue.
 ///
-/// The position names the store's data: an adapter refuses the position of other data.
+/// An adapter refuses the position of another store's data.
 struct ResumeToken: Sendable, Hashable {
     private static let version: UInt8 = 1
 
@@ -159,8 +157,7 @@ struct ResumeToken: Sendable, Hashable {
 extension ChangeScope {
     /// The scope of all documents in a query's collections.
     ///
-    /// A query's conditions are left out: changes of documents that do not match are needed, with their states, by
-    /// targets with a limit.
+    /// The conditions are left out, because targets with a limit need the changes of documents that do not match.
     fileprivate static func collections(of query: DocumentQuery) -> ChangeScope {
         .query(Selection(query.scope).query)
     }
@@ -168,8 +165,8 @@ extension ChangeScope {
 
 /// Whether a principal may listen to a target.
 enum ListenPermission: Sendable {
-    /// The client may listen, for a time after which it is asked again; nil for any time.
+    /// The client may listen, until it is asked again after a time, if one is given.
     case granted(for: Duration?)
-    /// The client may not listen, or not any more.
+    /// The client may not listen.
     case denied(StreamFailure)
 }

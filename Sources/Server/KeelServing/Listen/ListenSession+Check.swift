@@ -3,9 +3,7 @@ internal import KeelStorageAdapting
 internal import KeelStorageFirestore
 
 extension ListenSession {
-    /// Asks for the result of a target that has been resumed.
-    ///
-    /// The target takes the pages that arrive meanwhile when it has been compared.
+    /// Asks for the result of a resumed target, which takes pages that arrive meanwhile after the comparison.
     mutating func startCheck(_ id: Int32, _ effects: inout [Effect]) {
         guard let target = targets[id], let check = target.check else { return }
         let operation = check.needsPaths ? target.view.result : target.view.count
@@ -73,7 +71,7 @@ extension ListenSession {
         return verdict
     }
 
-    /// Goes on without a comparison whose read, or the changes before it, could not be read.
+    /// Goes on without a comparison whose read has failed.
     mutating func abandonCheck(
         _ id: Int32,
         _ error: StorageError,
@@ -89,7 +87,6 @@ extension ListenSession {
         endCheck(id, &effects)
     }
 
-    /// Goes on without a comparison, or after one.
     mutating func endCheck(_ id: Int32, _ effects: inout [Effect]) {
         guard let check = targets[id]?.check else { return }
         targets[id]?.check = nil

@@ -2,11 +2,10 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
 
-/// The results of the reads of targets.
 extension ListenSession {
-    /// Starts a read again that the kept pages do not continue.
+    /// Repeats a read that the kept pages do not continue.
     ///
-    /// The stream ends if the target changes so fast that not even the largest room for pages is enough.
+    /// The stream ends if the target changes faster than it can be read.
     mutating func repeatRead(of id: Int32, _ effects: inout [Effect]) {
         targets[id]?.repetitions += 1
         guard let target = targets[id] else { return }
@@ -51,7 +50,7 @@ extension ListenSession {
         if let target = targets[id], target.view.bytes > 0 { limitWindows(newest: id, &effects) }
     }
 
-    /// Makes the targets with most documents forget which they are, while the stream remembers too many.
+    /// While the stream remembers too many names, makes the targets with most forget them.
     mutating func limitNames() {
         while targets.values.reduce(0, { $0 + $1.view.nameCount }) > mostNames {
             let largest = targets.max {
@@ -62,9 +61,7 @@ extension ListenSession {
         }
     }
 
-    /// Removes targets while those with a limit keep too many documents together: the newest one, then the largest.
-    ///
-    /// Such a target keeps its documents as long as it exists, because it needs them when one of them leaves.
+    /// While the targets with a limit keep too many bytes, removes the newest one, then the largest.
     mutating func limitWindows(newest: Int32? = nil, _ effects: inout [Effect]) {
         var next = newest
         while targets.values.reduce(0, { $0 + $1.view.bytes }) > mostWindowBytes,
@@ -80,7 +77,7 @@ extension ListenSession {
         }
     }
 
-    /// Makes the client forget the documents of a target that are not known here.
+    /// Makes the client forget a target's documents that are not known here.
     private mutating func reset(_ id: Int32, _ effects: inout [Effect]) {
         guard var target = targets[id], target.needsReset || target.view.needsReset else { return }
         effects.append(Self.change(.reset, [id]))
@@ -90,8 +87,8 @@ extension ListenSession {
 
     /// Sends a part of a complete read.
     ///
-    /// From the first part on, the target takes the pages behind the read's position at once: they are not kept for a
-    /// read that lasts as long as a slow client takes its documents.
+    /// From the first part on, the target takes pages at once: they are not kept while a slow client takes the
+    /// documents.
     mutating func loadPart(
         _ id: Int32,
         _ documents: [Document],
@@ -151,7 +148,7 @@ extension ListenSession {
         startCheck(id, &effects)
     }
 
-    /// Applies the pages behind the position that a target shows.
+    /// Applies the pages after the position that a target shows.
     mutating func settle(_ id: Int32, from shown: ChangeCursor, _ effects: inout [Effect]) {
         guard advance(id, [], from: shown, at: nil, &effects) != nil else {
             return read(id, &effects)
@@ -159,10 +156,9 @@ extension ListenSession {
         arrive(id, at: shown)
     }
 
-    /// Applies the kept pages behind a position, and sends their steps with those of the read at the position.
+    /// Applies the kept pages after a position, and sends their steps with those of the read there.
     ///
-    /// Of each document, only the last state is sent: the client may have received it for another target, and takes the
-    /// last message for the newest state.
+    /// Of each document, only the last state is sent, because the client takes the last message for the newest state.
     ///
     /// - Returns: The steps; nil if the target must be read again, and nothing has been sent.
     private mutating func advance(
@@ -185,10 +181,9 @@ extension ListenSession {
         return steps
     }
 
-    /// Returns steps with the last states that the kept pages behind a position have of their documents.
+    /// Returns steps with the last states of their documents in the kept pages after a position.
     ///
-    /// A step can have an earlier state: a target takes no step for a document that it does not have, such as one that
-    /// others create again, and before a filter, it still has documents that leave its result behind the filter.
+    /// A step can have an earlier state, because a target takes no step for a document that it does not have.
     func renewed(_ steps: [TargetView.Step], after shown: ChangeCursor) -> [TargetView.Step] {
         var last: [DocumentPath: ChangePage.Change] = [:]
         for page in kept.pages where shown < page.next {
@@ -209,7 +204,7 @@ extension ListenSession {
         }
     }
 
-    /// Ends the read of a target, which waits for the stream if it was read at a later position.
+    /// Ends the read of a target, which waits until the stream reaches the read's position.
     private mutating func arrive(_ id: Int32, at shown: ChangeCursor) {
         let isAhead = position.map { $0 < shown } ?? true
         targets[id]?.phase = isAhead ? .ahead(shown) : .settled

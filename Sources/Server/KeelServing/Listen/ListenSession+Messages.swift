@@ -1,9 +1,8 @@
 internal import KeelStorage
 internal import KeelStorageAdapting
 
-/// The messages that a session sends to its client.
 extension ListenSession {
-    /// Sends the steps of targets, one message for each document; `time` is nil if their state is not consistent.
+    /// Sends steps, one message for each document; `time` is nil if their state is not consistent.
     mutating func send(
         _ steps: [Int32: [TargetView.Step]],
         at time: Timestamp?,
@@ -14,7 +13,6 @@ extension ListenSession {
             var targets: [Int32] = []
             var removed: [Int32] = []
             var isDeleted = true
-            /// The time of the deletion, if it is known.
             var deletion: Timestamp?
 
             mutating func add(_ state: Document, of target: Int32) {
@@ -80,7 +78,7 @@ extension ListenSession {
         }
     }
 
-    /// Reports to the client that its documents are consistent, if they are and have changed.
+    /// Tells the client that its documents are consistent, if they have changed.
     mutating func publish(_ effects: inout [Effect]) {
         guard isShowable, let point else { return }
         takeNames(at: point.position)
@@ -119,8 +117,7 @@ extension ListenSession {
 
     /// Returns the message that makes a client show a consistent point.
     ///
-    /// Clients keep its token for all targets of the stream, so it has none while a target is incomplete: such a target
-    /// would never be loaded after the next resumption.
+    /// Clients keep its token for all targets, so it has none while a target is incomplete.
     func noChange(at point: Point) -> Effect {
         let isComplete = targets.values.allSatisfy(\.isCurrent)
         return Self.change(

@@ -2,18 +2,18 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 
 extension ListenSession {
-    /// How far the names of a resumed target's documents are known.
+    /// What is known of the names of a resumed target's documents.
     ///
-    /// Without them, the client would receive every change of a document that does not match, and the hub could not
-    /// find the target by its condition.
+    /// Without them, the client receives changes of documents that do not match, and the hub cannot find the target by
+    /// its condition.
     enum Naming {
-        /// The store is asked, for a client that shows a position.
+        /// The store is asked; the client shows a position.
         case asked(ReadID, shown: ChangeCursor)
         /// The names at a position that the stream has not reached.
         case answered([DocumentPath], at: ChangeCursor)
     }
 
-    /// Asks for the names of a target's documents, if they are unknown, while the client already shows the target.
+    /// Asks for the names of a target's documents, if they are unknown.
     mutating func askForNames(
         of id: Int32,
         at shown: ChangeCursor,
@@ -43,9 +43,9 @@ extension ListenSession {
         targets[id]?.naming = .answered(names, at: position)
     }
 
-    /// Gives the targets the names that the stream has reached, at a consistent point.
+    /// Gives targets the names that the stream has reached, at a consistent point.
     ///
-    /// Before such a point, a document may have left the result whose change is still to come.
+    /// Before such a point, changes by which documents leave a result may be missing.
     mutating func takeNames(at point: ChangeCursor) {
         for (id, target) in targets {
             guard case .answered(let names, let position)? = target.naming, position <= point else {

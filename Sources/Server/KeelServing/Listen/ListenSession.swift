@@ -4,42 +4,38 @@ internal import KeelStorageFirestore
 
 /// A stream of Firestore's Listen method, as a state machine without input and output.
 ///
-/// A driver passes events, and performs the effects in their order: it reads what the targets need, follows the change
-/// log once for all of them, and sends messages. All targets of a stream are shown at one consistent point: clients
-/// show nothing before a message that names no target and has a time. It changes no target
+/// A driver passes events, and performs the effects in their order. All targets of a stream are shown at one consistent
+/// point: clients show nothing before a message that names no target and has a time. It changes no target
 /// (``ListenResponse/TargetChange/Kind/noChange``), apart from ``joinsCurrent``.
 ///
 /// A target's first read can be newer than the position up to which the stream has followed the log, and older than
-/// pages that arrived while it ran. Such pages are kept and applied afterwards, and nothing is published until the log
-/// has reached the read.
+/// pages that arrived meanwhile. Such pages are kept and applied afterwards, and nothing is published until the log has
+/// reached the read.
 ///
-/// Clients, such as the Firebase SDKs, end with an assertion if a message was not asked for: each target that a client
-/// adds is acknowledged once, and each that it removes once, unless the server has removed it first.
+/// The Firebase SDKs fail an assertion if a message was not asked for: each target that a client adds is acknowledged
+/// once, and each that it removes once, unless the server has removed it first.
 struct ListenSession {
     /// The number of a read, by which its result is recognized as outdated.
     typealias ReadID = UInt64
 
     indirect enum Event {
         case request(ListenRequest)
-        /// A complete read, in a snapshot at a position, and the documents that exist and cannot be read.
+        /// A complete read, in a snapshot at a position, and the unreadable documents.
         case loaded(ReadID, [Document], unreadable: [UnreadableDocument] = [], at: Point)
-        /// Documents of a complete read, in the snapshot of the ``loaded(_:_:unreadable:at:)`` that follows with the
-        /// last.
+        /// Documents of a complete read, in the snapshot of the ``loaded(_:_:unreadable:at:)`` that follows.
         ///
-        /// Only the documents of a ``ReadOperation/queryInParts`` arrive in parts.
+        /// Only ``ReadOperation/queryInParts`` arrives in parts.
         case part(ReadID, [Document], at: Point)
         /// The number of documents in a target's result, in a snapshot at a position.
         case counted(ReadID, Int, at: Point)
-        /// All changes in a target's scope after the position of its token.
+        /// All changes of a target after the position of its token.
         case caughtUp(ReadID, [ChangePage.Change], at: Point)
-        /// The store cannot continue from the position of a target's token.
         case cannotResume(ReadID)
         case failed(ReadID, StorageError)
-        /// The client may not listen to a target any more.
         case denied(Int32, StreamFailure)
-        /// The next page of the log that the stream follows, also one without changes.
+        /// The next page of the log, also without changes.
         case page(ChangePage)
-        /// The log cannot be followed from the stream's position any more.
+        /// The log no longer reaches the stream's position.
         case restarted
         /// The client has not received anything for a while.
         case beat
@@ -53,7 +49,6 @@ struct ListenSession {
         /// Follow the log from a position.
         case follow(ChangeCursor)
         case send(ListenResponse)
-        /// End the stream.
         case end(StreamFailure)
     }
 
@@ -66,7 +61,7 @@ struct ListenSession {
     struct Target {
         enum Phase {
             case reading(ReadID)
-            /// Read in parts as of a position, of which the client has some.
+            /// Being read in parts as of a position.
             case loading(ReadID, from: ChangeCursor)
             /// Shown as of a position that the stream has not reached yet.
             case ahead(ChangeCursor)
@@ -76,23 +71,20 @@ struct ListenSession {
         let target: ListenTarget
         var view: TargetView
         var phase: Phase
-        /// Whether the client must forget the documents of an earlier stream.
+        /// Whether the client must forget earlier documents.
         var needsReset = false
-        /// Whether the client has received that the target is complete.
+        /// Whether the client knows that the target is complete.
         var isCurrent = false
         /// Whether the client has a part of the target's documents.
         var isPartial = false
-        /// Whether the target has begun again because the store has lost the snapshot of its parts.
+        /// Whether the target has begun again after the store lost the snapshot of its parts.
         var hasBegunAgain = false
-        /// The comparison with the target's result, while it lasts.
         var check: ResultCheck?
-        /// The names of a resumed target's documents, until the view knows them.
         var naming: Naming?
         /// How often the current read was repeated.
         var repetitions = 0
     }
 
-    /// The maximum number of targets of a stream.
     static let mostTargets = 1_000
     /// The maximum number of documents that the targets of a stream name.
     static let mostDocuments = 100_000
@@ -103,11 +95,9 @@ struct ListenSession {
     private(set) var position: ChangeCursor?
     /// The state at ``position``, if it is consistent.
     private(set) var point: Point?
-    /// The position of the newest read whose documents were sent.
-    ///
-    /// They stay with the client, which shows them for other targets, too, also when their own target is removed.
+    /// The position of the newest read whose documents were sent; clients keep showing these, even without their
+    /// target.
     var reach: ChangeCursor?
-    /// The pages since a read began.
     private(set) var kept: KeptPages
     /// Whether documents have been sent since the last point that was published.
     var hasNews = false
@@ -116,20 +106,18 @@ struct ListenSession {
     let mostWindowBytes: Int
 
     /// The approximate maximum number of documents that the targets without a limit remember together.
-    ///
-    /// A hundred targets of a collection with a million documents would otherwise take ten gigabytes.
     let mostNames: Int
 
-    /// Whether one message about all targets, with a time, says that they are complete and makes a client show them.
+    /// Whether one message about all targets, with a time, both completes them and makes a client show them.
     ///
-    /// The protocol allows it. The SDK for web pages and Keel's client, which use WebChannel, look only at the targets
-    /// and the time of a message; clients for servers, which use gRPC, show nothing before one that changes no target.
+    /// Clients of WebChannel, such as the SDK for web pages, allow it; clients of gRPC show nothing before a message
+    /// that changes no target.
     ///
     /// Source: firebase/firebase-js-sdk, packages/firestore/src/remote/serializer.ts, `versionFromListenResponse`, and
     /// watch_change.ts, `handleTargetChange`.
     let joinsCurrent: Bool
 
-    /// Creates a session that keeps about so many changes for a read; a slower one is repeated.
+    /// Creates a session, which repeats a read during which more changes arrive than it keeps.
     init(
         mostKeptChanges: Int = 10_000,
         mostKeptBytes: Int = .max,
@@ -223,7 +211,7 @@ struct ListenSession {
         return effects
     }
 
-    /// Whether the session waits for a position, and needs pages that concern none of its targets.
+    /// Whether the session waits for a position, and needs all pages.
     var needsEveryPage: Bool {
         guard position != nil else { return false }
         guard let point, reach.map({ $0 <= point.position }) ?? true else { return true }
@@ -234,10 +222,9 @@ struct ListenSession {
         }
     }
 
-    /// The targets of the client.
     var contents: [Int32: ListenTarget.Content] { targets.mapValues(\.target.content) }
 
-    /// The complete targets that a hub can find by a condition, and the documents of each.
+    /// The targets that a hub can find by a condition, and their documents.
     var equalities: [Int32: (TargetIndex.Equality, Set<DocumentPath>)] {
         targets.compactMapValues { target in
             guard target.isCurrent, case .settled = target.phase else { return nil }
@@ -271,7 +258,7 @@ struct ListenSession {
         effects.append(.catchUp(begin(id), after: token.position, target.scope))
     }
 
-    /// Returns the number of a new target: the client's, or a free one if the client leaves the choice to the server.
+    /// Returns the number of a new target: the client's, or a free one instead of 0.
     func number(_ id: Int32) -> Int32 {
         guard id == 0 else { return id }
         let last = targets.keys.max() ?? 0
@@ -296,7 +283,6 @@ struct ListenSession {
         effects.append(Self.change(.remove, [id], cause: failure))
     }
 
-    /// Starts a complete read of a target.
     mutating func read(_ id: Int32, _ effects: inout [Effect]) {
         guard let operation = targets[id]?.view.read else { return }
         targets[id]?.check = nil
@@ -311,7 +297,6 @@ struct ListenSession {
         return nextRead
     }
 
-    /// Returns the target that waits for a read; nil if none does.
     func target(of read: ReadID) -> Int32? {
         targets.first { _, target in
             switch target.phase {
@@ -321,7 +306,7 @@ struct ListenSession {
         }?.key
     }
 
-    /// Returns whether the kept pages continue a read, and starts to follow the log with the first one.
+    /// Returns whether the kept pages continue a read; the first read starts to follow the log.
     mutating func accepts(_ point: Point, _ effects: inout [Effect]) -> Bool {
         guard position != nil else {
             (position, self.point) = (point.position, point)
@@ -392,15 +377,14 @@ struct ListenSession {
         }
     }
 
-    /// Makes the next read of a target with a limit send all documents: the client may have received earlier states of
-    /// them for other targets.
+    /// Makes the next read of a target send all documents, because the client may have received earlier states for
+    /// other targets.
     private mutating func forget(_ id: Int32) {
         guard let content = targets[id]?.target.content else { return }
         targets[id]?.view = TargetView(content)
         targets[id]?.needsReset = true
     }
 
-    /// Forgets the pages that no read needs.
     private mutating func forgetPages() {
         let isReading = targets.values.contains {
             if case .reading = $0.phase { true } else { false }

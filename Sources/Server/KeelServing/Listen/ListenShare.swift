@@ -1,23 +1,18 @@
 internal import KeelCore
 
-/// The limits of one stream's reads, and of the data that it holds for its client, so that a slow client leaves room to
-/// others.
-///
-/// The streams of one caller keep to the limits of ``ListenCaller`` together.
+/// The limits of one stream's reads, and of the data that it holds for its client.
 struct ListenShare: Sendable {
     let caller: ListenCaller
-    /// Admits some of the reads of queries and of changes, with the documents that the client has not taken.
+    /// Admits reads of queries and of changes, until the client has taken the documents.
     let loads = TaskQueue(admitting: ListenHub.mostReads / 2)
-    /// Admits some of the reads of a few documents, which do not wait for queries.
+    /// Admits reads of a few documents, which do not wait for queries.
     let smallLoads = TaskQueue(admitting: 32)
-    /// Admits one of the reads that have found more than the stream may hold, and are repeated.
+    /// Admits repetitions of reads that found more than the stream may hold, one at a time.
     let repetitions = TaskQueue()
-    /// Admits some of the reads for which the store holds a state, and leaves the other states to others.
+    /// Admits reads for which the store holds a state, up to half of all.
     let holds = TaskQueue(admitting: ListenHub.mostHolds / 2)
     /// The approximate maximum size of documents that are read and not sent, besides one larger read, and of the
     /// changes that the stream keeps, in bytes.
-    ///
-    /// Of 256 MiB, a slow client leaves at least half.
     let mostBytes: Int
     /// The size of the documents that have been read for the client and not sent yet, in bytes.
     let unsent: ByteCount

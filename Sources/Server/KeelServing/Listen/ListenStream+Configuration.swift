@@ -3,15 +3,15 @@ internal import KeelStorageAdapting
 
 extension ListenStream {
     struct Configuration: Sendable {
-        /// The interval at which a stream looks whether it has been quiet.
+        /// The interval at which a stream checks whether it has been quiet.
         ///
-        /// A quiet client receives a message after one to two intervals. The SDK for Node.js ends a stream that is quiet
-        /// for two minutes.
+        /// A quiet client receives a message after one to two intervals. The SDK for Node.js ends a stream that is
+        /// quiet for two minutes.
         var heartbeat = Duration.seconds(30)
-        /// The maximum number of changes that a resumption repeats; with more, a target is read again.
+        /// The maximum number of changes of a resumption; with more, a target is read again.
         var mostRepeatedChanges = 10_000
-        /// The approximate maximum size of the documents of a target that is not read page by page, and of those that a
-        /// resumption repeats, in bytes.
+        /// The approximate maximum size of the documents of a target that is not read page by page, or of a resumption,
+        /// in bytes.
         ///
         /// A query without a limit is read page by page, if the store can read one state several times.
         var mostBytesAtOnce = 64 << 20
@@ -21,17 +21,17 @@ extension ListenStream {
         var pageBytes = 4 << 20
         /// The approximate size of a page if the store scans the collection for it, in bytes.
         var scannedPageBytes = 16 << 20
-        /// The maximum time for which the store holds the state of a target that is read page by page.
+        /// The maximum time for which the store holds a state.
         var maximumHoldTime = Duration.seconds(600)
         /// The maximum duration of a read of a page of a query, or of ten or more documents.
         ///
-        /// A read that takes longer is tried once more, and then its target ends. If reading the changes since a token
+        /// A read that takes longer is repeated once, and then its target ends. If reading the changes since a token
         /// takes longer, the target is read anew.
         var readTimeout = Duration.seconds(60)
         /// The mean pause before a stream ends with `UNAVAILABLE`; it varies by half.
         ///
-        /// Clients come back after this status. The SDKs for the web and iOS forget their own pauses with every message
-        /// of a stream, such as the acknowledgement of a target: they would be back at once, and fail again.
+        /// The SDKs for the web and iOS reset their own pauses with every message of a stream, and would reconnect at
+        /// once.
         ///
         /// Source: firebase/firebase-js-sdk, packages/firestore/src/remote/persistent_stream.ts,
         /// `PersistentListenStream.onMessage`.
@@ -39,16 +39,12 @@ extension ListenStream {
         var clock: any Clock<Duration> = ContinuousClock()
         /// Throws an error if a query is refused because it has no index.
         var checkIndexes: (@Sendable (ReadOperation) throws(StorageError) -> Void)?
-        /// The principal that listens; nil for an anonymous caller.
         var principal: StoragePrincipal?
-        /// Whether the client takes the messages of ``ListenSession/joinsCurrent``.
         var joinsCurrent = false
-        /// The caller with whose other streams the stream shares; nil if it is unknown.
         var caller: CallerID?
         /// Returns whether the principal may listen to a target; nil if it may listen to all.
         ///
-        /// This is called when a target is added, before changes that concern the stream are sent, and when a
-        /// permission ends.
+        /// Called when a target is added, before changes that concern the stream are sent, and when a permission ends.
         var permission:
             (@Sendable (ListenTarget.Content, StoragePrincipal?) async -> ListenPermission)?
     }

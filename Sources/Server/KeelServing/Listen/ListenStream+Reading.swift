@@ -3,9 +3,7 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// Performs the reads of a stream's targets.
 extension ListenStream {
-    /// The cause of an error of a read that has reached the time limit twice.
     private struct ReadIsTooSlow: Error {}
 
     /// Performs a read, and hands its result to the session.
@@ -25,7 +23,7 @@ extension ListenStream {
         await load(id, query)
     }
 
-    /// Reads the changes behind the position of a target's token, and hands them to the session.
+    /// Reads the changes after a position, and hands them to the session.
     func catchUp(
         _ id: ListenSession.ReadID,
         _ cursor: ChangeCursor,
@@ -44,9 +42,9 @@ extension ListenStream {
         let isAlone: Bool
     }
 
-    /// Reads, and hands the result to the session; the result counts until the client has taken it.
+    /// Reads, and hands the result to the session, which counts until the client has taken it.
     ///
-    /// Drops a result that does not fit into the stream's share, and reads again after the client has taken the others.
+    /// If a result does not fit into the stream's share, reads again after the client has taken the others.
     ///
     /// - Parameters:
     ///   - id: The number of the read.
@@ -73,13 +71,10 @@ extension ListenStream {
 
     /// Performs a read at once, and hands its result to the session.
     ///
-    /// The documents are counted until the client has taken them.
-    ///
     /// - Parameters:
     ///   - id: The number of the read.
     ///   - operation: The read.
-    ///   - cause: Why the documents are read at once, which becomes the error if they are too large for that; nil if
-    ///     they are never read in another way.
+    ///   - cause: The error if the documents are too large; nil for the usual one.
     private func readAtOnce(
         _ id: ListenSession.ReadID,
         _ operation: ReadOperation,
@@ -88,7 +83,7 @@ extension ListenStream {
         await handOver(id) { await result(id, operation, because: cause, countedIn: $0) }
     }
 
-    /// Counts the documents of a read, unless they do not fit: the caller then drops them.
+    /// Counts the documents of a read, if they fit.
     ///
     /// - Returns: Whether they fit into the stream's share, or are all that the stream holds.
     /// - Throws: `StorageError/Code/unavailable` if they are larger than the guaranteed size, and the limit of the
@@ -106,7 +101,7 @@ extension ListenStream {
         return true
     }
 
-    /// Returns whether more is held for the caller, or for all, than should, apart from so many bytes.
+    /// Returns whether a limit is exceeded, that of the caller or of all, apart from some bytes.
     func isFull(besides bytes: Int) -> Bool {
         hub.isFull(besides: bytes) || share.caller.isFull(besides: bytes)
     }
@@ -117,7 +112,6 @@ extension ListenStream {
         return min(hub.room, max(ListenHub.leastRoom, own))
     }
 
-    /// Returns the approximate size of documents in bytes.
     private static func size(of documents: [Document]) -> Int {
         var size = AnswerSize(most: Int.max)
         for document in documents { size.add(document) }
@@ -210,7 +204,7 @@ extension ListenStream {
         )
     }
 
-    /// Performs a read at once, and returns its result as an event; nil if the stream's share has no room for it.
+    /// Performs a read at once, and returns its result; nil if the stream's share has no room.
     private func result(
         _ id: ListenSession.ReadID,
         _ operation: ReadOperation,
@@ -254,7 +248,7 @@ extension ListenStream {
         }
     }
 
-    /// Reads the changes behind a position, and returns them as an event; nil if the stream's share has no room.
+    /// Reads the changes after a position; returns nil if the stream's share has no room.
     private func changes(
         _ id: ListenSession.ReadID,
         after cursor: ChangeCursor,
@@ -292,8 +286,6 @@ extension ListenStream {
     }
 
     /// Reads a page of the log when it is admitted; returns nil if the read has reached the time limit.
-    ///
-    /// For a target whose changes are rare, a page may read the whole log.
     private func page(_ request: ChangeRequest) async throws(StorageError) -> ChangePage? {
         do throws(StorageError) {
             return try await admitted { [adapter] () async throws(StorageError) -> ChangePage in
@@ -317,13 +309,12 @@ extension ListenStream {
         StorageError(.unsupported, "listening needs a store that reports the times of its states")
     }
 
-    /// The error of a read whose result would exceed the server's limit; the client resumes the stream, perhaps on
-    /// another server.
+    /// The error of a read whose result would exceed a limit of the server; the client resumes the stream.
     static var hasNoRoom: StorageError {
         StorageError(.unavailable, "too many changes and documents wait for all streams")
     }
 
-    /// The end of a target in which too many documents follow each other that cannot be read.
+    /// The end of a target with too many unreadable documents in a row.
     private static func unreadable(_ id: ListenSession.ReadID) -> ListenSession.Event {
         let count = UnreadableDocument.mostPassedOver
         return .failed(
@@ -335,7 +326,7 @@ extension ListenStream {
         )
     }
 
-    /// The error of a large target while the store holds as many states as it can: later there may be room for one.
+    /// The error of a large target while the store holds as many states as it can.
     private static var lacksStates: StorageError {
         StorageError(.unavailable, "the store cannot hold a state for another large target")
     }
@@ -361,7 +352,7 @@ extension ListenStream {
         return StorageError(error.code, error.message, cause: RefusedCaller())
     }
 
-    /// Performs a read: one of a few documents at once, and others when they are admitted, with a time limit.
+    /// Reads a few documents at once, and others when admitted, with a time limit.
     private func storedAnswer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         // A few documents do not wait for slow queries; a timer would cost more than reading them.
         guard !request.operation.isOfFewDocuments else {
@@ -408,7 +399,7 @@ extension ListenStream {
 }
 
 extension ReadOperation {
-    /// Whether these are a few documents, which are read without waiting for others.
+    /// Whether these are fewer than ten documents.
     fileprivate var isOfFewDocuments: Bool {
         if case .documents(let paths) = self { paths.count < 10 } else { false }
     }
@@ -426,7 +417,7 @@ private final class HeldMoment: Sendable {
     private let hub: ListenHub
     private let share: ListenShare
     private let moment = Mutex<ReadMoment?>(nil)
-    /// Whether the moment has a place among those of its stream, and among those of the hub.
+    /// Whether the moment has a place among those of its stream and of the hub.
     private let places = Mutex((ofStream: false, ofHub: false))
 
     init(in hub: ListenHub, for share: ListenShare) {
@@ -436,7 +427,7 @@ private final class HeldMoment: Sendable {
 
     deinit { release() }
 
-    /// Gives the places of the moment back to other targets and streams.
+    /// Gives the places of the moment back.
     func release() {
         let former = places.withLock { places in
             defer { places = (false, false) }
@@ -446,10 +437,10 @@ private final class HeldMoment: Sendable {
         if former.ofStream { share.holds.leave() }
     }
 
-    /// Takes the present moment of the store, once, after other targets of the stream have released theirs.
+    /// Takes the present moment of the store, once there is a place for it in the stream.
     ///
-    /// - Throws: `StorageError/Code/snapshotTooOld` if the store already holds as many states as it can, or as streams,
-    ///   or those of the caller, may take.
+    /// - Throws: `StorageError/Code/snapshotTooOld` if the store can hold no other state for all, for streams, or for
+    ///   the caller; `StorageError/Code/cancelled`.
     func take(
         on clock: any Clock<Duration>,
         upTo longest: Duration

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Serves a stream of Firestore's Listen method from a store, over any carrier.
 ///
-/// A slow client slows only its own stream down: while a message is being sent, the stream takes neither changes nor
-/// requests. With too many changes that wait, it reads the log for itself.
+/// While a message is being sent, the stream takes neither changes nor requests. When too many changes wait, it reads
+/// the log for itself.
 final class ListenStream: Sendable {
     private indirect enum Work: Sendable {
         case heartbeat
@@ -21,11 +21,9 @@ final class ListenStream: Sendable {
         case end(after: Duration)
     }
 
-    /// A permission that ends at a time.
     private struct Permission {
         /// Distinguishes the permissions of a target from those of earlier ones with its number.
         let number: UInt64
-        /// The watch for its end.
         let end: DeadlineEntry
     }
 
@@ -33,23 +31,20 @@ final class ListenStream: Sendable {
         var session: ListenSession
         /// Distinguishes the current follower of the log from those before a restart.
         var follower: UInt64 = 0
-        /// Whether that follower reads the log for itself, or is about to.
+        /// Whether it reads the log for itself, or is about to.
         var isReadingLog = false
         var isEager = false
-        /// The targets that the hub finds by a condition.
         var indexed: Set<Int32> = []
         var hasSent = false
-        /// The number of the stream's own reads of the log that have failed in succession, also after restarts.
+        /// The number of own reads of the log that have failed in succession, also across restarts.
         var failures = 0
-        /// The watch for the next heartbeat; nil before the stream runs, and after its end.
+        /// The watch for the next heartbeat, while the stream runs.
         var nextBeat: DeadlineEntry?
         var isBeating = false
-        /// Whether the stream has ended, so that nothing may be sent any more.
+        /// Whether nothing may be sent any more.
         var isOver = false
         var failure: StreamFailure?
-        /// The number of reads that wait or are under way.
         var reads = 0
-        /// The permissions of targets that end at a time.
         var permissions: [Int32: Permission] = [:]
         var nextPermission: UInt64 = 0
     }
@@ -67,16 +62,14 @@ final class ListenStream: Sendable {
     let share: ListenShare
     /// The size of the pages of the log that the session keeps, in bytes.
     private let kept: CountedBytes
-    /// The size of such pages, and of the documents of each read at once, that a stream has room for, however much
-    /// waits for others.
+    /// The size of such pages, and of the documents of each read at once, for which a stream always has room.
     static let guaranteedBytes = 1 << 20
-    /// The maximum number of reads that wait or are under way: some for each target, and for targets that were removed
-    /// before they were read.
+    /// The maximum number of reads that wait or are under way, including those of removed targets.
     private static let mostReads = 4 * ListenSession.mostTargets
 
     var adapter: any StorageAdapter { hub.adapter }
 
-    /// Creates a stream that sends its messages to a client by `send`, whose errors end the stream.
+    /// Creates a stream; errors of `send` end it.
     init(
         hub: ListenHub,
         configuration: Configuration = Configuration(),
@@ -130,7 +123,6 @@ final class ListenStream: Sendable {
         }
     }
 
-    /// Ends the stream, from any task.
     func end(_ failure: StreamFailure? = nil) {
         state.withLock { state in
             state.failure = state.failure ?? failure
@@ -139,7 +131,7 @@ final class ListenStream: Sendable {
         works.finish()
     }
 
-    /// Ends the stream with the status of the store or the server, and sends nothing from now on.
+    /// Ends the stream after a failure, and sends nothing from now on.
     private func fail(_ failure: StreamFailure) {
         guard failure.status == .unavailable else { return end(failure) }
         state.withLock { state in
@@ -178,7 +170,7 @@ final class ListenStream: Sendable {
     /// Handles an event, unless it comes from a follower of the log that has been replaced.
     ///
     /// - Parameters:
-    ///   - event: The event; nil to handle only the pages of the hub that wait.
+    ///   - event: The event; nil for the pages of the hub that wait.
     ///   - follower: The follower; nil if the event does not come from one.
     func handle(_ event: ListenSession.Event?, of follower: UInt64? = nil) async {
         guard await turns.enter() else { return }
@@ -249,7 +241,7 @@ final class ListenStream: Sendable {
         }
     }
 
-    /// Performs a page, after removing the targets to which the client may not listen any more.
+    /// Performs a page, after a review of permissions.
     private func perform(_ page: ChangePage) async {
         if configuration.permission != nil, !page.changes.isEmpty { await review() }
         await perform(.page(page))
@@ -290,7 +282,6 @@ final class ListenStream: Sendable {
         }
     }
 
-    /// Forgets a target that is removed.
     private func forget(_ id: Int32) {
         hub.remove(id, of: mailbox)
         let permission = state.withLock { state in
@@ -300,7 +291,7 @@ final class ListenStream: Sendable {
         if let permission { timer.end(permission.end) }
     }
 
-    /// Hands a read to a task of its own; ends the stream, and returns false, if too many wait.
+    /// Starts a read in a task of its own; ends the stream and returns false if too many wait.
     private func begin(_ read: Work) -> Bool {
         let count = state.withLock { state in
             state.reads += 1
@@ -315,13 +306,13 @@ final class ListenStream: Sendable {
         return true
     }
 
-    /// Tells a quiet client the stream's position, so that it can resume from there, and knows that the stream is open.
+    /// Tells a quiet client the stream's position, from which it can resume.
     private func beat() async {
         await handle(.beat)
         state.withLock { $0.isBeating = false }
     }
 
-    /// Looks after an interval whether the stream has been quiet; many streams share one sleeping task.
+    /// Checks after an interval whether the stream has been quiet.
     private func watch() -> DeadlineEntry {
         timer.watch(until: timer.now + configuration.heartbeat) { [weak self] in self?.look() }
     }
@@ -340,7 +331,7 @@ final class ListenStream: Sendable {
 
     // MARK: Permissions
 
-    /// Returns why the client may not listen to a target; nil if it may, and is then asked again when that ends.
+    /// Returns why the client may not listen to a target; nil if it may, perhaps for a time.
     private func denial(of content: ListenTarget.Content, _ id: Int32) async -> StreamFailure? {
         if case .query(let query) = content {
             do throws(StorageError) {
@@ -369,7 +360,6 @@ final class ListenStream: Sendable {
         await configuration.permission?(content, configuration.principal)
     }
 
-    /// Removes the targets to which the client may not listen any more.
     private func review() async {
         for (id, content) in state.withLock(\.session.contents) {
             if case .denied(let failure)? = await permission(for: content) {
@@ -417,7 +407,7 @@ final class ListenStream: Sendable {
         }
     }
 
-    /// Follows the log from a position: with reads of the stream's own up to its end, and then by the hub.
+    /// Follows the log from a position: with own reads up to its end, and then by the hub.
     private func follow(_ cursor: ChangeCursor, _ follower: UInt64) async {
         guard await reachHub(from: cursor, follower) else { return }
         state.withLock { state in

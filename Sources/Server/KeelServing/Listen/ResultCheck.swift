@@ -3,28 +3,26 @@ internal import KeelStorageAdapting
 
 /// Finds out whether the client of a resumed target still has the target's result.
 ///
-/// A client says how many documents it had when it received its token. The documents that were sent since then bound
-/// the number that it has now, and the store is asked for the number in the result. With a number outside the bounds,
-/// the client's documents have diverged, and the store is asked for the names in the result, so that the client can
-/// drop its other documents. The client compares the number itself, and reads the target again if they still differ.
+/// A client says how many documents it had with its token. Those sent since then bound the number that it has now. If
+/// the number in the store's result is outside these bounds, the store is asked for the names in the result, so that
+/// the client can drop its other documents. The client compares the number itself, and reads the target again if they
+/// still differ.
 ///
 /// Source: googleapis/googleapis `google/firestore/v1/firestore.proto`, `Target.expected_count`, and `write.proto`,
 /// `ExistenceFilter`.
 struct ResultCheck {
     enum Verdict { case agrees, mayDiffer, differs }
 
-    /// The result in the store, at a position that the client's documents must have reached for the comparison.
+    /// The result in the store, at a position.
     struct Result {
         var position: ChangeCursor
         var count: Int
-        /// The paths of the documents, if the store was asked for them.
         var paths: [DocumentPath]?
     }
 
-    /// The number of times that the store is asked while changes prevent a comparison.
+    /// How often the store is asked while changes prevent a comparison.
     static let mostAttempts = 3
 
-    /// The number of documents that the client had at its token.
     private let expected: Int
     /// The position of the state that the client has been sent.
     private(set) var shown: ChangeCursor
@@ -40,7 +38,7 @@ struct ResultCheck {
         self.shown = shown
     }
 
-    /// Takes note of the steps that bring the client to a position.
+    /// Records the steps that bring the client to a position.
     mutating func advance(to position: ChangeCursor, by steps: [TargetView.Step]) {
         shown = max(shown, position)
         for step in steps {

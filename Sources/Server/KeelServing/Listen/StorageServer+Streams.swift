@@ -11,7 +11,7 @@ extension StorageServer {
     /// - Parameters:
     ///   - call: `listen` or `write`.
     ///   - database: The database; nil if the first request names it.
-    ///   - caller: The caller, whose streams share places, and what a stream of Listen takes; nil if it is unknown.
+    ///   - caller: The caller, whose streams share limits; nil if it is unknown.
     ///   - joinsCurrent: Whether the client takes the messages of ``ListenSession/joinsCurrent``.
     ///   - requests: The messages of the client, in the JSON form of the protocol. An error means that the client is
     ///     gone; a ``StreamFailure`` is returned.
@@ -51,11 +51,11 @@ extension StorageServer {
         return nil
     }
 
-    /// Performs a stream, or a part of one, that counts among the open ones and is canceled when the server shuts down.
+    /// Performs a stream, or a part of one, which counts as open and is canceled when the server shuts down.
     ///
     /// - Parameters:
-    ///   - caller: The caller whose stream it is; nil if it is unknown.
-    ///   - turns: Admits the work that the cancellation must wait for.
+    ///   - caller: The caller; nil if it is unknown.
+    ///   - turns: Admits work for whose end the cancellation waits.
     ///   - work: The stream.
     /// - Returns: The result of the stream, or the failure of the server.
     func untilShutDown<Value: Sendable>(
@@ -141,7 +141,6 @@ extension StreamFailure {
     }
 }
 
-/// The open streams of a server, which end when it shuts down.
 final class OpenStreams: Sendable {
     typealias ID = UInt64
 
@@ -156,7 +155,7 @@ final class OpenStreams: Sendable {
 
     init(_ places: CallerPlaces) { state = Mutex(State(places: places)) }
 
-    /// Adds a stream; `end` is called when the server drains or shuts down, at once if it already has.
+    /// Adds a stream; `end` is called when the server drains or shuts down, at once if it has shut down.
     ///
     /// - Returns: The stream's number, for ``close(_:)``.
     func open(
@@ -181,7 +180,7 @@ final class OpenStreams: Sendable {
         }
     }
 
-    /// Ends one of so many streams, at least one.
+    /// Ends one in `count` streams, rounded up.
     func end(oneOf count: Int) {
         let streams = state.withLock { state in
             Array(state.streams.values.prefix((state.streams.count + count - 1) / count))

@@ -3,9 +3,9 @@ internal import KeelStorageAdapting
 
 /// An index from changes to the targets that they can concern.
 ///
-/// Thousands of clients often listen to the same collection, each to the documents with its own value of a field. A
-/// change concerns those with the new value, and those whose result contained the document before. A lookup costs as
-/// much as the number of fields that targets of the collection compare, and of the targets that are found.
+/// Of clients that listen to the documents with their own value of a field, a change concerns those with the new value,
+/// and those whose result contained the document before. The cost of a lookup depends on the number of fields that
+/// targets of the collection compare, and of targets that are found.
 struct TargetIndex: Sendable {
     struct Key: Hashable, Sendable {
         let stream: UInt64
@@ -35,16 +35,12 @@ struct TargetIndex: Sendable {
         }
     }
 
-    /// Targets that all changes of their scopes can concern.
     private var plain = InterestIndex<Key>()
     private var equal: [CollectionPath: [FieldPath: [[UInt8]: Set<Key>]]] = [:]
     private var equalities: [Key: Equality] = [:]
-    /// The targets with a condition whose results may contain a document.
     private var holders: [DocumentPath: Set<Key>] = [:]
-    /// The documents in ``holders`` of each target with a condition.
     private var held: [Key: Set<DocumentPath>] = [:]
 
-    /// The number of documents that targets with a condition hold.
     var documentCount: Int { holders.count }
 
     mutating func insert(_ key: Key, for scope: ChangeScope) { plain.insert(key, for: scope) }
@@ -71,7 +67,7 @@ struct TargetIndex: Sendable {
         if equal[equality.collection]?.isEmpty == true { equal[equality.collection] = nil }
     }
 
-    /// Returns the targets that a change can concern, and notes which of them hold the document from now on.
+    /// Returns the targets that a change can concern, and records which of them now hold the document.
     mutating func targets(of change: ChangePage.Change) -> Set<Key> {
         let path = change.path
         var found = plain.keys(for: path)

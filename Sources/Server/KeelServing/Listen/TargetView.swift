@@ -4,15 +4,15 @@ internal import KeelStorageAdapting
 /// The documents of a target that its client has, as far as later changes need them.
 ///
 /// - For single documents, nothing is kept.
-/// - For a query without a limit, the paths of its documents are kept, to distinguish a document that leaves the result
-///   from one that was never in it. After a resumption they are unknown, and any document may have been in the result,
-///   until the store has returned their names. They also are if there were too many (``forget()``).
-/// - For a query with a limit or an offset, the documents within it and some after them are kept (`QueryView`).
+/// - For a query without a limit, the paths of its documents are kept. They are unknown after a resumption, until the
+///   store has returned them, and if they were too many (``forget()``).
+/// - For a query with a limit, an offset or a search, the documents in the result and some after them are kept
+///   (`QueryView`).
 struct TargetView {
     /// A change of the client's documents.
     enum Step: Sendable {
         case has(Document)
-        /// The client drops the document if it has it; `at` is the time of the deletion, nil if unknown.
+        /// The client drops the document if it has it; `at` is the time of the deletion.
         case drops(DocumentPath, isDeleted: Bool, at: Timestamp? = nil)
 
         var path: DocumentPath {
@@ -29,14 +29,13 @@ struct TargetView {
     private let documents: Set<DocumentPath>
     private let query: PreparedQuery?
     private var window: QueryView?
-    /// The documents that the client has; if that is not known, those that it certainly does not have.
+    /// The documents that the client has; if these are unknown, some that it does not have.
     private var paths: Set<DocumentPath> = []
     private var isKnown = true
-    /// Whether the documents were too many to be remembered, so that their names are not read either.
+    /// Whether the documents were too many, so that their names are not read.
     private var hasForgotten = false
-    /// The documents that have entered the result since the store was asked for names; nil if it was not asked.
+    /// The documents that have entered the result since the store was asked for names.
     private var arrived: Set<DocumentPath>?
-    /// The read whose documents arrive in parts, while it lasts.
     private var loading: Loading?
 
     private struct Loading {
@@ -46,7 +45,6 @@ struct TargetView {
         var changed: Set<DocumentPath> = []
     }
 
-    /// Creates the view of a client that has nothing.
     init(_ content: ListenTarget.Content) {
         switch content {
         case .documents(let paths): (documents, query) = (Set(paths), nil)
@@ -58,24 +56,21 @@ struct TargetView {
         }
     }
 
-    /// The approximate size of the documents that the view keeps, in bytes; only one of a query with a limit keeps any.
+    /// The approximate size of the documents that the view keeps, in bytes.
     var bytes: Int { window?.bytes ?? 0 }
 
-    /// Whether the query has a limit or an offset, so that a change can make a read necessary.
+    /// Whether the query has a limit, an offset or a search, so that a change can make a read necessary.
     var isWindow: Bool { window != nil }
 
-    /// The number of documents in the result that the view remembers, for a query without a limit.
+    /// The number of paths that the view remembers.
     var nameCount: Int { isKnown ? paths.count : arrived?.count ?? 0 }
 
-    /// A condition by which a hub finds the target's changes, and the documents that the client has.
-    ///
-    /// Nil if the query has no such condition, or the client's documents are unknown.
+    /// A condition by which a hub finds the target's changes, and the documents of the client.
     var equality: (TargetIndex.Equality, Set<DocumentPath>)? {
         guard isKnown, window == nil, let query = query?.query else { return nil }
         return TargetIndex.Equality(query).map { ($0, paths) }
     }
 
-    /// The read whose result ``load(_:)`` takes.
     var read: ReadOperation {
         if let window { return .query(window.readQuery) }
         guard let query else { return .documents(documents.sorted()) }
@@ -90,9 +85,8 @@ struct TargetView {
         (query?.query).map { .aggregate($0.with { $0.projection = nil }, [.count()]) }
     }
 
-    /// The query for the names of the client's documents; nil if they are known, or would not spare a message.
-    ///
-    /// It finds one more than ``mostNames``, by which a larger result is recognized.
+    /// The query for the names of the client's documents, up to one more than ``mostNames``; nil if they are known, or
+    /// not needed.
     var names: ReadOperation? {
         guard !isKnown, !hasForgotten, window == nil, let query = query?.query else { return nil }
         // Of a whole collection, every document matches while it exists.
@@ -107,7 +101,7 @@ struct TargetView {
         )
     }
 
-    /// Whether the client must forget its documents before a complete read, because they are not known here.
+    /// Whether the client must forget its documents before a complete read.
     var needsReset: Bool { !isKnown && query != nil }
 
     /// Continues with a client that has an unknown former result.
@@ -115,14 +109,13 @@ struct TargetView {
 
     /// Forgets which documents the client has, also while they are loaded.
     ///
-    /// The client then hears of each document of the query's collections that leaves the result or is not in it, as
-    /// after a resumption.
+    /// The client then receives changes of documents that do not match, as after a resumption.
     mutating func forget() { (paths, isKnown, hasForgotten, arrived) = ([], false, true, nil) }
 
     /// Remembers the documents that enter the result, until ``learn(_:)``.
     mutating func awaitNames() { arrived = [] }
 
-    /// Learns the names of the client's documents, at a consistent point behind the read that found them.
+    /// Learns the names of the client's documents, at a consistent point after their read.
     ///
     /// - Parameter names: The paths; nil if they cannot be read.
     mutating func learn(_ names: [DocumentPath]?) {
@@ -131,7 +124,7 @@ struct TargetView {
         (paths, isKnown) = (arrived.union(names), true)
     }
 
-    /// Makes ``read`` read further if documents that cannot be read have taken the places of others.
+    /// Makes ``read`` read further if unreadable documents have taken the places of others.
     ///
     /// - Returns: Whether to read again before the result is loaded; see `QueryView`.
     mutating func readsFurther(than count: Int, unreadable failures: Int) -> Bool {
@@ -159,15 +152,13 @@ struct TargetView {
     }
 
     /// Begins to load a complete read whose documents arrive in parts, with changes between them.
-    ///
-    /// Only a query without a limit is read in this way: see ``ReadOperation/queryInParts``.
     mutating func beginParts() {
         let former = isKnown ? paths.union(loading?.former ?? []) : []
         loading = Loading(former: former)
         (paths, isKnown, hasForgotten, arrived) = ([], true, false, nil)
     }
 
-    /// Loads a part of a complete read, without the documents whose later states have been applied already.
+    /// Loads a part of a complete read, without documents whose later states have been applied.
     mutating func loadPart(_ found: [Document]) -> [Step] {
         let current = found.filter { loading?.changed.contains($0.path) != true }
         for document in current {
@@ -177,7 +168,7 @@ struct TargetView {
         return current.map(Step.has)
     }
 
-    /// Drops the documents that the client had before a complete read and that the read has not found.
+    /// Drops the client's earlier documents that a complete read has not found.
     mutating func endParts() -> [Step] {
         defer { loading = nil }
         return (loading?.former ?? []).sorted().map { .drops($0, isDeleted: false) }
@@ -199,10 +190,9 @@ struct TargetView {
         }
     }
 
-    /// Returns the documents within a limit or an offset that changes name, unless the changes have later states.
+    /// Returns the window's documents that changes name, unless the changes have later states.
     ///
-    /// The view takes no step for a state that it has already. Without it, the client would keep an earlier state that
-    /// another target has sent meanwhile.
+    /// Otherwise the client would keep an earlier state that another target has sent meanwhile.
     func repeated(_ changes: [ChangePage.Change]) -> [Step] {
         guard isKnown, let window else { return [] }
         return changes.compactMap { change in
@@ -240,7 +230,7 @@ struct TargetView {
         return .drops(path, isDeleted: false)
     }
 
-    /// Notes that the client does not have a document from now on, and returns whether it may have had it.
+    /// Records that the client no longer has a document; returns whether it may have had it.
     private mutating func noteAbsence(of path: DocumentPath) -> Bool {
         // Clients ignore a repeated removal.
         if paths.count >= Self.mostNames { paths = [] }
@@ -263,9 +253,7 @@ struct TargetView {
 }
 
 extension ReadOperation {
-    /// The query, if its documents may arrive in parts: all documents of a target that needs only their paths later.
-    ///
-    /// A target with a limit or an offset needs the documents themselves, and a query for names is small.
+    /// The query, if its documents may arrive in parts, because its target needs only their paths later.
     var queryInParts: DocumentQuery? {
         guard case .query(let query) = self, query.limit == nil, query.offset == 0,
             query.search == nil, query.projection == nil

@@ -5,16 +5,15 @@ internal import KeelStorageFirestore
 
 /// Serves a stream of Firestore's Write method, over any carrier.
 ///
-/// Clients send batches without waiting for the answers. They are committed one after another: a batch that fails ends
-/// the stream, and the batches behind it must not take effect, because clients send them again on another stream.
+/// Clients send batches without waiting for replies. Batches are committed one after another. One that fails ends the
+/// stream, and those after it must not take effect, because clients send them again on another stream.
 ///
-/// The SDKs drop a user's write for some statuses, and send it again after the others. So only a batch that can never
-/// succeed receives a status of the first kind; see ``failure(_:)`` and ``failure(ofStore:)``.
+/// The SDKs drop a user's write for some statuses, and send it again after the others. Only a batch that can never
+/// succeed receives one of the first kind; see ``failure(_:)`` and ``failure(ofStore:)``.
 struct WriteStream {
     let adapter: any StorageAdapter
     let configuration: StorageServer.Configuration
-    /// Admits one commit at a time, for which the end of the stream waits: without its reply, the client would send the
-    /// batch again.
+    /// Admits one commit at a time, for which the end of the stream waits.
     let commits = TaskQueue()
     private let reserved = ReservedNames(allowsOwn: false)
 
@@ -106,12 +105,10 @@ struct WriteStream {
 
     /// Returns the status of a batch that breaks a rule, or that the store has refused.
     ///
-    /// The state of the store must not cost a user's write: if it is damaged, read-only, of a newer version, or does not
-    /// let the server in, the client keeps the write and tries again. Otherwise these would be `DATA_LOSS`,
-    /// `FAILED_PRECONDITION`, `UNAUTHENTICATED` and `PERMISSION_DENIED`, for most of which the SDKs drop the write.
+    /// If the store is damaged, read-only, of a newer version, or does not let the server in, the client keeps the
+    /// write and tries again. For most of the usual statuses of these errors, the SDKs would drop the write.
     ///
-    /// If an adapter with access rules refuses the caller, the client drops the write; see
-    /// `StorageError/refusesCaller`.
+    /// If access rules refuse the caller, the client drops the write.
     ///
     /// Source: firebase/firebase-js-sdk, packages/firestore/src/remote/rpc_error.ts, `isPermanentWriteError`.
     static func failure(_ error: StorageError) -> StreamFailure {
@@ -125,9 +122,8 @@ struct WriteStream {
 
     /// Returns the status of a batch that the store has not judged, because the commit failed as a whole.
     ///
-    /// Codes that otherwise concern the batch then concern the store: PostgreSQL's `.invalidArgument` means that its
-    /// database is gone, and its `.conflict` that it has ended a deadlock. Only a value that is larger than the store
-    /// allows can never be written.
+    /// Codes that usually concern the batch then concern the store: PostgreSQL's `.invalidArgument` means that its
+    /// database is gone, and its `.conflict` that it has ended a deadlock.
     static func failure(ofStore error: StorageError) -> StreamFailure {
         switch error.code {
         case .tooLarge, .diskFull, .timeout, .cancelled, .unknown: StreamFailure(error)

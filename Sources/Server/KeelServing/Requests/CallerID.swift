@@ -1,12 +1,11 @@
 internal import KeelStorage
 
-/// The caller of a request, with whose other requests it shares limits: a principal, or the connection of an anonymous
-/// caller.
+/// The caller of a request, whose requests share limits: a principal, or the connection of an anonymous caller.
 enum CallerID: Hashable, Sendable {
     case principal(String)
     case connection(UInt64)
 
-    /// Creates the id of a request's caller; nil if neither is known.
+    /// Returns nil if neither is known.
     init?(_ principal: StoragePrincipal?, on connection: UInt64?) {
         if let principal {
             self = .principal(principal.id)
@@ -17,8 +16,8 @@ enum CallerID: Hashable, Sendable {
         }
     }
 
-    /// Returns what holds bytes for callers in the order in which it gives way to others: that of the callers that hold
-    /// most first, and of these the largest.
+    /// Returns holders of bytes in the order in which they are evicted: first those of the callers that hold most, the
+    /// largest first.
     static func largestFirst<Holder>(
         _ all: [(holder: Holder, caller: CallerID?, bytes: Int)]
     ) -> [Holder] {
@@ -33,7 +32,7 @@ enum CallerID: Hashable, Sendable {
         .map { $0.holder }
     }
 
-    /// A short text without a slash; that of a principal is the same at every server.
+    /// A short text without a slash, for principals the same at every server.
     var tag: String {
         switch self {
         case .principal(let id): String(StableHash.of(id.utf8), radix: 36)

@@ -1,4 +1,4 @@
-/// The places for the streams of a server, of which each caller may take some.
+/// The numbers of streams of a server and of each caller, with their limits.
 struct CallerPlaces: Sendable {
     enum Refusal: Error {
         case isFull(Int)
@@ -22,7 +22,7 @@ struct CallerPlaces: Sendable {
         self.maximumPerCaller = maximumPerCaller
     }
 
-    /// Takes a place, which must be given back with ``leave(_:)``; an unknown caller has no limit of its own.
+    /// Takes a place until ``leave(_:)``; an unknown caller has no limit of its own.
     mutating func enter(_ caller: CallerID?) throws(Refusal) {
         guard count < maximum else { throw .isFull(maximum) }
         if let caller {

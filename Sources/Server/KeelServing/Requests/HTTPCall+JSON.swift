@@ -23,7 +23,7 @@ extension HTTPCall {
         }
     }
 
-    /// Returns the body; empty if there is none.
+    /// Returns the body, or an empty array.
     ///
     /// - Throws: A failure if the body is longer than the limit, or breaks off.
     func bytes(upTo limit: Int) async throws(ServingFailure) -> [UInt8] {
@@ -40,7 +40,6 @@ extension HTTPCall {
         }
     }
 
-    /// Whether the media type is JSON or missing.
     private var isJSON: Bool {
         guard let mediaType else { return true }
         return mediaType == "application/json" || mediaType.hasSuffix("+json")

@@ -3,11 +3,11 @@ import KeelStorageFirestore
 
 /// The allowed member names of a request, from googleapis, google/firestore/v1.
 ///
-/// Misspelled names are rejected, as by Google's service, because ignoring a mask, a condition or a limit would change
-/// the meaning of a request. The contents of documents are not checked here; values are checked when they are decoded.
+/// Unknown names are rejected, as by Google's service: ignoring a misspelled mask would change the meaning of a
+/// request. Values are checked when they are decoded.
 struct MessageShape {
     fileprivate enum Part {
-        /// Content that is checked when it is decoded, or not at all.
+        /// Content that is not checked here.
         case any
         case message(String)
         case list(String)
@@ -19,7 +19,6 @@ struct MessageShape {
 
     static let document = Self(name: "Document")
 
-    /// Rejects a message with an unknown member name.
     func check(_ json: FirestoreJSON) throws(StorageError) {
         try Self.check(json, as: name, at: "")
     }
@@ -68,7 +67,6 @@ struct MessageShape {
         return shapes
     }()
 
-    /// The common members of requests that read documents.
     private static let reading: [String: Part] = [
         "database": .any, "parent": .any, "transaction": .any, "readTime": .any,
         "newTransaction": .message("TransactionOptions"), "requestOptions": .any,

@@ -5,10 +5,9 @@ import KeelStorageFirestore
 struct RequestItems {
     private let items: [(name: String, value: String)]
 
-    /// Creates the items of a request without a query string.
     init(_ items: [(name: String, value: String)]) { self.items = items }
 
-    /// Parses a query string, or a form, whose names are left unchanged.
+    /// Parses a query string, or a form, whose names stay unchanged.
     ///
     /// - Throws: A failure if the percent-encoding is invalid.
     init(_ text: Substring.UTF8View, isForm: Bool = false) throws(ServingFailure) {
@@ -28,10 +27,7 @@ struct RequestItems {
         self.items = items
     }
 
-    /// Rejects items with names other than the given ones and the common parameters of Google's services.
-    ///
-    /// If misspelled names were ignored, a misspelled mask would turn a change of one field into a replacement of the
-    /// document.
+    /// Rejects items other than the given ones and the common parameters of Google's services.
     func check(_ names: String...) throws(StorageError) {
         for item in items where !names.contains(item.name) && !Self.common.contains(item.name) {
             throw FirestoreDecoding.flaw("the query of the request has an unknown “\(item.name)”")
@@ -42,7 +38,7 @@ struct RequestItems {
         }
     }
 
-    /// The common parameters, which are accepted everywhere and ignored.
+    /// The common parameters, which are ignored except `alt`.
     private static let common: Set<String> = [
         "$alt", "alt", "$prettyPrint", "prettyPrint", "key", "$key", "quotaUser", "$httpHeaders",
         "accessToken", "oauthToken", "uploadType", "uploadProtocol", "$.xgafv",
@@ -53,7 +49,6 @@ struct RequestItems {
 
     func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 
-    /// Returns the last value of a name as a string in a message.
     func text(_ name: String) -> FirestoreJSON? { self[name].map(FirestoreJSON.string) }
 
     /// Returns the Boolean value of a name.
@@ -68,7 +63,6 @@ struct RequestItems {
         }
     }
 
-    /// Returns a name in lowerCamelCase, converted from snake_case if necessary.
     static func camelCase(_ name: String) -> String {
         guard name.utf8.contains(UInt8(ascii: "_")) else { return name }
         var isStart = false

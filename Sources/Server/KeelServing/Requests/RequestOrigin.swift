@@ -3,9 +3,8 @@ import KeelHTTP
 
 /// A check that rejects requests from web pages of other sites.
 ///
-/// A page can point a host name of its own to this machine and then send requests as if to its own server; the browser
-/// sends that name in `Host`. A page can also send requests to this machine directly; the browser then sends the page's
-/// origin in `Origin` (RFC 6454 section 7). Pages of allowed origins may read the replies.
+/// A page can point a host name of its own to this machine: the browser sends that name in `Host`. If a page sends
+/// requests to this machine directly, the browser sends the page's origin in `Origin` (RFC 6454 section 7).
 struct RequestOrigin {
     private let allowed: Set<String>
     private let origins: Set<String>
@@ -15,7 +14,6 @@ struct RequestOrigin {
         origins = configuration.allowedOrigins
     }
 
-    /// Rejects a request for another host, or from the page of another site.
     func check(_ head: HTTPRequest) throws(ServingFailure) {
         if let authority = head.authority, !isAllowed(authority) {
             throw .forbidden(
@@ -56,7 +54,7 @@ struct RequestOrigin {
         return !allowed.isEmpty && allowed.contains { $0.lowercased() == host }
     }
 
-    /// Returns the host without its port; nil if the authority is malformed.
+    /// Returns nil if the authority is malformed.
     private static func host(of authority: String) -> String? {
         let bytes = authority.utf8
         let bracket = bytes.lastIndex(of: UInt8(ascii: "]"))
@@ -68,12 +66,12 @@ struct RequestOrigin {
     }
 }
 
-/// A test for loopback addresses, which only programs on the same machine can reach.
+/// A test for loopback addresses.
 public enum LoopbackAddress: Sendable {
     /// Returns whether a host is `localhost`, in 127.0.0.0/8 (RFC 1122 section 3.2.1.3) or `::1`.
     ///
     /// - Parameter host: The host, without a port; an IPv6 address with or without brackets.
-    /// - Returns: Whether the host is a loopback address. IPv4 addresses in shortened notation are not recognized.
+    /// - Returns: Whether the host is a loopback address; false for IPv4 addresses in shortened notation.
     public static func contains(_ host: String) -> Bool {
         switch host.lowercased() {
         case "127.0.0.1", "localhost", "::1", "[::1]": return true

@@ -3,11 +3,10 @@ import KeelCore
 
 /// The parsed and decoded target of a request (RFC 3986 sections 2.1 and 3).
 struct RequestTarget {
-    /// The segments of the path; a segment with `%2F` contains a slash.
+    /// The decoded segments of the path, which may contain slashes.
     let segments: [String]
     /// The custom method after the last colon of the path, where the protocol allows one.
     let verb: String?
-    /// The items of the query.
     let items: RequestItems
 
     /// Parses the target of a request.
@@ -50,9 +49,7 @@ struct RequestTarget {
         "the percent-encoding of the request’s target is broken, or is not that of UTF-8"
     )
 
-    /// Decodes percent-encoded text; returns nil if the encoding is invalid.
-    ///
-    /// A plus sign can represent a space, as in HTML forms.
+    /// Decodes percent-encoded text; returns nil if it is invalid.
     static func decoded(_ text: Substring.UTF8View, plusIsSpace: Bool = false) -> String? {
         let isPlain = text.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
         guard !isPlain else { return String(Substring(text)) }

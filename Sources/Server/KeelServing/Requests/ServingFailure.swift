@@ -17,7 +17,6 @@ struct ServingFailure: Error {
         self.httpStatus = httpStatus
     }
 
-    /// Creates a failure from an error of the store.
     init(_ error: StorageError) {
         let isAborted = error.code == .conflict && error.operation == TransactionTable.operation
         self.init(error, as: isAborted ? .aborted : FirestoreStatus(error))
@@ -51,7 +50,7 @@ struct ServingFailure: Error {
         Self(StorageError(.permissionDenied, message))
     }
 
-    /// Creates the failure of a request that has no principal.
+    /// Creates the failure of a request whose authentication failed.
     static func unauthenticated(_ error: StorageError) -> Self {
         var failure = Self(error)
         // Status 401 needs a challenge (RFC 9110 section 15.5.2).
@@ -73,7 +72,6 @@ struct ServingFailure: Error {
         return failure
     }
 
-    /// The failure of a body with more bytes or values than the limit.
     static func bodyTooLarge(_ limit: Int, _ unit: String = "bytes") -> Self {
         Self(
             StorageError(.tooLarge, "the request body has more than \(limit) \(unit)"),
@@ -109,9 +107,7 @@ extension HTTPReply {
         return reply
     }
 
-    /// Returns the reply to OPTIONS, also to a browser's preflight.
-    ///
-    /// A page may use all methods and fields if it may use the server.
+    /// Returns the reply to OPTIONS, including a preflight.
     static func options(_ methods: [HTTPRequest.Method], for request: HTTPRequest) -> HTTPReply {
         var head = HTTPResponse(status: .noContent)
         head.headerFields[.allow] = allow(methods)

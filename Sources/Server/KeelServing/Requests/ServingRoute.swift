@@ -9,14 +9,12 @@ enum ServingRoute {
     case analytics
     /// A resource of Keel Sync, by the segments after `/sync`.
     case sync([String])
-    /// A WebChannel of a stream.
     case webChannel(FirestoreRoute.Call)
-    /// All documents of a database, by the address that Google's emulator has for deleting them.
+    /// All documents of a database, at the address with which Google's emulator deletes them.
     case everything(database: String)
-    /// A resource in a database with the given name: `projects/{project}/databases/{database}`.
+    /// A resource in a database, `projects/{project}/databases/{database}`.
     case firestore(FirestoreRoute, database: String)
 
-    /// Returns the route of a target; nil if there is none.
     init?(_ target: RequestTarget) {
         let segments = target.segments
         switch segments.first {
@@ -70,14 +68,11 @@ enum ServingRoute {
 
 /// A resource or method in a database.
 enum FirestoreRoute {
-    /// A document, by the segments of its path.
     case document([String])
-    /// A collection, by the segments of its path.
     case collection([String])
     /// A custom method of the root or a document.
     case call(Call, on: [String])
 
-    /// The custom methods of the protocol, which follow a colon.
     enum Call: String {
         case batchGet, batchWrite, beginTransaction, commit, executePipeline, listen, rollback,
             write

@@ -22,7 +22,6 @@ struct ChangeFailure: Error {
         )
     }
 
-    /// Creates the failure for a hub that is full or shut down.
     init(_ refusal: ChangeHub.Refusal) {
         switch refusal {
         case .isFull(let refusal):

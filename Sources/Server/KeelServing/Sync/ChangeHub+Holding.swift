@@ -5,16 +5,14 @@ internal import Synchronization
 extension ChangeHub {
     /// A change of a page that the listeners of a channel receive.
     struct ToldChange {
-        /// The index of the change in its page.
         let position: Int
-        /// Whether the document has left the scope.
+        /// Whether the change is told as a departure from the scope.
         let hasLeft: Bool
     }
 
-    /// The documents that match the queries of a scope, and the first and the last position at which they were read.
+    /// The documents that match a scope's queries, and the first and last position of the reads.
     private typealias Found = (names: Set<DocumentPath>, first: ChangeCursor, last: ChangeCursor)
 
-    /// Reads the documents of channels with queries, one channel after the other.
     static func readDocuments(
         of channels: AsyncStream<Int>,
         _ hub: @Sendable () -> ChangeHub?
@@ -35,7 +33,7 @@ extension ChangeHub {
         }
     }
 
-    /// Returns the documents of a scope's queries; nil if the store does not report the position of its reads.
+    /// Returns nil if the store does not report the position of its reads.
     private func documents(in scope: ChangeScope) async throws(StorageError) -> Found? {
         var all: Found?
         for selection in scope.selections {
@@ -64,10 +62,9 @@ extension ChangeHub {
 // MARK: Held documents
 
 extension ChangeHub.State {
-    /// The number of channels whose listeners receive only changes that concern them.
+    /// The number of channels whose documents are known.
     var knownCount: Int { channels.values.count { $0.held.isKnown } }
 
-    /// Asks for the documents of a channel's queries.
     mutating func requestDocuments(of interest: ChangeInterest) {
         guard !interest.scope.selections.isEmpty, let channel = byInterest[interest],
             channels[channel]?.held.request() == true
@@ -91,13 +88,13 @@ extension ChangeHub.State {
         if let taken { reach(taken) }
     }
 
-    /// Tells the listeners of a channel of every change in its collections from now on.
+    /// From now on, sends a channel every change in its collections.
     fileprivate mutating func refuse(_ channel: Int) {
         change(channel) { $0.refuse() }
         widen(channel)
     }
 
-    /// Forgets which documents listeners may have.
+    /// Forgets the documents of all channels.
     mutating func forgetDocuments() {
         for channel in Array(channels.keys) {
             widen(channel)
@@ -115,7 +112,7 @@ extension ChangeHub.State {
         heldCount += channels.values[place].held.paths.count
     }
 
-    /// Narrows the channels whose documents are known at a consistent point.
+    /// Narrows the channels whose documents are known at a position.
     private mutating func reach(_ position: ChangeCursor) {
         for channel in ahead {
             channels[channel]?.held.reach(position)
@@ -132,13 +129,11 @@ extension ChangeHub.State {
         TargetIndex.Key(stream: UInt64(channel), target: Int32(part))
     }
 
-    /// Finds a new channel by its scope.
     mutating func addToIndexes(_ channel: Int, _ scope: ChangeScope) {
         interested.insert(channel, for: scope)
         targets.insert(Self.key(channel, 0), for: scope)
     }
 
-    /// Finds a channel no more.
     mutating func removeFromIndexes(_ channel: Int) {
         widen(channel)
         guard let scope = channels[channel]?.interest.scope else { return }
@@ -146,7 +141,7 @@ extension ChangeHub.State {
         targets.remove(Self.key(channel, 0), for: scope)
     }
 
-    /// Finds a channel by the equalities of its queries, and by the documents that its listeners may have.
+    /// Indexes a channel by the equalities of its queries and by its documents.
     private mutating func narrow(_ channel: Int) {
         guard let scope = channels[channel]?.interest.scope,
             let held = channels[channel]?.held.paths
@@ -172,7 +167,6 @@ extension ChangeHub.State {
         channels[channel]?.narrowed = (rest, equalities.count)
     }
 
-    /// Finds a channel by its scope again.
     private mutating func widen(_ channel: Int) {
         guard let scope = channels[channel]?.interest.scope,
             let (rest, count) = channels[channel]?.narrowed
@@ -187,7 +181,6 @@ extension ChangeHub.State {
 // MARK: Changes
 
 extension ChangeHub.State {
-    /// Returns the changes of the reader's next page that each channel receives.
     mutating func take(
         _ page: ChangePage,
         _ limits: ChangeService.Configuration
@@ -217,7 +210,7 @@ extension ChangeHub.State {
         return told
     }
 
-    /// Returns the change to send to a channel; nil if the change does not concern it.
+    /// Returns the change to send to a channel; nil if there is none.
     private mutating func tell(
         _ change: ChangePage.Change,
         to channel: Int,

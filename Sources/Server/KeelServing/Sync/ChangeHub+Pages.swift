@@ -3,7 +3,7 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 
 extension ChangeHub {
-    /// Returns the page of a query, once there are changes or its wait is over.
+    /// Returns the page of a query when there are changes, or when its wait is over.
     func page(for query: ChangeQuery) async throws(StorageError) -> ChangePage {
         var request = ChangeRequest(
             after: query.cursor,

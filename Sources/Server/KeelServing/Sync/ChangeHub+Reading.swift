@@ -21,7 +21,7 @@ extension ChangeHub: ChangeReading {
 
     /// Delivers a page to the interested listeners.
     ///
-    /// Encoding holds no lock. A listener that starts to collect in the meantime starts after this page.
+    /// Encoding holds no lock. A listener that meanwhile starts to collect starts after this page.
     func deliver(_ page: ChangePage, of reader: UInt64) {
         let (changes, interests) = state.withLock { state in
             guard state.generation == reader else {
@@ -62,8 +62,8 @@ extension ChangeHub: ChangeReading {
         for wake in woken { wake.resume() }
     }
 
-    /// Cuts off the listeners with the largest backlogs while the total backlog is too large, of the callers whose
-    /// listeners have the largest.
+    /// While the total backlog is too large, cuts off the listeners with the largest backlogs, of the callers with
+    /// most.
     private func makeRoom() {
         guard waiting.value > configuration.maximumBacklogBytes else { return }
         let listeners = state.withLock { $0.channels.values.flatMap(\.listeners.values) }
@@ -87,10 +87,10 @@ extension ChangeHub: ChangeReading {
         return true
     }
 
-    /// Makes all listeners read for themselves: each finds out whether its own position is still valid, and the first
-    /// that catches up starts a new reader.
+    /// Makes all listeners read for themselves: each checks its own position, and the first that catches up starts a
+    /// new reader.
     ///
-    /// With `endsListeners`, live listeners end instead, and their clients reconnect.
+    /// With `endsListeners`, live listeners end instead.
     private func giveUp(_ reader: UInt64, endsListeners: Bool = false) {
         let (tasks, woken) = state.withLock { state in
             guard state.generation == reader else {
@@ -107,7 +107,6 @@ extension ChangeHub: ChangeReading {
         for wake in woken { wake.resume() }
     }
 
-    /// Sends heartbeats to listeners without recent events.
     static func beat(_ generation: UInt64, _ hub: @Sendable () -> ChangeHub?) async {
         while let configuration = hub()?.configuration {
             // After three counted beats, a listener has been idle for two thirds to all of the interval.
@@ -144,7 +143,6 @@ private struct PageEncoder {
     private struct Key: Hashable {
         let position: Int
         let database: String
-        /// Whether the change is encoded as a departure from the scope.
         let hasLeft: Bool
     }
 
@@ -159,7 +157,6 @@ private struct PageEncoder {
         mark = ChangeMessages.mark(page, epoch: epoch)
     }
 
-    /// Returns the events for a channel.
     mutating func events(
         _ changes: [ChangeHub.ToldChange],
         for interest: ChangeInterest

@@ -4,16 +4,15 @@ internal import Synchronization
 
 /// Reads a store's change log once for all listeners.
 ///
-/// Listeners with the same interest share a channel, and channels are indexed by collection, so the cost of a commit
-/// depends only on the affected channels: each change is encoded once per database name, and each page once per
-/// channel. Of a channel's queries, only documents in the result, and those that leave it, concern the channel
-/// (``HeldDocuments``). There are three tasks: one reads the log, one reads the results of queries, and one sends
-/// heartbeats to idle listeners. They start when the first listener has caught up and end with the last listener.
-/// ``ChangeReading`` contains the reading code that is shared with the hub of a client.
+/// Listeners with the same interest share a channel, and channels are indexed, so the cost of a commit depends only on
+/// the affected channels: each change is encoded once per database name, and each page once per channel. A channel with
+/// queries receives only documents in their results, and those that leave them (``HeldDocuments``).
+///
+/// One task reads the log, one reads the results of queries, and one sends heartbeats to idle listeners. They start
+/// when the first listener has caught up and end with the last listener. A listener that is behind reads for itself.
 final class ChangeHub: Sendable {
     typealias ID = UInt64
 
-    /// The reason for refusing a listener.
     enum Refusal: Error {
         case isFull(CallerPlaces.Refusal)
         case isShutDown
@@ -23,9 +22,9 @@ final class ChangeHub: Sendable {
         let interest: ChangeInterest
         let filter: ScopeFilter
         var listeners: [ID: ChangeListener] = [:]
-        /// The documents of the scope's queries that the listeners may have.
+        /// The documents that the listeners may have.
         var held = HeldDocuments()
-        /// The part of the scope without equalities, and the number of those; nil while the whole scope is indexed.
+        /// The part of the scope without equalities, and their number; nil while the whole scope is indexed.
         var narrowed: (rest: ChangeScope, equalities: Int)?
     }
 
@@ -33,7 +32,6 @@ final class ChangeHub: Sendable {
         var isShutDown = false
         var nextID: ID = 0
         var places: CallerPlaces
-        /// The channels of the listeners.
         var listeners: [ID: Int] = [:]
         var nextChannel = 0
         var channels: [Int: Channel] = [:]
@@ -44,10 +42,9 @@ final class ChangeHub: Sendable {
         var targets = TargetIndex()
         /// The channels whose held documents are known at a later consistent point.
         var ahead: Set<Int> = []
-        /// The number of held documents of all channels.
         var heldCount = 0
         var unseen = UnseenStates()
-        /// Takes the channels whose documents are to be read, while the shared reader is running.
+        /// The channels whose documents are to be read; nil while the shared reader is not running.
         var requests: AsyncStream<Int>.Continuation?
         var byClient: [String: Set<Int>] = [:]
         var tasks: [Task<Void, Never>] = []
@@ -57,9 +54,8 @@ final class ChangeHub: Sendable {
         var generation: UInt64 = 0
         /// The position at which the shared reader started; nil while it is not running.
         var start: ChangeCursor?
-        /// The position that the shared reader has reached.
         var reached: ChangeCursor?
-        /// The last consistent point whose changes have been given to channels, though perhaps not delivered.
+        /// The last consistent point whose changes have been assigned to channels, though perhaps not delivered.
         var taken: ChangeCursor?
         /// The last delivered consistent point, and the store's time there.
         var consistent: (position: ChangeCursor, time: Timestamp?)?
@@ -72,9 +68,7 @@ final class ChangeHub: Sendable {
     let configuration: ChangeService.Configuration
     let changeReader = ChangeReader(server: "sync")
     let state: Mutex<State>
-    /// The bytes that wait for listeners.
     let waiting = ByteCount()
-    /// The bytes that are being sent to clients.
     let sending = ByteCount()
 
     init(adapter: any StorageAdapter, configuration: ChangeService.Configuration) {
@@ -119,7 +113,6 @@ final class ChangeHub: Sendable {
         }
     }
 
-    /// Removes a listener, and ends the tasks after the last one.
     func remove(_ id: ID) {
         let tasks = state.withLock { state -> [Task<Void, Never>] in
             guard let channel = state.listeners.removeValue(forKey: id) else { return [] }
@@ -133,7 +126,7 @@ final class ChangeHub: Sendable {
         for task in tasks { task.cancel() }
     }
 
-    /// Ends one of so many listeners, at least one.
+    /// Ends one in `count` listeners, rounded up.
     func end(oneOf count: Int) {
         let listeners = state.withLock { state in
             let all = state.channels.values.flatMap(\.listeners.values)
@@ -142,7 +135,6 @@ final class ChangeHub: Sendable {
         for listener in listeners { listener.end() }
     }
 
-    /// Ends all listeners and refuses new ones.
     func shutDown() {
         let (listeners, tasks) = state.withLock { state in
             state.isShutDown = true
@@ -154,7 +146,7 @@ final class ChangeHub: Sendable {
 
     // MARK: Going live
 
-    /// Starts to collect events for a listener that is about to read a page.
+    /// Starts to collect events for a listener, before it reads a page.
     func attend(_ listener: ChangeListener) {
         state.withLock { listener.attend(from: $0.reached) }
     }
@@ -162,8 +154,7 @@ final class ChangeHub: Sendable {
     /// Connects a listener to the shared reader, after its own read has reached a consistent point at the end of the
     /// log.
     ///
-    /// With `isStream`, the listener stays, so that the results of its queries are worth reading. Returns whether it is
-    /// live; otherwise it has to read again.
+    /// Returns whether it is live; otherwise it must read again. With `isStream`, the results of its queries are read.
     func join(
         _ listener: ChangeListener,
         at position: ChangeCursor,
@@ -206,7 +197,6 @@ final class ChangeHub: Sendable {
 }
 
 extension ChangeHub.State {
-    /// Returns the channel of an interest, created if necessary.
     fileprivate mutating func channel(for interest: ChangeInterest) -> Int {
         if let channel = byInterest[interest] { return channel }
         let channel = nextChannel

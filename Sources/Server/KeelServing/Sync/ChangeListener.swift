@@ -14,13 +14,13 @@ struct ChangeInterest: Sendable, Hashable {
 
 /// The position and the backlog of a listener.
 ///
-/// A listener starts *behind* and reads pages itself. Before each of these reads it starts *attending*: from then on it
-/// also collects the events of the shared reader. When a read has reached the position where collecting started, the
-/// listener is *live* and needs no further reads. Locks are taken in the order hub, listener.
+/// A listener starts *behind* and reads pages itself. Before each read it starts *attending*: it also collects the
+/// events of the shared reader. When a read has reached the position where collecting started, the listener is *live*.
+/// Locks are taken in the order hub, listener.
 final class ChangeListener: Sendable {
     typealias Waiter = CheckedContinuation<[UInt8]?, Never>
 
-    /// A waiting task to resume outside of all locks, and its result.
+    /// A waiting task to resume outside of all locks.
     struct Wake {
         let waiter: Waiter
         var bytes: [UInt8]?
@@ -28,7 +28,6 @@ final class ChangeListener: Sendable {
         func resume() { waiter.resume(returning: bytes) }
     }
 
-    /// The next step of the listener's task.
     enum Step: Sendable {
         case send([UInt8])
         case readPage
@@ -38,7 +37,6 @@ final class ChangeListener: Sendable {
 
     private enum Phase { case behind, attending, live, ended }
 
-    /// The events of a page of the shared reader, and the position after it.
     private struct Parcel {
         let events: BufferedBytes
         let position: ChangeCursor?
@@ -46,7 +44,7 @@ final class ChangeListener: Sendable {
 
     private struct State {
         var phase = Phase.behind
-        /// The position up to which the listener has received changes; nil before its first page.
+        /// The position of the last changes that the listener has received.
         var told: ChangeCursor?
         /// The position at which collecting started; nil if the shared reader was not running.
         var coverage: ChangeCursor?
@@ -55,7 +53,6 @@ final class ChangeListener: Sendable {
         var quietBeats = 0
         var waiter: Waiter?
 
-        /// Passes events to the waiting task, or adds them to the backlog.
         mutating func give(_ events: BufferedBytes, _ position: ChangeCursor?) -> Wake? {
             if phase == .live, let waiter = waiter.take() {
                 return Wake(waiter: waiter, bytes: events.bytes)
@@ -70,7 +67,6 @@ final class ChangeListener: Sendable {
             size = 0
         }
 
-        /// Takes the waiting task, which calls ``ChangeListener/step()`` when resumed.
         mutating func wake() -> Wake? { waiter.take().map { Wake(waiter: $0, bytes: nil) } }
     }
 
@@ -91,7 +87,6 @@ final class ChangeListener: Sendable {
         state = Mutex(State(told: cursor))
     }
 
-    /// The position up to which the listener has received changes.
     var told: ChangeCursor? { state.withLock { $0.told } }
 
     // MARK: Readers
@@ -140,7 +135,6 @@ final class ChangeListener: Sendable {
 
     // MARK: Hub
 
-    /// Discards the collected events and starts to collect.
     func attend(from coverage: ChangeCursor?) {
         state.withLock { state in
             guard state.phase != .ended else { return }
@@ -150,7 +144,7 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Goes live at a position, if the collected events follow it without a gap.
+    /// Goes live at a position if the collected events continue it.
     func join(at position: ChangeCursor, start: ChangeCursor) -> Bool {
         state.withLock { state in
             guard state.phase == .attending, (state.coverage ?? start) <= position else {
@@ -182,13 +176,12 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// The size of the backlog, in bytes.
     var waitingBytes: Int { state.withLock { $0.size } }
 
-    /// Discards the backlog of a listener that is too slow; returns the task to resume.
+    /// Discards the backlog of a slow listener; returns the task to resume.
     func cutOff() -> Wake? { state.withLock { Self.cutOff(&$0) } }
 
-    /// Ends a live listener, whose client reconnects; a listener that reads for itself continues.
+    /// Ends a live listener; one that reads for itself continues.
     private static func cutOff(_ state: inout State) -> Wake? {
         guard state.phase != .ended else { return nil }
         state.phase = state.phase == .live ? .ended : .behind
@@ -222,7 +215,6 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Returns to reading for itself, because the shared reader has stopped.
     func fallBehind() -> Wake? {
         state.withLock { state in
             guard state.phase != .ended else { return nil }
@@ -241,7 +233,7 @@ final class ByteCount: Sendable {
     private let whole: ByteCount?
     private let dropped: Signal?
 
-    /// Creates a number of bytes, zero at first, as a part of `whole`; `dropped` is raised when bytes are dropped.
+    /// Creates a part of `whole`; `dropped` is raised when bytes are subtracted.
     init(in whole: ByteCount? = nil, dropped: Signal? = nil) {
         self.whole = whole
         self.dropped = dropped
@@ -255,7 +247,7 @@ final class ByteCount: Sendable {
         if bytes < 0 { dropped?.raise() }
     }
 
-    /// Adds bytes, unless there would be too many; returns whether they were added.
+    /// Adds bytes unless that exceeds `most`; returns whether they were added.
     func add(_ bytes: Int, upTo most: Int) -> Bool {
         let isAdded = count.withLock { count in
             guard count + bytes <= most else { return false }
@@ -269,7 +261,7 @@ final class ByteCount: Sendable {
 
 /// Bytes of events or of a document that are counted while they are in use.
 ///
-/// Listeners that share the bytes hold the same object, so that they are counted once.
+/// Listeners that share the bytes hold the same object.
 final class BufferedBytes: Sendable {
     let bytes: [UInt8]
     private let total: ByteCount
@@ -290,7 +282,6 @@ final class CountedBytes: Sendable {
 
     init(in total: ByteCount) { self.total = total }
 
-    /// Replaces the number.
     func set(_ bytes: Int) {
         let growth = count.withLock { count in
             defer { count = bytes }
@@ -299,7 +290,7 @@ final class CountedBytes: Sendable {
         if growth != 0 { total.add(growth) }
     }
 
-    /// Replaces the number by a larger one, unless the total would then be larger than both this number and a limit.
+    /// Replaces the number by a larger one, unless the total would then exceed both this number and a limit.
     ///
     /// - Returns: Whether the number was replaced.
     func raise(to bytes: Int, upTo most: Int) -> Bool {

@@ -5,10 +5,8 @@ internal import KeelStorageFirestore
 
 /// Encodes the messages of Keel Sync: pages, and the events of a stream.
 enum ChangeMessages {
-    /// A comment, which clients ignore.
     static let heartbeat = Array(":\n\n".utf8)
 
-    /// Returns the changes of a page without those of the server's own records.
     static func visible(_ changes: [ChangePage.Change]) -> [ChangePage.Change] {
         changes.filter { !isServers($0.path) }
     }
@@ -19,7 +17,7 @@ enum ChangeMessages {
 
     /// Encodes an element of `changes`.
     ///
-    /// A document that cannot be decoded is reported as unreadable and does not affect others.
+    /// A document that cannot be decoded is reported as unreadable.
     static func change(
         _ change: ChangePage.Change,
         _ origin: ChangeOrigin?,
@@ -73,7 +71,7 @@ enum ChangeMessages {
         ])
     }
 
-    /// Encodes the last mutations of clients, by name; returns nil if there are none.
+    /// Encodes the last mutations of clients; returns nil if there are none.
     private static func acknowledged(_ mutations: [String: Int64]) -> FirestoreJSON? {
         guard !mutations.isEmpty else { return nil }
         return .object(

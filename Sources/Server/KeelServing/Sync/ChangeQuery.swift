@@ -8,7 +8,6 @@ internal import KeelStorageFirestore
 struct ChangeQuery: Sendable, Hashable {
     /// The maximum number of interests per request: documents, collections, groups and queries.
     static let mostInterests = 100
-    /// The maximum number of clients per request.
     static let mostClients = 10
     /// The maximum lifetime of a named reader, in seconds.
     static let longestLifetime = 30 * 86_400
@@ -21,15 +20,13 @@ struct ChangeQuery: Sendable, Hashable {
     private(set) var tellsContent = true
     private(set) var clients: Set<String> = []
     private(set) var reader: ChangeReader?
-    /// The caller of the request; nil if it is unknown.
     var caller: CallerID?
 
-    /// The parameters that may occur several times.
     private static let repeatable: Set = ["document", "collection", "group", "query", "client"]
 
     /// Parses the query of a request's target.
     ///
-    /// Unknown parameters are ignored, so that later versions can add some.
+    /// Unknown parameters are ignored.
     ///
     /// - Throws: `StorageError/Code/invalidArgument`, with the name of the parameter.
     init(target: String) throws(StorageError) {
@@ -81,7 +78,7 @@ struct ChangeQuery: Sendable, Hashable {
         for (name, value) in interests { scope.formUnion(try interest(name, value)) }
     }
 
-    /// Returns the name of a client's reader in the store, where readers of different users are different.
+    /// Returns the name of a client's reader in the store, which differs between users.
     private static func readerName(_ name: String) -> String {
         guard let principal = StorageContext.current.principal else { return "client/" + name }
         return "user/\(StableHash.of(principal.id.utf8))/" + name

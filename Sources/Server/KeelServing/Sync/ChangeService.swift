@@ -8,7 +8,7 @@ internal import Synchronization
 /// Serves the changes of a store: the reading half of Keel Sync.
 ///
 /// `Documentation/Protocols/KeelSync.md` is the specification. The service has a single scope, `all`, and omits the
-/// server's own records. One task reads the change log for all listeners.
+/// server's own records.
 package final class ChangeService: Sendable {
     private let hub: ChangeHub
 
@@ -23,10 +23,10 @@ package final class ChangeService: Sendable {
     /// The size of the backlog of all streams, in bytes.
     package var waitingBytes: Int { hub.waiting.value }
 
-    /// Ends one of so many streams and waits.
+    /// Ends one in `count` of the streams and waits, rounded up.
     package func end(oneOf count: Int) { hub.end(oneOf: count) }
 
-    /// The number of scopes with queries of which streams receive only documents in the result, or that leave it.
+    /// The number of scopes with queries whose results are known.
     package var narrowCount: Int { hub.state.withLock { $0.knownCount } }
 
     /// Ends all streams and waits, and refuses new ones.
@@ -117,35 +117,34 @@ package final class ChangeService: Sendable {
 extension ChangeService {
     /// The limits and dependencies of a change service.
     package struct Configuration: Sendable {
-        /// The maximum number of streams and waiting page requests; further streams are refused with status 429.
+        /// The maximum number of streams and waiting page requests; further streams are refused with status 429, and
+        /// further requests do not wait.
         package var maximumListeners = 10_000
         /// The maximum number of those of one caller.
         package var maximumListenersPerCaller = Int.max
-        /// The maximum time between two lines of a stream.
+        /// The maximum time between two lines of a stream that has caught up.
         package var heartbeat = Duration.seconds(15)
-        /// The maximum backlog of a stream, in bytes, before it is ended.
+        /// The maximum backlog of a stream, in bytes, unless a single page is larger; then the stream ends.
         package var mostBufferedBytes = 1 << 20
         /// The approximate maximum backlog of all streams together, in bytes, before the slowest are cut off.
         ///
-        /// Events shared by several streams are counted once. Up to the same number of bytes may be in transmission to
-        /// clients; above it, listeners that are catching up read small pages.
+        /// Events that streams share are counted once. Up to the same number of bytes may be in transmission to
+        /// clients; above it, streams that are behind read small pages.
         package var maximumBacklogBytes = 256 << 20
         /// The maximum size of a page, in bytes of documents, unless a single document is larger.
         package var mostPageBytes = 8 << 20
         /// The maximum size of one read of a stream, in bytes of documents, unless a single document is larger.
-        ///
-        /// Each of thousands of listeners may hold as much.
         package var streamPageBytes = 1 << 20
         /// The maximum size of one read of a stream while too much is in transmission to clients.
         package var smallPageBytes = 16 << 10
-        /// The maximum number of documents that the queries of a stream find; with more, the stream receives every
-        /// change in their collections.
+        /// The maximum number of documents that a stream's queries find; with more, it receives every change in their
+        /// collections.
         package var mostHeldDocuments = 10_000
         /// The maximum number of such documents of all streams together.
         package var maximumHeldDocuments = 1_000_000
-        /// The clock of heartbeats, delays and waiting page requests.
+        /// The clock of heartbeats, delays and waits.
         package var clock: any Clock<Duration> = ContinuousClock()
-        /// Returns a new epoch for a store's data, once in its life.
+        /// Returns the epoch of a new store.
         package var makeEpoch: @Sendable () -> String = { WriteBatch.randomID() }
 
         /// Creates a configuration with default limits.

@@ -5,13 +5,11 @@ internal import Synchronization
 
 /// The events of a listener, produced as they are read.
 ///
-/// A listener that is behind reads its own pages, no faster than its client. Releasing the stream removes the listener
-/// from the hub.
+/// A listener that is behind reads no faster than its client. Releasing the stream removes the listener.
 final class ChangeStream: Sendable {
     private let hub: ChangeHub
     private let listener: ChangeListener
     private let id: ChangeHub.ID
-    /// The events read before the reply started.
     private let beginning = Mutex<[UInt8]?>(nil)
     private let isStalled = Mutex(false)
     /// The last events that the client has taken, and is usually still receiving.
@@ -35,7 +33,7 @@ final class ChangeStream: Sendable {
 
     deinit { hub.remove(id) }
 
-    /// Reads the first page before the reply starts, so that a failure can have a status.
+    /// Reads the first page, before the reply has a status.
     ///
     /// - Throws: Errors of the store; an expired cursor is reported on the stream.
     func begin() async throws(StorageError) {

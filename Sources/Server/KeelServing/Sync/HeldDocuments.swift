@@ -3,28 +3,27 @@ internal import KeelStorageAdapting
 
 /// The documents of a scope's queries that a reader of the scope may have.
 ///
-/// A change that takes a document out of a query's result concerns only the readers that may have the document. The
-/// documents are read once, in the background; until then, every change in the query's collections is sent.
+/// A change that takes a document out of a result concerns only readers that may have the document. The documents are
+/// read once, in the background; until then, every change in the queries' collections is sent.
 ///
-/// A reader may have each document that has matched since the position of that read, whichever way the reader learned
-/// of it: changes of documents with states that the log's pages have skipped are sent, too.
+/// Changes of documents with states that the log's pages have skipped are sent, too, because a reader may have seen
+/// these states.
 struct HeldDocuments {
     private enum Phase {
         case unknown
         case requested
-        /// The documents that match from this position on are collected, and those of the result are read.
+        /// Documents that match from this position on are collected, while the result is read.
         case reading(from: ChangeCursor)
         /// The result has been read up to this position, which the pages of the log have not reached.
         case read(upTo: ChangeCursor)
         case known
-        /// There are too many documents, or the store cannot list them.
+        /// There are too many documents, or they cannot be read.
         case refused
     }
 
     private(set) var paths: Set<DocumentPath> = []
     private var phase = Phase.unknown
 
-    /// Whether readers receive only changes that concern them.
     var isKnown: Bool { if case .known = phase { true } else { false } }
 
     /// Whether the documents are known at the next consistent point.
@@ -39,14 +38,14 @@ struct HeldDocuments {
 
     // MARK: The result
 
-    /// Asks for the documents; returns false if they have been asked for before.
+    /// Requests the documents; returns false after the first call.
     mutating func request() -> Bool {
         guard case .unknown = phase else { return false }
         phase = .requested
         return true
     }
 
-    /// Begins to collect documents, before the result is read; returns false if they have not been requested.
+    /// Begins to collect documents, before the result is read; returns false if none are requested.
     mutating func begin(from position: ChangeCursor) -> Bool {
         guard case .requested = phase else { return false }
         phase = .reading(from: position)
@@ -62,17 +61,15 @@ struct HeldDocuments {
         phase = .read(upTo: last)
     }
 
-    /// Takes note of a consistent point that the pages of the log have reached.
     mutating func reach(_ position: ChangeCursor) {
         if case .read(let last) = phase, last <= position { phase = .known }
     }
 
-    /// Goes on without knowing the documents.
     mutating func refuse() { (phase, paths) = (.refused, []) }
 
     // MARK: Changes
 
-    /// Takes note of a change that concerns a query.
+    /// Records a change that concerns a query.
     ///
     /// - Parameters:
     ///   - change: The change, as `ScopeFilter` reports it.

@@ -2,9 +2,9 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// The epoch of a store's data, which is stored in the store itself.
+/// The epoch of a store's data.
 ///
-/// The epoch is in a document that clients cannot access, created on first use.
+/// It is in a document of the store that clients cannot access, created on first use.
 final class StoreEpoch: Sendable {
     private static let path = DocumentPath("\(ReservedNames.server)/epoch")
     private static let field: FieldPath = "epoch"
@@ -35,9 +35,7 @@ final class StoreEpoch: Sendable {
         }
     }
 
-    /// Creates the epoch.
-    ///
-    /// If two servers of one store do this at the same time, the second uses the epoch of the first.
+    /// Creates the epoch, or returns that of another server that created one at the same time.
     private func created() async throws(StorageError) -> String {
         let epoch = make()
         let body = DocumentBody(DocumentFields([("epoch", .string(epoch))]))

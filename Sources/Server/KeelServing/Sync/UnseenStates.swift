@@ -3,16 +3,16 @@ internal import KeelStorageAdapting
 
 /// The documents with states that no page of a hub has shown, though readers may have seen them.
 ///
-/// Such a state is between two changes that one page covers. Whether a document matched a query in it is unknown, so
-/// the next change of the document concerns everyone who may have read that state from the store. At a consistent
-/// point the pages have shown the last state of each document.
+/// Such a state is between two changes that one page covers. Whether it matched a query is unknown, so the next change
+/// of the document concerns all who may have read the state from the store. At a consistent point, the pages have shown
+/// the last state of each document.
 struct UnseenStates {
     /// The documents with such states since the last consistent point; nil if any may have some.
     private var skipped: Set<DocumentPath>? = []
     /// The documents whose last change was unreadable.
     private var damaged: Set<DocumentPath> = []
 
-    /// Takes note of the states that a page skips, before its changes.
+    /// Records the states that a page skips, before its changes.
     mutating func begin(_ page: ChangePage) {
         skipped = page.skipped.flatMap { skipped?.union($0) }
     }
@@ -27,7 +27,7 @@ struct UnseenStates {
         return wasDamaged || skipped?.contains(change.path) ?? true
     }
 
-    /// Takes note of the end of a page, after its changes.
+    /// Records the end of a page.
     mutating func end(_ page: ChangePage) {
         if page.isCaughtUp { skipped = [] }
     }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Firestore's streams over WebChannel, by which web pages listen and write.
 extension StorageServer {
-    /// Answers a request of a WebChannel: one that opens a session, sends messages, or waits for them.
+    /// Answers a request that opens a session, sends messages, or waits for them.
     func webChannel(
         _ call: HTTPCall,
         _ stream: FirestoreRoute.Call,
@@ -88,14 +88,12 @@ extension StorageServer {
     }
 
     /// The maximum size of a form that is read before its caller is known, in bytes.
-    ///
-    /// It has the header fields and the first messages, which are the targets of a page's listeners.
     private static let mostUnauthenticatedBytes = 1 << 20
 
     /// Authenticates the request that opens a session, and returns its form.
     ///
-    /// Firestore's SDKs for web pages send the header fields in the form, without a preflight of CORS, and in no later
-    /// request. Only `Authorization` is taken from there: proxies may have removed other fields.
+    /// Firestore's SDKs for web pages send the header fields in the form of this request only, to avoid a preflight of
+    /// CORS. Only `Authorization` is taken from there: proxies may have removed other fields.
     ///
     /// - Returns: The principal, the `Authorization` of the form if it has authenticated the request, and the form.
     private func opening(
@@ -132,7 +130,7 @@ extension StorageServer {
         return try RequestItems(Substring(decoding: bytes, as: UTF8.self).utf8, isForm: true)
     }
 
-    /// Returns the messages of a request, which are fields of a form, and the number of the first one.
+    /// Returns the messages in a form, and the number of the first one.
     private func messages(
         of form: RequestItems
     ) throws(ServingFailure) -> ([WebChannelState.Request], first: Int) {
@@ -161,7 +159,6 @@ extension StorageServer {
     }
 }
 
-/// The open WebChannel sessions of a server.
 final class WebChannels: Sendable {
     private struct State {
         var places: CallerPlaces
@@ -194,7 +191,7 @@ final class WebChannels: Sendable {
         }
     }
 
-    /// Ends the sessions that hold most while all of them hold too much, of the callers whose sessions hold most.
+    /// While all sessions hold too much, ends the largest ones of the callers whose sessions hold most.
     func makeRoom(upTo most: Int) {
         guard held.value > most else { return }
         let all = state.withLock { Array($0.sessions.values) }

@@ -5,33 +5,30 @@ internal import KeelStorage
 internal import KeelStorageFirestore
 internal import Synchronization
 
-/// A stream of Firestore's Listen or Write method that a client follows by separate HTTP requests.
+/// A stream of Firestore's Listen or Write method over separate HTTP requests.
 ///
 /// The client receives messages in the responses to requests that wait for them, and sends its own in others. A session
-/// ends when its stream does, or when no request has waited for messages for a minute.
+/// ends with its stream, when it holds too much, or when no request waits at two heartbeats in succession.
 final class WebChannelSession: Sendable {
-    /// The interval after which a client that waits receives an empty message.
+    /// The interval at which a client that waits receives an empty message.
     ///
-    /// The SDKs receive this interval, and replace a connection without a byte for one and a half of it.
+    /// The SDKs replace a connection without a byte for one and a half times this interval.
     static let heartbeat = Duration.seconds(30)
 
     /// The maximum number of messages of the client that wait for the stream; with more, the session ends.
     private static let mostRequests = 10_000
 
-    /// The unguessable name of the session, by which its requests are recognized.
     let id: String
-    /// The principal that opened the session, to which all of its requests must belong; nil for an anonymous caller.
+    /// The principal that opened the session; nil for an anonymous caller.
     let principal: StoragePrincipal?
-    /// The caller that opened the session, whose sessions share what a stream may take; nil if it is unknown.
     let caller: CallerID?
     /// The `Authorization` of the session's requests that have none of their own.
     private let authorization: String?
     private let state = Mutex(WebChannelState())
-    /// The bytes that all sessions of the server hold.
     private let total: ByteCount
     /// Raised when messages are added or acknowledged, and when responses start or end.
     private let changed = Signal()
-    /// The watch for the next heartbeat; nil before the stream runs, and after its end.
+    /// The watch for the next heartbeat, while the stream runs.
     private let nextBeat = Mutex<DeadlineEntry?>(nil)
     private let (requests, request) = AsyncStream.makeStream(
         of: WebChannelState.Request.self,
@@ -54,10 +51,8 @@ final class WebChannelSession: Sendable {
 
     deinit { total.add(-state.withLock(\.countedBytes)) }
 
-    /// The number of bytes that the session holds, in both directions.
     var heldBytes: Int { state.withLock(\.heldBytes) }
 
-    /// Returns the head of a request of the session with its `Authorization`.
     func signed(_ head: HTTPRequest) -> HTTPRequest {
         guard let authorization, head.headerFields[.authorization] == nil else { return head }
         var head = head
@@ -65,7 +60,6 @@ final class WebChannelSession: Sendable {
         return head
     }
 
-    /// Adds the bytes that the session holds to those of all sessions.
     private func count() {
         let change = state.withLock { state in
             defer { state.countedBytes = state.heldBytes }
@@ -76,7 +70,7 @@ final class WebChannelSession: Sendable {
 
     // MARK: The stream
 
-    /// Serves the stream until it ends, or the client is gone; `channels` are the sessions of all databases.
+    /// Serves the stream until it ends; `channels` are the sessions of all databases.
     func run(
         _ call: FirestoreRoute.Call,
         in database: String,
@@ -143,9 +137,8 @@ final class WebChannelSession: Sendable {
 
     /// Ends the session of a client that is far behind, or has left, and drops its messages.
     ///
-    /// The client's next request does not find the session; the client then opens a new session and resumes. The stream
-    /// ends with its next message: batches of writes behind the batch in progress have no effect, because clients send
-    /// them again.
+    /// At its next request, the client opens a new session and resumes. Batches of writes behind the batch in progress
+    /// have no effect, because clients send them again.
     func cutOff() {
         state.withLock { $0.abandon() }
         count()
@@ -153,7 +146,7 @@ final class WebChannelSession: Sendable {
         changed.raise()
     }
 
-    /// Looks after an interval whether a client waits; many sessions share one sleeping task.
+    /// Looks after an interval whether a client waits.
     private func watch(on timer: DeadlineTimer, silent: Int) -> DeadlineEntry {
         timer.watch(until: timer.now + Self.heartbeat) { [weak self] in
             self?.look(on: timer, silent: silent)
@@ -179,7 +172,7 @@ final class WebChannelSession: Sendable {
 
     // MARK: The client's requests
 
-    /// Takes messages of the client, and acknowledges those it has.
+    /// Takes messages of the client, and forgets those that it has received.
     ///
     /// - Returns: The body of the response; nil if too many messages are missing, or wait for the stream.
     func take(
@@ -205,7 +198,6 @@ final class WebChannelSession: Sendable {
         return status
     }
 
-    /// Returns the messages after the one with a number, as they arrive.
     func messages(after number: Int, isBuffered: Bool) -> HTTPByteStream {
         let response = WebChannelResponse(
             session: self,
@@ -254,7 +246,7 @@ private final class WebChannelResponse: Sendable {
 }
 
 extension StreamFailure {
-    /// The failure in the form that the SDKs expect as a message of a WebChannel.
+    /// The failure as the SDKs expect it in a message of a WebChannel.
     fileprivate var webChannelMessage: [UInt8] {
         let error: FirestoreJSON = [
             "code": .integer(Int64(status.httpStatus)), "message": .string(message),

@@ -2,13 +2,11 @@ internal import KeelStorageFirestore
 
 /// The messages of a WebChannel session in both directions, as a state machine without input and output.
 ///
-/// The server numbers its messages and keeps them until the client acknowledges them with its next request: a client
-/// that lost its connection requests them again. The client numbers its messages, too, and may send a request twice, or
-/// several at once.
+/// Both sides number their messages. The server keeps its messages until the client acknowledges them with a request: a
+/// client that lost its connection requests them again. The client may send a request twice, or several at once.
 ///
 /// Source: google/closure-library, closure/goog/labs/net/webchannel, of which Firestore's SDKs use version 8.
 struct WebChannelState {
-    /// The next action of the response to a waiting request.
     enum Step: Equatable {
         case send([UInt8])
         case wait
@@ -28,7 +26,7 @@ struct WebChannelState {
 
     /// The number of bytes, and of messages, above which the server waits for an acknowledgement.
     ///
-    /// Clients acknowledge with a request. So a response ends after the same amount, upon which the client sends one.
+    /// A response ends after the same amount, so that the client sends a request that acknowledges it.
     static let mostBytes = 1 << 20
     static let mostMessages = 1_000
     /// The maximum number of messages of a client that are kept until earlier ones arrive.
@@ -42,7 +40,7 @@ struct WebChannelState {
     /// The number of the last message; the session's id has the number 0.
     private var last = 0
 
-    /// The number of the current response to a waiting request; 0 if no client waits.
+    /// The number of the current response; 0 if no client waits.
     private(set) var response = 0
     private var responses = 0
     private var isBuffered = false
@@ -58,7 +56,7 @@ struct WebChannelState {
 
     /// Whether the server sends nothing more.
     private(set) var isEnded = false
-    /// Whether the client is gone, so that no message waits for an acknowledgement.
+    /// Whether the client is gone.
     var isGivenUp = false
 
     /// The number of bytes that the session holds, in both directions.
@@ -66,7 +64,7 @@ struct WebChannelState {
     /// The number of these bytes that are counted among those of all sessions.
     var countedBytes = 0
 
-    /// Ends the session at once, without the messages that its client has not received.
+    /// Ends the session at once, and drops all messages.
     mutating func abandon() {
         (kept, keptBytes) = ([], 0)
         (early, earlyBytes) = ([:], 0)
@@ -76,10 +74,9 @@ struct WebChannelState {
 
     // MARK: To the client
 
-    /// Whether the client must acknowledge messages before the server sends more.
+    /// Whether an acknowledgement must come before the server sends more.
     var isFull: Bool { keptBytes >= Self.mostBytes || kept.count >= Self.mostMessages }
 
-    /// Whether messages wait for a request of the client.
     var isWaiting: Bool { sent < last }
 
     /// Adds a message, the JSON text of an array.
@@ -90,7 +87,6 @@ struct WebChannelState {
         keptBytes += json.count
     }
 
-    /// Ends the session behind the messages that were added.
     mutating func end() { isEnded = true }
 
     /// Forgets the messages up to a number, which the client has.
@@ -115,7 +111,7 @@ struct WebChannelState {
         return response
     }
 
-    /// Notes that a response has ended, or that its client is gone.
+    /// Records that a response has ended, or that its client is gone.
     mutating func endResponse(_ number: Int) {
         if response == number { response = 0 }
     }
@@ -158,8 +154,8 @@ struct WebChannelState {
 
     /// Takes messages of the client.
     ///
-    /// - Returns: The messages that follow those received before, without gaps and repetitions, which wait for the
-    ///   stream from now on; nil if too many messages are missing, or wait.
+    /// - Returns: The new messages, without gaps and repetitions, which wait for the stream from now on; nil if too
+    ///   many messages are missing, or wait.
     mutating func receive(_ messages: [Request], from first: Int) -> [Request]? {
         for (offset, message) in messages.enumerated() where first + offset >= nextReceived {
             earlyBytes += message.size - (early[first + offset]?.size ?? 0)
@@ -178,6 +174,6 @@ struct WebChannelState {
         return wasWaiting && waitingBytes > Self.mostWaitingBytes ? nil : ready
     }
 
-    /// Notes that the stream has taken a message that waited.
+    /// Records that the stream has taken a message.
     mutating func use(_ message: Request) { waitingBytes -= message.size }
 }

@@ -4,8 +4,8 @@ import KeelStorageFirestore
 
 /// A reply with one message per document: first the existing documents, then, for `batchGet`, the missing ones.
 ///
-/// All documents are read at one moment if the store keeps a history or can hold a state. Otherwise each read shows its
-/// own moment; the first read covers up to ``StorageServer/Configuration/firstPageBytes`` and 10,000 names.
+/// All documents are read at one moment if the store keeps a history or can hold another state. Otherwise each read
+/// shows its own moment; the first covers up to ``StorageServer/Configuration/firstPageBytes`` and 10,000 names.
 struct BatchReply: ReplyPieces {
     /// The maximum number of names per read, because adapters may look at all of them.
     private static let mostPaths = 10_000
@@ -19,7 +19,6 @@ struct BatchReply: ReplyPieces {
     private let kind: Kind
     private var maximumBytes: Int
     private var time: Timestamp?
-    /// The held moment, if the store has to hold one.
     private var moment: ReadMoment?
     private var rest: ArraySlice<DocumentPath>
     /// The documents that are read but not sent yet, in reverse order.
@@ -31,7 +30,6 @@ struct BatchReply: ReplyPieces {
     private var list: ReplyList?
     private var hasBegun = false
     private let snapshot: FirestoreExchange.Snapshot
-    /// The size of the documents that are read.
     private var size: AnswerSize
     /// Whether the reply ends before ``rest``, as the client asked for.
     private var isPartial = false
@@ -155,7 +153,6 @@ struct BatchReply: ReplyPieces {
         return exchange.reads(of: Array(paths), found)
     }
 
-    /// Whether a read can be repeated at the same time.
     private var isRepeatable: Bool {
         exchange.adapter.capabilities.contains(.pointInTimeReads)
     }

@@ -7,7 +7,7 @@ struct ListReply: ReplyPieces {
     private let query: DocumentQuery
     private let mask: [FieldPath]?
     private var left: Int
-    /// Nil if everything has been read before.
+    /// Nil if everything is read.
     private var pages: QueryPages?
     /// The documents that are read but not sent yet, in reverse order.
     private var documents: [Document] = []
@@ -124,7 +124,6 @@ enum ListedDocument {
         }
     }
 
-    /// Returns the values of the entry in the orders of the listing.
     func bound(in orders: [DocumentQuery.Order]) -> DocumentQuery.Bound {
         let values = orders.map { order -> DocumentValue in
             if order.field.isDocumentID { return .reference(path) }

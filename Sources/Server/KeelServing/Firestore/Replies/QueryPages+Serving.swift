@@ -3,8 +3,8 @@ import KeelStorage
 extension QueryPages {
     /// Creates the pages of a validated query.
     ///
-    /// A transaction reads everything at once, to record it. A query limited to its last documents is also read at
-    /// once; with `end`, its result loses its beginning where it exceeds this size in bytes.
+    /// In a transaction, or limited to its last documents, a query is read at once; with `end`, a result larger than
+    /// this, in bytes, loses its beginning.
     init(
         of query: DocumentQuery,
         in exchange: FirestoreExchange,

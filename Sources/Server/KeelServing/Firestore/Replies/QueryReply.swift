@@ -9,19 +9,16 @@ struct QueryReply: ReplyPieces {
     private let snapshot: FirestoreExchange.Snapshot
     private let explanation: QueryExplanation?
     private var pages: QueryPages
-    /// Nil before the first page, and after the end.
     private var list: ReplyList?
     private var hasBegun = false
     /// The documents of a page that are not sent yet, in reverse order.
     private var documents: [Document] = []
     private var unreadable = UnreadableDocuments()
     private var time = FirestoreJSON.null
-    /// The result of the first page, with its plan.
     private var result = ReadResult(.found([]))
     private var count = 0
-    /// Whether the result of a query limited to its last documents has lost its beginning.
+    /// Whether the result has lost its beginning.
     private var isEnd = false
-    /// The size of the documents that are sent.
     private var size: AnswerSize
 
     init(

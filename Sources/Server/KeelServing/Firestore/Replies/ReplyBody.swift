@@ -15,9 +15,8 @@ enum ReplyBody: Sendable {
 
     /// Returns the body of the given pieces, whole if there is only one.
     ///
-    /// A failure before the end of the second piece is thrown, so the reply has an error status. An incomplete reply of
-    /// up to two pieces also has an error status, and the error at its beginning. The error of a longer incomplete
-    /// reply is at its end. Because some of Google's clients ignore it there, the reply can then be cut off.
+    /// An incomplete reply of up to two pieces has an error status, and the error at its beginning. A longer one has
+    /// the error at its end, where some of Google's clients ignore it, unless the reply is cut off.
     ///
     /// - Parameters:
     ///   - pieces: The source of the pieces.
@@ -47,8 +46,7 @@ protocol ReplyPieces: Sendable {
     /// Returns the next piece; nil after the last one.
     mutating func next() async throws(StorageError) -> [UInt8]?
 
-    /// Extends the time for which the store holds the moment of the remaining pieces; called for each piece that the
-    /// client takes.
+    /// Extends the hold on the moment of the remaining pieces; called for each piece that the client takes.
     func keepMoment() async throws(StorageError)
 
     /// Whether the last piece has been returned.
@@ -71,7 +69,7 @@ extension FirestoreJSON {
         reply += [UInt8(ascii: ",")] + text(in: kind) + [kind]
     }
 
-    /// Returns the error as an element of a list, or its only member as a member of an object.
+    /// Returns the error as an element of a list, or as a member of an object.
     private func text(in kind: UInt8) -> ArraySlice<UInt8> {
         let isList = [UInt8(ascii: "["), UInt8(ascii: "]")].contains(kind)
         return isList ? bytes[...] : bytes.dropFirst().dropLast()

@@ -2,17 +2,16 @@ import KeelStorageFirestore
 
 /// The reply of a streaming method, which over REST is a list of messages.
 ///
-/// Complete pieces can be taken while the list is being built. The closing brace of the last message remains, because
-/// members may be added to it at the end.
+/// Complete bytes can be taken while the list is being built. The closing brace of the last message remains, because
+/// members may be added.
 struct ReplyList {
     private var bytes: [UInt8] = [UInt8(ascii: "[")]
     private var isEmpty = true
     private var transaction: TransactionToken?
 
-    /// Creates a list; its first message has the token of a transaction that started with the request.
+    /// Creates a list whose first message has a token.
     init(first: TransactionToken?) { transaction = first }
 
-    /// The number of bytes that can be taken.
     var count: Int { bytes.count - 1 }
 
     /// Appends a message with one part and the read time; if the part fails, the list is unchanged.
@@ -39,7 +38,6 @@ struct ReplyList {
         end(at: time)
     }
 
-    /// Removes and returns the complete bytes.
     mutating func take() -> [UInt8] {
         guard let last = bytes.popLast() else { return [] }
         defer { bytes = [last] }
@@ -48,7 +46,7 @@ struct ReplyList {
 
     /// Ends the list and returns its remaining bytes; an empty list gets a message with only the read time.
     ///
-    /// `skipped` results were skipped by an offset. The metrics and the extension member are for the last message.
+    /// `skipped` results were skipped by an offset.
     mutating func finish(
         at time: FirestoreJSON,
         skipped: Int = 0,

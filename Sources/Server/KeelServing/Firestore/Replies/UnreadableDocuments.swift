@@ -5,7 +5,6 @@ import KeelStorageFirestore
 struct UnreadableDocuments: Sendable {
     /// The maximum number of reported documents; a reply with more fails as a whole.
     static let most = UnreadableDocument.mostPassedOver
-    /// The maximum number of documents named in an error message.
     private static let mostNamed = 10
 
     private var documents: [DocumentPath: UnreadableDocument] = [:]
@@ -20,7 +19,7 @@ struct UnreadableDocuments: Sendable {
         if documents.count > Self.most, let error { throw error }
     }
 
-    /// The error that names the documents, for a client that has not requested their list; nil if there are none.
+    /// The error that names the documents; nil if there are none.
     var error: StorageError? {
         let sorted = sorted
         guard let first = sorted.first else { return nil }
@@ -36,7 +35,7 @@ struct UnreadableDocuments: Sendable {
         )
     }
 
-    /// Returns the list for the extension member, for a client that has requested it; nil if there are none.
+    /// Returns the list for the extension member; nil if there are none.
     func list(_ encoding: FirestoreEncoding) -> FirestoreJSON? {
         guard !documents.isEmpty else { return nil }
         return .array(sorted.map { encoding.unreadable($0) })
