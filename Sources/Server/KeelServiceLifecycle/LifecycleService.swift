@@ -1,7 +1,7 @@
 #if ServiceLifecycle
 public import ServiceLifecycle
 
-/// A part of an app that runs in a `ServiceGroup` and has a chance to finish its work at the end.
+/// A part of an app that runs in a `ServiceGroup` and finishes its work at the end.
 ///
 /// The long-running parts of Keel create one with their `service()` method. An app can add its own:
 ///
@@ -13,9 +13,10 @@ public import ServiceLifecycle
 /// }
 /// ```
 ///
-/// A graceful shutdown cancels the run, and then the service finishes its work within the limit. The service also
-/// finishes if the run ends by itself or is canceled, in the latter case in a canceled task. A group shuts its services
-/// down in reverse order, so list services that others need first, such as transports.
+/// A graceful shutdown cancels the run. Then the service finishes its work, which is canceled after the time limit, and
+/// ends when it returns. The service also finishes if the run ends by itself, fails, or is canceled, in the last case
+/// in a canceled task. A group shuts its services down in reverse order, so list services that others need first, such
+/// as transports.
 public struct LifecycleService: Service, CustomStringConvertible {
     private let name: String
     private let limit: Duration

@@ -17,8 +17,8 @@ public import Tracing
 /// | `http.server.active_requests` | meter by method |
 /// | span | one per request, of kind `server`, a child of the caller's span if the request has a `traceparent` |
 ///
-/// Names follow OpenTelemetry's semantic conventions for HTTP servers. A request lasts until the end of its response
-/// body, if it has one, so an event stream is one long request. Paths, ids, queries, header fields and bodies are not
+/// Names follow OpenTelemetry's semantic conventions for HTTP servers. A request lasts until its response body ends,
+/// fails or is released, so an event stream is one long request. Ids, queries, header fields and bodies are not
 /// recorded.
 public struct ObservedHandler<Upstream: ServingHandler>: ServingHandler {
     private let upstream: Upstream

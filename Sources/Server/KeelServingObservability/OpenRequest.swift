@@ -6,7 +6,6 @@ internal import Tracing
 
 /// A request in progress, which ends with its response body, with a failure, or when it is released.
 final class OpenRequest: Sendable {
-    /// The outcome of a request.
     struct Outcome: Sendable {
         var status = 0
         var bytes = 0
@@ -70,7 +69,6 @@ final class OpenRequest: Sendable {
     }
 }
 
-/// An extractor of the trace context from header fields.
 struct HTTPFieldsExtractor: Extractor {
     func extract(key: String, from fields: HTTPFields) -> String? {
         HTTPField.Name(key).flatMap { fields[$0] }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The instruments of a factory, created once each.
 ///
-/// Their number is bounded, because methods, routes and statuses have a limited number of values.
+/// Their number is bounded, like those of methods, routes and statuses.
 final class ServingInstruments: Sendable {
     private struct Made {
         var timers: [String: Metrics.Timer] = [:]
