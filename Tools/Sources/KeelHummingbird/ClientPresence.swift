@@ -3,7 +3,7 @@ package import NIOCore
 package import NIOHTTPTypes
 import Synchronization
 
-/// Cancels the work for a client when the client disconnects.
+/// Cancels the work for a client that disconnects.
 package final class ClientPresence: Sendable {
     private struct State {
         var isOver = false
@@ -12,8 +12,8 @@ package final class ClientPresence: Sendable {
 
     /// A running task that other threads may cancel.
     ///
-    /// `@unchecked`, because `cancel` may be called on any thread, and the reference is cleared under the lock
-    /// before the task's work returns.
+    /// `@unchecked`, because `cancel` may be called on any thread, and the reference is cleared under the lock before
+    /// the work returns.
     private struct Work: @unchecked Sendable {
         let task: UnsafeCurrentTask
     }
@@ -26,8 +26,6 @@ package final class ClientPresence: Sendable {
     package var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Makes a disconnection cancel the current task, until ``endWork()``.
-    ///
-    /// A separate task for the work would cost 3 KiB per connection.
     package func beginWork() {
         guard let work = withUnsafeCurrentTask(body: { $0.map(Work.init) }) else { return }
         state.withLock { state in
@@ -51,9 +49,8 @@ package final class ClientPresence: Sendable {
 
 /// Detects that a client disconnects before it has its response.
 ///
-/// A client that closes its side of the connection counts as disconnected after `patience`. It cannot be
-/// distinguished from a client that only finished sending, such as `nc`, which receives its response within that time
-/// or not at all. Go's server does the same.
+/// A client that closes its side of the connection counts as disconnected after `patience`, because one that has only
+/// finished sending, such as `nc`, cannot be distinguished.
 package final class ClientPresenceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart

@@ -7,8 +7,7 @@ import NIOHTTP2
 import NIOHTTPTypesHTTP1
 import NIOSSL
 
-/// Sets up connections of HTTP/1.1, or of HTTP/2 if the client begins with its preface, with limits and with work that
-/// is canceled when the client disconnects.
+/// Sets up connections of HTTP/1.1, or of HTTP/2 if the client begins with its preface.
 struct ConnectionChannel: ServerChildChannel {
     /// A connection, once its first bytes have shown the protocol.
     enum Connection: Sendable {
@@ -23,11 +22,10 @@ struct ConnectionChannel: ServerChildChannel {
 
     /// The time after which a client without a request is disconnected.
     private static let idleTimeout = TimeAmount.seconds(60)
-    /// The time after which a client of HTTP/2 without a stream is asked to leave; its clients open streams rarely.
+    /// The time after which a client of HTTP/2 without a stream is asked to leave.
     private static let idleTimeoutHTTP2 = Duration.seconds(300)
 
     let responder: HandlerResponder
-    /// The TLS of connections; nil for none.
     let tls: NIOSSLContext?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -151,7 +149,7 @@ final class HeadHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Whether the client has sent a request of an older version, and receives no interim responses.
+    /// Whether the client has sent a request of an older version.
     private var isOld = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -6,10 +6,10 @@ internal import NIOHTTPTypesHTTP2
 
 /// Limits what a client of HTTP/2 can do on a connection apart from requests.
 ///
-/// Pings are acknowledged by SwiftNIO. Clients of gRPC send them every ten seconds or more while they wait, and more
-/// often while they receive, to measure the connection. So a ping is premature only within five seconds of another
-/// one without anything sent in between, and the third such ping ends the connection, as in gRPC's own servers.
-/// Hummingbird, whose limit is 30 seconds whatever is sent, does not see pings.
+/// Clients of gRPC ping every ten seconds or more while they wait, and more often while they receive. So a ping is
+/// premature only within five seconds of another one without anything sent in between. The third premature ping ends
+/// the connection, as in gRPC's own servers. SwiftNIO acknowledges pings; Hummingbird, whose limit is 30 seconds
+/// whatever is sent, does not see them.
 package final class HTTP2ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTP2Frame
     package typealias InboundOut = HTTP2Frame
@@ -18,7 +18,7 @@ package final class HTTP2ConnectionHandler: ChannelInboundHandler, RemovableChan
     private static let pingInterval = TimeAmount.seconds(5)
     private static let mostPrematurePings = 2
 
-    /// The time for which a connection without streams stays, after Hummingbird has asked the client to leave.
+    /// The time for which a connection without streams stays; Hummingbird asks the client to leave earlier.
     private let idleTimeout: TimeAmount
     /// The same during a graceful shutdown.
     private let quiescingTimeout: TimeAmount
@@ -88,13 +88,13 @@ package final class HTTP2ConnectionHandler: ChannelInboundHandler, RemovableChan
         closeLater()
     }
 
-    /// Notes that something has been sent to the client, which then may ping again.
+    /// Records that something has been sent to the client, which may then ping again.
     package func hasSent() {
         lastPing = nil
         prematurePings = 0
     }
 
-    /// Closes the connection after a while without streams, because its client may not follow the request to leave.
+    /// Closes the connection after a time without streams, because its client may ignore the request to leave.
     private func closeLater() {
         end?.cancel()
         guard openStreams == 0, let context else { return }

@@ -7,11 +7,10 @@ import NIOCore
 internal import NIOHTTPTypes
 import Synchronization
 
-/// Passes Hummingbird's requests to a handler, and writes the handler's responses.
 struct HandlerResponder: Sendable {
     private let handler: any ServingHandler
     private let logger: Logger
-    /// The scheme of requests that do not name it, as those of HTTP/1.1.
+    /// The scheme of requests that do not name it.
     private let scheme: String
 
     init(_ handler: any ServingHandler, _ logger: Logger, scheme: String = "http") {
@@ -111,7 +110,6 @@ struct HandlerResponder: Sendable {
     /// Calls the handler in a separate task.
     ///
     /// Until a task ends, it keeps the memory that its deepest calls needed, about 25 KiB for a response of a store.
-    /// The task of a connection would keep that for as long as its client stays.
     @inline(never)
     private func reply(to call: HTTPCall) async -> HTTPReply {
         async let reply = handler.respond(to: call)
@@ -168,8 +166,7 @@ struct HandlerResponder: Sendable {
 
 /// Writes the interim responses of one request until its final response.
 ///
-/// Interim responses are hints. Those that the client does not take at once are dropped, and so are those after the
-/// 64th, because an origin could send them endlessly.
+/// Those that the client does not take at once are dropped, as are those after the 64th.
 final class InterimResponses: Sendable {
     private let channel: any Channel
     /// The number of responses that can still be written, the last place for 100; 0 once the final response follows.
@@ -183,7 +180,7 @@ final class InterimResponses: Sendable {
         pass(head, isHint: true)
     }
 
-    /// Lets a client that waits for it send its body (RFC 9110, section 10.1.1).
+    /// Lets a client that waits send its body (RFC 9110, section 10.1.1).
     func proceed() { pass(HTTPResponse(status: .continue), isHint: false) }
 
     private func pass(_ head: HTTPResponse, isHint: Bool) {

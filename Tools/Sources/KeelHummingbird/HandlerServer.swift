@@ -19,12 +19,15 @@ import UnixSignals
 ///
 /// The resources that a client can hold are limited:
 ///
-/// - The server closes a connection without a complete request for one minute, and a connection whose request body
-///   arrives at less than 1 KiB per second while the handler reads it. Requests of gRPC may pause.
-/// - It closes a connection of HTTP/2 without a stream for five minutes, and one whose client sends pings more often
-///   than every five seconds while nothing is sent to it.
-/// - It closes a connection whose client takes less than 64 KiB of a waiting response in 30 seconds.
-/// - It cancels the handler's task when the client disconnects, or closes its side, before the response is complete.
+/// - The server closes a connection without a complete request for one minute. It asks a client of HTTP/2 without a
+///   stream to leave after five minutes, and closes the connection 30 seconds later.
+/// - It closes a connection whose request body arrives at less than 1 KiB per second while the handler reads it, or
+///   whose client takes less than 64 KiB of a waiting response in 30 seconds. Over HTTP/2 it closes the stream instead.
+///   Requests of gRPC may pause.
+/// - It closes a connection of HTTP/2 whose client three times sends a ping within five seconds of the one before,
+///   while nothing is sent to it.
+/// - It cancels the handler's task when the client disconnects before the response is complete. Over HTTP/1.1, a client
+///   that closes its side counts as disconnected.
 /// - It discards up to 16 MiB of a body that the handler has not read, so that the client can read the response, and
 ///   then closes the connection. Over HTTP/2 it ends the stream instead.
 /// - It does not accept further connections once the maximum is reached; they wait.
@@ -32,11 +35,11 @@ import UnixSignals
 /// A handler ends a connection of HTTP/1.1 after its response with the field `Connection: close`.
 ///
 /// The server sends a handler's interim responses (`HTTPCall.onInterimResponse`) to HTTP/1.1 clients, at most 64 per
-/// request, and drops those that the client does not take at once. A client that sends `Expect: 100-continue` is told
-/// to continue when the handler begins to read the body.
+/// request, and drops those that the client does not take at once. An HTTP/1.1 client that sends `Expect: 100-continue`
+/// is told to continue when the handler begins to read the body.
 ///
-/// By default, the server has no TLS and authorizes no requests. On an address outside the loopback interface, it starts
-/// only with an explicit ``Access``.
+/// By default, the server has no TLS and authorizes no requests. On an address outside the loopback interface, it
+/// starts only with an explicit ``Access``.
 public struct HandlerServer: Service {
     /// The clients whose requests a server answers.
     public struct Access: Sendable {
@@ -55,16 +58,15 @@ public struct HandlerServer: Service {
 
         /// Every client that reaches the address.
         ///
-        /// Use this if a proxy in front of the server, or the handler itself, authorizes requests.
+        /// Use this if a proxy or the handler itself authorizes requests.
         public static let everybody = Self(kind: .everybody)
 
         /// Clients whose requests are allowed; other requests receive status 401.
         ///
-        /// A browser asks without credentials what a page may send; such questions (preflights) reach the handler
-        /// unasked. A page to which the handler lets its replies be read can also read the status 401.
+        /// Preflights, which browsers send without credentials, always reach the handler. A page that may read the
+        /// handler's replies can also read the status 401.
         ///
-        /// Compare tokens in constant time, so that they cannot be guessed byte by byte, and use ``TLS``, or a proxy with
-        /// TLS, so that they cannot be read on the network.
+        /// Compare tokens in constant time, and use ``TLS``, or a proxy with TLS.
         ///
         /// - Parameter isAllowed: Returns whether to allow a request, given its head.
         /// - Returns: The access.
@@ -102,7 +104,7 @@ public struct HandlerServer: Service {
     ///   - mostConnections: The maximum number of simultaneous connections; each needs an open file.
     ///   - logger: The logger of failed connections.
     ///   - onListening: Called with the port once the server accepts connections.
-    ///   - onShutdown: Called when a graceful shutdown begins; the handler should then end endless responses.
+    ///   - onShutdown: Called when a graceful shutdown begins; end endless responses here.
     public init(
         _ handler: some ServingHandler,
         host: String = "127.0.0.1",
@@ -202,7 +204,7 @@ private struct AuthorizingHandler: ServingHandler {
         return await handler.respond(to: call)
     }
 
-    /// Returns whether a browser asks what a page may send, which it does without credentials (Fetch Standard, 4.8).
+    /// Returns whether a request is a preflight (Fetch Standard, 4.8).
     private static func isPreflight(_ head: HTTPRequest) -> Bool {
         head.method == .options && head.headerFields[.origin] != nil
             && head.headerFields[.accessControlRequestMethod] != nil
@@ -225,7 +227,7 @@ private struct AuthorizingHandler: ServingHandler {
 }
 
 extension HandlerServer {
-    /// The certificate with which a server proves its name, for connections over TLS 1.2 and 1.3.
+    /// The certificate of a server, for connections over TLS 1.2 and 1.3.
     ///
     /// Clients choose HTTP/2 or HTTP/1.1 in the handshake (RFC 7301). The files are read once: start the server again
     /// after a renewal.

@@ -4,7 +4,7 @@ import NIOHTTPTypes
 
 /// Closes a connection of HTTP/1.1 after a response that says so (RFC 9112, section 9.6).
 ///
-/// The request is read to its end before, because a client whose bytes are refused may lose the response.
+/// The request is read to its end first, because a client whose bytes are refused may lose the response.
 final class LastResponseHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

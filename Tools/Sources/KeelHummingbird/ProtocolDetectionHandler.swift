@@ -8,8 +8,6 @@ final class ProtocolDetectionHandler: ChannelInboundHandler, RemovableChannelHan
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     /// The time for which a connection without a request stays open once the server ends.
-    ///
-    /// Its client may have sent a request before it could notice.
     private static let quiescingTimeout = TimeAmount.milliseconds(500)
 
     private let timeout: TimeAmount

@@ -5,12 +5,11 @@ import Synchronization
 
 /// Reads the body of a request for one reader at a time.
 ///
-/// After the response, the server itself reads the connection: the rest of the body, and the next request. Two
-/// simultaneous readers of a connection end the process. So ``end()`` waits for a read in progress, for example by a
-/// transport that still forwards the body, and later reads fail.
+/// After the response, the server itself reads the connection, and two simultaneous readers end the process. So
+/// ``end()`` waits for a read in progress, for example by a transport that still forwards the body, and later reads
+/// fail.
 ///
-/// `@unchecked`, because the iterator is not sendable: the state admits one call at a time, and its lock orders the
-/// calls.
+/// `@unchecked`, because the state admits one call of the iterator at a time, and its lock orders the calls.
 final class RequestBodyReader: @unchecked Sendable {
     private struct State {
         var isReading = false
@@ -43,7 +42,7 @@ final class RequestBodyReader: @unchecked Sendable {
         }
     }
 
-    /// Refuses later reads, and returns once no read is in progress.
+    /// Refuses later reads, and waits for a read in progress.
     ///
     /// A read ends with the client's next bytes, or with the connection.
     func end() async {

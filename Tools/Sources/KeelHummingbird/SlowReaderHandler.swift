@@ -4,8 +4,7 @@ package import NIOHTTPTypes
 
 /// Closes connections whose client takes its response too slowly.
 ///
-/// Written bytes wait in memory until the client takes them. In each period in which bytes wait, the client must take
-/// a minimum number of them, or all.
+/// In each period in which written bytes wait, the client must take a minimum number of them, or all.
 package final class SlowReaderHandler: ChannelOutboundHandler, RemovableChannelHandler {
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart

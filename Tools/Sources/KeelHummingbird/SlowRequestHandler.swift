@@ -4,11 +4,9 @@ package import NIOHTTPTypes
 
 /// Closes connections whose request body arrives too slowly.
 ///
-/// Hummingbird's own limit starts again with each part of a body, so a client could keep a connection by sending single
-/// bytes. Here each period must bring a minimum number of bytes, or the end of the request. Periods in which the server
-/// does not read, because the handler takes no more of the body, do not count, nor does the time before a client that
-/// waits for it is told to continue. Requests of gRPC are exempt, because their body stays open for as long as the
-/// client listens.
+/// Each period must bring a minimum number of bytes, or the end of the request. Periods in which the handler takes no
+/// more of the body do not count, nor does the time before a client that waits is told to continue. Requests of gRPC
+/// are exempt, because their body stays open for as long as the client listens.
 package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart
@@ -17,7 +15,7 @@ package final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHa
 
     private let stretch: TimeAmount
     private let leastBytes: Int
-    /// Whether the server tells clients to continue, which it does over HTTP/1.1 only.
+    /// Whether the server tells clients to continue.
     private let sendsContinue: Bool
     /// Whether the client waits for a response before it sends the body.
     private var isAwaited = false
