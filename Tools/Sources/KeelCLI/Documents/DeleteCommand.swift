@@ -10,8 +10,8 @@ struct DeleteCommand: AsyncParsableCommand {
         abstract: "Deletes a document or a collection.",
         discussion: """
             Collections below a deleted document stay, unless --recursive is given. A collection is \
-            deleted page by page. The command asks before it deletes more than one document. The \
-            exit code is 2 if there was nothing to delete.
+            deleted page by page. The command asks before it deletes a collection, or with \
+            --recursive. The exit code is 2 if there was nothing to delete.
             """,
         aliases: ["rm"]
     )

@@ -78,13 +78,20 @@ extension RateLimit: ExpressibleByArgument {
 struct BucketOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The server; AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL if it is not given, else AWS's.",
+            """
+            The server; if not given, AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, else that of aws or gcs.
+            """,
             valueName: "url"
         )
     )
     var endpoint: String?
 
-    @Option(help: "The bucket's region; AWS_REGION if it is not given, and else us-east-1.")
+    @Option(
+        help: """
+            The bucket's region; if not given, AWS_REGION, else us-east-1, or auto for gcs; for r2 \
+            always auto.
+            """
+    )
     var region: String?
 
     @Option(

@@ -25,9 +25,9 @@ struct ServeCommand: AsyncParsableCommand {
             One port serves gRPC, REST and WebChannel, which web pages use. Google's clients connect \
             to the address in the variable FIRESTORE_EMULATOR_HOST, such as 127.0.0.1:8080.
 
-            With --tokens, all requests except /health need a token of the file. Without it, everyone \
-            who can connect can read and write everything, so the server listens only on addresses \
-            of the loopback interface. Web pages can use it if they were loaded from this machine, or \
+            With --tokens, all requests except /health and OPTIONS need a token of the file. Without \
+            it, everyone who can connect can read and write everything, so the server listens only \
+            on addresses of the loopback interface. Web pages can use it if they were loaded from this machine, or \
             from an origin that --allow-origin names.
 
             Some limits are for each caller, so that one leaves room to others. A caller is a name \
@@ -188,7 +188,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: """
             The time limit of one request in seconds; a client sets a shorter one in \
-            X-Server-Timeout. Change streams have none.
+            X-Server-Timeout. Streams have none.
             """
     )
     var requestTimeout = 600

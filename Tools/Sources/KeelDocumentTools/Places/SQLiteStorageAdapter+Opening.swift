@@ -23,7 +23,7 @@ extension SQLiteStorageAdapter {
         guard access == .creating || isThere else {
             throw ToolError(
                 "there is no store at “\(path)”",
-                advice: "Correct the path; import, set and copy create a store."
+                advice: "Correct the path; import, set, copy and indexes import create a store."
             )
         }
         var configuration = Configuration()
