@@ -14,7 +14,6 @@ extension FirestoreExchange {
         return encoding.receipt(try await receipt(of: batch, in: token)).bytes
     }
 
-    /// Commits a transaction; a repeated request takes effect once if the store supports idempotent commits.
     private func receipt(
         of batch: WriteBatch,
         in token: TransactionToken

@@ -113,7 +113,6 @@ extension FirestoreExchange {
         return candidates.filter { !existing.contains($0) }
     }
 
-    /// Parses `orderBy`, such as `borough, rating desc`.
     private func orders(_ text: String) throws(StorageError) -> [DocumentQuery.Order] {
         guard !text.isEmpty else { return [] }
         var orders: [DocumentQuery.Order] = []

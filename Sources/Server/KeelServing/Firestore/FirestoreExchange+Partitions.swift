@@ -3,7 +3,6 @@ internal import KeelStorageAdapting
 import KeelStorageFirestore
 
 extension FirestoreExchange {
-    /// The minimum number of documents in a partition, as in Google's service.
     static let smallestPartition = 128
 
     /// `partitionQuery`: returns names that divide a collection group into parts of about the same size.
@@ -107,7 +106,6 @@ extension FirestoreExchange {
         return Array(points.drop { point in after.map { !($0 < point) } ?? false })
     }
 
-    /// Returns the collection group of a query, if the query can be partitioned.
     private func group(
         of json: FirestoreJSON?,
         under parent: DocumentPath?

@@ -106,7 +106,6 @@ extension FirestoreExchange {
         }
     }
 
-    /// Returns the reply to a query that is planned but not executed.
     private func explanation(
         _ explanation: QueryExplanation,
         of query: DocumentQuery,

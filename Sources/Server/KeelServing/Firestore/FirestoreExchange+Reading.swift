@@ -6,15 +6,9 @@ import KeelStorageFirestore
 extension FirestoreExchange {
     /// Reads from the store, with the options of the request's message.
     ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - time: The time of the state to read; nil for the present.
-    ///   - needsTime: Whether the result includes the store's read time.
-    ///   - maximumBytes: The approximate maximum size of the documents, in bytes.
-    ///   - reportsUnreadable: Whether unreadable documents are reported in the result.
-    ///   - needsMoment: Whether the result includes its time if the store can hold a state.
-    ///   - earlier: The transaction's earlier reads, which must still be current.
-    /// - Returns: The result, with its time if it is known exactly.
+    /// `earlier` are the transaction's earlier reads, which must still be current. With `needsMoment`, the result
+    /// includes its time if the store can hold a state.
+    ///
     /// - Throws: Errors of the store, and `StorageError/Code/invalidArgument` for a malformed extension member.
     func read(
         _ operation: ReadOperation,
@@ -34,9 +28,6 @@ extension FirestoreExchange {
         return try await read(request, after: earlier)
     }
 
-    /// Performs a read request with the options of the request's message.
-    ///
-    /// The earlier reads of a transaction must still be current.
     func read(
         _ request: ReadRequest,
         after earlier: TransactionReads?
@@ -60,7 +51,6 @@ extension FirestoreExchange {
         }
     }
 
-    /// Performs a read request with the time limit.
     private func answer(_ request: ReadRequest) async throws(StorageError) -> ReadResult {
         guard !context.isOver else {
             throw StorageError(.timeout, "the request took longer than its time limit")
@@ -118,7 +108,6 @@ extension FirestoreExchange {
         return (documents, result)
     }
 
-    /// Returns the extension member of a reply.
     func addition(
         _ result: ReadResult,
         _ unreadable: UnreadableDocuments = UnreadableDocuments(),
@@ -234,7 +223,6 @@ extension FirestoreExchange {
 
     // MARK: Parts
 
-    /// Appends a document, or only its fields in a mask.
     func append(
         _ document: Document,
         _ mask: [FieldPath]?,
@@ -244,7 +232,6 @@ extension FirestoreExchange {
         try encoding.append(document.with(document.body.selecting(mask)), to: &bytes)
     }
 
-    /// Returns the mask in the request's target.
     func mask(_ name: String) throws(StorageError) -> [FieldPath]? {
         let texts = items.all(name).flatMap { $0.isEmpty ? [] : [$0] }
         guard items[name] != nil else { return nil }

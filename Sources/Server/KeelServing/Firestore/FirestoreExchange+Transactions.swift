@@ -7,12 +7,9 @@ extension FirestoreExchange {
     enum Snapshot {
         case current
         case past(Timestamp)
-        /// An existing transaction.
         case transaction(TransactionToken, asOf: Timestamp?, earlier: TransactionReads)
-        /// A transaction that starts with this request.
         case newTransaction(OpenTransaction.Kind, ReadMoment?)
 
-        /// The time of the state to read; nil for the present.
         var time: Timestamp? {
             switch self {
             case .current: nil
@@ -80,7 +77,6 @@ extension FirestoreExchange {
         return .newTransaction(kind, try await transactions.presentMoment())
     }
 
-    /// Returns the snapshot of the request's target.
     func snapshotOfItems() async throws(StorageError) -> Snapshot {
         try await snapshot(try token(items["transaction"]), try time(items["readTime"]))
     }
@@ -108,7 +104,6 @@ extension FirestoreExchange {
         return .transaction(token, asOf: begun.time, earlier: begun.reads)
     }
 
-    /// Parses a read time; returns nil if there is none.
     func time(_ text: String?) throws(StorageError) -> Timestamp? {
         guard let text, !text.isEmpty else { return nil }
         guard let time = FirestoreTime.time(of: text) else {
@@ -118,13 +113,8 @@ extension FirestoreExchange {
         return time
     }
 
-    /// Records reads if they belong to a transaction.
+    /// Records reads if they belong to a transaction, and returns the token of one that started with this request.
     ///
-    /// - Parameters:
-    ///   - reads: The reads.
-    ///   - position: The store's position at the read, for a store that checks earlier reads.
-    ///   - snapshot: The snapshot of the request.
-    /// - Returns: The token of a transaction that started with this request.
     /// - Throws: `StorageError/Code/conflict` if the transaction has ended or concurrent reads showed different
     ///   moments, `StorageError/Code/tooLarge` if the transaction has read too much.
     func record(

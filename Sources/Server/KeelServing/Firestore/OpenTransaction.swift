@@ -2,11 +2,9 @@ import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
 
-/// The state of an open or recently committed transaction.
 struct OpenTransaction: Sendable {
     enum Phase: Sendable, Hashable {
         case open
-        /// A commit of writes with this hash has begun.
         case isBeingCommitted(WritesHash)
         case committed(WritesHash)
     }
@@ -39,7 +37,6 @@ struct OpenTransaction: Sendable {
     /// Whether the next read chooses the moment of the transaction.
     var needsMoment: Bool { kind == .readOnly(asOf: nil) && moment == nil && readCount == 0 }
 
-    /// Sets the moment, unless a concurrent read has set it.
     mutating func read(at moment: ReadMoment) {
         if needsMoment { self.moment = moment }
     }

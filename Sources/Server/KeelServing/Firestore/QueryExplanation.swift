@@ -6,12 +6,10 @@ import KeelStorageFirestore
 ///
 /// Source: firebase.google.com/docs/firestore/reference/rest/v1/ExplainOptions.
 struct QueryExplanation {
-    /// Whether the query is executed, and not only planned.
     let isAnalyzed: Bool
     private let timeline: Timeline
     private let start: Duration
 
-    /// Starts the measurement; returns nil if the request does not ask for an explanation.
     init?(_ body: FirestoreJSON, clock: any Clock<Duration>) throws(StorageError) {
         guard let options = try body.object("explainOptions") else { return nil }
         isAnalyzed = try options.flag("analyze") ?? false

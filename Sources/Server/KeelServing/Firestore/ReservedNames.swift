@@ -5,7 +5,6 @@ import KeelStorage
 /// Keel's libraries store their own records, such as an outbox, in collections with such names at the root. Clients
 /// that request Keel's extensions can access them, but not the server's own records.
 struct ReservedNames: Sendable {
-    /// The collection of the server's own records.
     static let server = "__keel_sync__"
 
     let allowsOwn: Bool
@@ -19,7 +18,6 @@ struct ReservedNames: Sendable {
         try check(path.string)
     }
 
-    /// Rejects a collection that is inaccessible or has an invalid path.
     func check(_ collection: CollectionPath) throws(StorageError) {
         if let flaw = collection.flaw { throw StorageError(.invalidArgument, flaw) }
         try check(collection.string)

@@ -3,15 +3,13 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// Where a server keeps its transactions.
 protocol TransactionRecords: Sendable {
     func insert(_ transaction: OpenTransaction, as id: String) async throws(StorageError)
 
     /// Changes a transaction in one step; `body` may be called again if another change came first.
     ///
-    /// - Returns: The result of the change.
-    /// - Throws: ``TransactionTable/ended`` if the transaction is unknown or expired; the error of the change, which
-    ///   then has no effect.
+    /// - Throws: ``TransactionTable/ended`` if the transaction is unknown or expired; the error of `body`, which then
+    ///   has no effect.
     func change<Value: Sendable>(
         _ id: String,
         _ body: @Sendable (inout OpenTransaction) throws(StorageError) -> Value
@@ -143,7 +141,6 @@ final class LocalTransactions: TransactionRecords {
 
 /// Transactions in the store, which any of its servers can continue.
 struct SharedTransactions: TransactionRecords {
-    /// How often a change is tried while others come first.
     private static let mostAttempts = 20
 
     let adapter: any StorageAdapter

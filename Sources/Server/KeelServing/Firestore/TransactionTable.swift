@@ -3,7 +3,6 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
 
-/// The open transactions and their reads.
 struct TransactionTable: Sendable {
     /// The operation of errors that abort a transaction.
     static let operation = "transaction"
@@ -67,10 +66,8 @@ struct TransactionTable: Sendable {
 
     /// Records reads of a transaction.
     ///
-    /// - Parameters:
-    ///   - reads: The reads.
-    ///   - token: The transaction.
-    ///   - position: The position of the earlier reads that were still current at the position of `reads`.
+    /// `position` is that of the earlier reads that were still current at the position of `reads`.
+    ///
     /// - Throws: `StorageError/Code/conflict` if a concurrent read showed another moment; its operation is
     ///   ``overtaken``, and nothing is recorded. `StorageError/Code/tooLarge` if the transaction has read too much,
     ///   which ends it.
@@ -105,14 +102,11 @@ struct TransactionTable: Sendable {
         throw StorageError(.tooLarge, "a transaction has read more than \(most) documents")
     }
 
-    /// Starts the commit of a transaction and returns its reads.
+    /// Starts the commit of a transaction, and returns the transaction as it was.
     ///
-    /// - Parameters:
-    ///   - token: The transaction.
-    ///   - writes: The hash of the writes.
-    ///   - isRepeatable: Whether a repeated commit takes effect once. The transaction is then also returned if a commit
-    ///     of the same writes has begun or taken effect.
-    /// - Returns: The transaction as it was.
+    /// With `isRepeatable`, a repeated commit takes effect once: the transaction is also returned if a commit of the
+    /// same writes has begun or taken effect.
+    ///
     /// - Throws: `StorageError/Code/conflict` if the transaction is unknown or other writes of it are being committed.
     func startCommit(
         of token: TransactionToken,
@@ -155,13 +149,11 @@ struct TransactionTable: Sendable {
     )
 }
 
-/// The identifier of a transaction for clients.
 struct TransactionToken: Sendable, Hashable {
     private static let mark = "keel-transaction-"
 
     let id: String
 
-    /// Creates the token of a new transaction; `caller` is nil if it is unknown.
     init(id: String, of caller: CallerID?) { self.id = caller.map { "\($0.tag)/\(id)" } ?? id }
 
     /// Parses a token, which is Base64 in the protocol; returns nil if it was not created by a Keel server.
@@ -178,11 +170,8 @@ struct TransactionToken: Sendable, Hashable {
     /// Returns the caller's tag in an id; empty if the caller is unknown.
     static func caller(of id: String) -> Substring { id.lastIndex(of: "/").map { id[..<$0] } ?? "" }
 
-    /// The token in the form of the protocol.
     var text: String { Base64.encode(Array((Self.mark + id).utf8)) }
 
     /// Returns the id of the batch that commits these writes of the transaction.
-    ///
-    /// Other writes have another id.
     func batchID(of writes: WritesHash) -> String { "\(text)/\(writes.value)" }
 }

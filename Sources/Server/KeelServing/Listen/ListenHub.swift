@@ -15,7 +15,6 @@ final class ListenHub: Sendable {
         var streams: [UInt64: ListenMailbox] = [:]
         var scopes: [UInt64: [Int32: ChangeScope]] = [:]
         var index = TargetIndex()
-        /// The streams that receive every page.
         var eager: Set<UInt64> = []
         /// The streams with changes since the last consistent point.
         var staged: Set<UInt64> = []
@@ -27,9 +26,7 @@ final class ListenHub: Sendable {
         var joined: [UInt64: ChangeCursor] = [:]
         var unseen = UnseenStates()
         var reader: Task<Void, Never>?
-        /// The number of requests of readers that have failed in succession.
         var failures = 0
-        /// Distinguishes the current reader from replaced ones.
         var generation: UInt64 = 0
         /// The position at which the reader started; nil while it is not running.
         var start: ChangeCursor?
@@ -61,10 +58,8 @@ final class ListenHub: Sendable {
     let waiting = ByteCount()
     /// The approximate limit of ``waiting``, in bytes.
     let mostWaitingBytes: Int
-    /// The maximum number of changes that wait for one stream.
     private let mostWaitingChanges: Int
 
-    /// The value of ``waiting``.
     var waitingBytes: Int { waiting.value }
 
     var isFull: Bool { isFull(besides: 0) }
@@ -121,7 +116,6 @@ final class ListenHub: Sendable {
         }
     }
 
-    /// Forgets a caller with its last stream.
     func leave(_ caller: ListenCaller) {
         guard let id = caller.id else { return }
         state.withLock { state in
@@ -132,8 +126,7 @@ final class ListenHub: Sendable {
 
     /// Adds a stream.
     ///
-    /// - Parameter onNews: Called when there are pages to take, or the stream has fallen behind; must return at once.
-    /// - Returns: The mailbox of the stream.
+    /// `onNews` is called when there are pages to take, or the stream has fallen behind; it must return at once.
     func open(onNews: @escaping @Sendable () -> Void = {}) -> ListenMailbox {
         state.withLock { state in
             state.nextID += 1
@@ -216,7 +209,6 @@ final class ListenHub: Sendable {
         }
     }
 
-    /// Sets whether a stream receives every page.
     func setEager(_ isEager: Bool, _ mailbox: ListenMailbox) {
         state.withLock { state in
             if isEager {
@@ -287,7 +279,6 @@ extension ListenHub.State {
         index.insert(key, for: scope)
     }
 
-    /// Forgets the strays whose reads a consistent point has reached.
     fileprivate mutating func settleStrays(at point: ChangeCursor) {
         for (stream, position) in joined where position <= point {
             strays.remove(stream)

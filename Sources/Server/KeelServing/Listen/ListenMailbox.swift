@@ -72,7 +72,6 @@ final class ListenMailbox: Sendable {
     /// Why the stream must end; nil if it can read for itself.
     var failure: StorageError? { state.withLock(\.failure) }
 
-    /// The approximate size of the documents that wait, in bytes.
     var waitingBytes: Int { state.withLock(\.bytes) }
 
     private func change(_ body: (inout State) -> Void) {

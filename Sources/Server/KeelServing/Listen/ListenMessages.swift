@@ -13,7 +13,6 @@ struct ListenTarget: Sendable, Hashable {
         case query(DocumentQuery)
     }
 
-    /// The client's number of the target.
     var id: Int32
     var content: Content
     /// The token of the client's state; nil if there is none that the server can read.
@@ -25,7 +24,6 @@ struct ListenTarget: Sendable, Hashable {
     /// Whether the target is removed as soon as it is current and consistent.
     var isOnce = false
 
-    /// The number of documents that the target names.
     var documentCount: Int { if case .documents(let paths) = content { paths.count } else { 0 } }
 
     /// The documents whose changes can concern the target.
@@ -37,17 +35,14 @@ struct ListenTarget: Sendable, Hashable {
     }
 }
 
-/// A message of a client.
 // Indirect like other messages: a stream that waits for one keeps room for it in several calls.
 indirect enum ListenRequest: Sendable {
     /// Adds a target; the server chooses the number of one with the number 0.
     case add(ListenTarget)
-    /// Adds a target that the server cannot serve.
     case reject(Int32, StreamFailure)
     case remove(Int32)
 }
 
-/// A message to a client.
 enum ListenResponse: Sendable {
     /// A change of the state of some targets, or, without targets, of all.
     struct TargetChange: Sendable {
@@ -55,7 +50,6 @@ enum ListenResponse: Sendable {
 
         var kind: Kind
         var targets: [Int32] = []
-        /// Why the server has removed the targets.
         var cause: StreamFailure?
         var token: ResumeToken?
         var readTime: Timestamp?
@@ -71,7 +65,6 @@ enum ListenResponse: Sendable {
     /// A document that some targets no longer contain.
     struct DocumentDeparture: Sendable {
         var path: DocumentPath
-        /// Whether the document does not exist.
         var isDeleted: Bool
         var targets: [Int32]
         var readTime: Timestamp?
@@ -117,7 +110,6 @@ struct StreamFailure: Error {
         }
     }
 
-    /// The failure as a `google.rpc.Status`.
     var json: FirestoreJSON {
         ["code": .integer(status.number), "message": .string(message)]
     }
@@ -163,10 +155,8 @@ extension ChangeScope {
     }
 }
 
-/// Whether a principal may listen to a target.
 enum ListenPermission: Sendable {
     /// The client may listen, until it is asked again after a time, if one is given.
     case granted(for: Duration?)
-    /// The client may not listen.
     case denied(StreamFailure)
 }

@@ -71,7 +71,6 @@ extension ListenSession {
         return verdict
     }
 
-    /// Goes on without a comparison whose read has failed.
     mutating func abandonCheck(
         _ id: Int32,
         _ error: StorageError,

@@ -110,7 +110,6 @@ extension ListenSession {
         _ = advance(id, steps, from: point.position, at: point.time, &effects)
     }
 
-    /// Sends the last part of a complete read.
     mutating func endLoad(
         _ id: Int32,
         _ documents: [Document],
@@ -148,7 +147,6 @@ extension ListenSession {
         startCheck(id, &effects)
     }
 
-    /// Applies the pages after the position that a target shows.
     mutating func settle(_ id: Int32, from shown: ChangeCursor, _ effects: inout [Effect]) {
         guard advance(id, [], from: shown, at: nil, &effects) != nil else {
             return read(id, &effects)

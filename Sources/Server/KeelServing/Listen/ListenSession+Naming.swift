@@ -26,7 +26,6 @@ extension ListenSession {
         effects.append(.read(nextRead, names))
     }
 
-    /// Returns the target whose names a read finds.
     func target(naming read: ReadID) -> Int32? {
         targets.first { if case .asked(read, _)? = $0.value.naming { true } else { false } }?.key
     }

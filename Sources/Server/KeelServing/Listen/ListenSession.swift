@@ -42,17 +42,14 @@ struct ListenSession {
     }
 
     enum Effect {
-        /// Read in one snapshot, with its position and time.
         case read(ReadID, ReadOperation)
         /// Read all changes in a scope after a position, up to a consistent point.
         case catchUp(ReadID, after: ChangeCursor, ChangeScope)
-        /// Follow the log from a position.
         case follow(ChangeCursor)
         case send(ListenResponse)
         case end(StreamFailure)
     }
 
-    /// A consistent point of the store.
     struct Point: Sendable {
         var position: ChangeCursor
         var time: Timestamp
@@ -61,7 +58,6 @@ struct ListenSession {
     struct Target {
         enum Phase {
             case reading(ReadID)
-            /// Being read in parts as of a position.
             case loading(ReadID, from: ChangeCursor)
             /// Shown as of a position that the stream has not reached yet.
             case ahead(ChangeCursor)
@@ -75,13 +71,11 @@ struct ListenSession {
         var needsReset = false
         /// Whether the client knows that the target is complete.
         var isCurrent = false
-        /// Whether the client has a part of the target's documents.
         var isPartial = false
         /// Whether the target has begun again after the store lost the snapshot of its parts.
         var hasBegunAgain = false
         var check: ResultCheck?
         var naming: Naming?
-        /// How often the current read was repeated.
         var repetitions = 0
     }
 

@@ -16,7 +16,6 @@ struct ListenShare: Sendable {
     let mostBytes: Int
     /// The size of the documents that have been read for the client and not sent yet, in bytes.
     let unsent: ByteCount
-    /// Raised when the client has taken some of that.
     private let taken = Signal()
 
     init(of caller: ListenCaller, in hub: ListenHub) {

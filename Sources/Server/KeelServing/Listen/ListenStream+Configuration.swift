@@ -21,7 +21,6 @@ extension ListenStream {
         var pageBytes = 4 << 20
         /// The approximate size of a page if the store scans the collection for it, in bytes.
         var scannedPageBytes = 16 << 20
-        /// The maximum time for which the store holds a state.
         var maximumHoldTime = Duration.seconds(600)
         /// The maximum duration of a read of a page of a query, or of ten or more documents.
         ///
@@ -37,7 +36,6 @@ extension ListenStream {
         /// `PersistentListenStream.onMessage`.
         var pauseBeforeEnd = Duration.seconds(2)
         var clock: any Clock<Duration> = ContinuousClock()
-        /// Throws an error if a query is refused because it has no index.
         var checkIndexes: (@Sendable (ReadOperation) throws(StorageError) -> Void)?
         var principal: StoragePrincipal?
         var joinsCurrent = false

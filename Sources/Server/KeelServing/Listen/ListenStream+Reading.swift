@@ -6,7 +6,6 @@ internal import Synchronization
 extension ListenStream {
     private struct ReadIsTooSlow: Error {}
 
-    /// Performs a read, and hands its result to the session.
     func read(_ id: ListenSession.ReadID, _ operation: ReadOperation) async {
         // A number takes next to no memory, however long the client takes.
         guard operation.findsDocuments else { return await readAtOnce(id, operation) }
@@ -23,7 +22,6 @@ extension ListenStream {
         await load(id, query)
     }
 
-    /// Reads the changes after a position, and hands them to the session.
     func catchUp(
         _ id: ListenSession.ReadID,
         _ cursor: ChangeCursor,
@@ -42,13 +40,10 @@ extension ListenStream {
         let isAlone: Bool
     }
 
-    /// Reads, and hands the result to the session, which counts until the client has taken it.
+    /// Reads, and hands over the result, which counts until the client has taken it.
     ///
-    /// If a result does not fit into the stream's share, reads again after the client has taken the others.
-    ///
-    /// - Parameters:
-    ///   - id: The number of the read.
-    ///   - read: Reads, and counts the documents that it finds; returns nil if they do not fit.
+    /// If `read` returns nil because the result does not fit into the stream's share, reads again after the client has
+    /// taken the others.
     private func handOver(
         _ id: ListenSession.ReadID,
         _ read: (Found) async -> ListenSession.Event?
@@ -69,12 +64,8 @@ extension ListenStream {
         size.set(0)
     }
 
-    /// Performs a read at once, and hands its result to the session.
-    ///
-    /// - Parameters:
-    ///   - id: The number of the read.
-    ///   - operation: The read.
-    ///   - cause: The error if the documents are too large; nil for the usual one.
+    /// Performs a read at once, and hands its result to the session; `cause` is the error if the documents are too
+    /// large.
     private func readAtOnce(
         _ id: ListenSession.ReadID,
         _ operation: ReadOperation,
@@ -314,7 +305,6 @@ extension ListenStream {
         StorageError(.unavailable, "too many changes and documents wait for all streams")
     }
 
-    /// The end of a target with too many unreadable documents in a row.
     private static func unreadable(_ id: ListenSession.ReadID) -> ListenSession.Event {
         let count = UnreadableDocument.mostPassedOver
         return .failed(
@@ -399,7 +389,6 @@ extension ListenStream {
 }
 
 extension ReadOperation {
-    /// Whether these are fewer than ten documents.
     fileprivate var isOfFewDocuments: Bool {
         if case .documents(let paths) = self { paths.count < 10 } else { false }
     }
@@ -427,7 +416,6 @@ private final class HeldMoment: Sendable {
 
     deinit { release() }
 
-    /// Gives the places of the moment back.
     func release() {
         let former = places.withLock { places in
             defer { places = (false, false) }
@@ -457,7 +445,6 @@ private final class HeldMoment: Sendable {
         return taken
     }
 
-    /// Performs work that can take longer than the store holds a state.
     func whileHeld<Value: Sendable>(
         on clock: any Clock<Duration>,
         _ work: @Sendable () async -> Value

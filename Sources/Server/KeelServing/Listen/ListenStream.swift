@@ -16,13 +16,11 @@ final class ListenStream: Sendable {
         case follow(ChangeCursor, UInt64)
         /// Take the pages of the hub, or go on without it.
         case pages
-        /// Ask again whether the client may listen to a target.
         case review(Int32, UInt64)
         case end(after: Duration)
     }
 
     private struct Permission {
-        /// Distinguishes the permissions of a target from those of earlier ones with its number.
         let number: UInt64
         let end: DeadlineEntry
     }
@@ -41,7 +39,6 @@ final class ListenStream: Sendable {
         /// The watch for the next heartbeat, while the stream runs.
         var nextBeat: DeadlineEntry?
         var isBeating = false
-        /// Whether nothing may be sent any more.
         var isOver = false
         var failure: StreamFailure?
         var reads = 0
@@ -69,7 +66,6 @@ final class ListenStream: Sendable {
 
     var adapter: any StorageAdapter { hub.adapter }
 
-    /// Creates a stream; errors of `send` end it.
     init(
         hub: ListenHub,
         configuration: Configuration = Configuration(),
@@ -167,11 +163,8 @@ final class ListenStream: Sendable {
         end()
     }
 
-    /// Handles an event, unless it comes from a follower of the log that has been replaced.
-    ///
-    /// - Parameters:
-    ///   - event: The event; nil for the pages of the hub that wait.
-    ///   - follower: The follower; nil if the event does not come from one.
+    /// Handles an event, or with nil the pages of the hub that wait, unless it comes from a follower of the log that
+    /// has been replaced.
     func handle(_ event: ListenSession.Event?, of follower: UInt64? = nil) async {
         guard await turns.enter() else { return }
         defer { turns.leave() }
@@ -209,12 +202,10 @@ final class ListenStream: Sendable {
         state.withLock { $0.follower == follower }
     }
 
-    /// Handles the changes that the hub has for the stream, and then the hub's position.
     private func catchUpWithHub() async {
         for page in hub.takePages(of: mailbox) { await perform(page) }
     }
 
-    /// Tells the hub which pages the stream needs.
     private func instructHub() async {
         while true {
             let (needsAll, isEager) = state.withLock { state in
@@ -241,7 +232,6 @@ final class ListenStream: Sendable {
         }
     }
 
-    /// Performs a page, after a review of permissions.
     private func perform(_ page: ChangePage) async {
         if configuration.permission != nil, !page.changes.isEmpty { await review() }
         await perform(.page(page))
@@ -312,7 +302,6 @@ final class ListenStream: Sendable {
         state.withLock { $0.isBeating = false }
     }
 
-    /// Checks after an interval whether the stream has been quiet.
     private func watch() -> DeadlineEntry {
         timer.watch(until: timer.now + configuration.heartbeat) { [weak self] in self?.look() }
     }
@@ -368,7 +357,6 @@ final class ListenStream: Sendable {
         }
     }
 
-    /// Asks again for a permission that has ended, unless its target is gone.
     private func renew(_ id: Int32, _ number: UInt64) async {
         guard await turns.enter() else { return }
         defer { turns.leave() }

@@ -13,7 +13,6 @@ internal import KeelStorageAdapting
 struct ResultCheck {
     enum Verdict { case agrees, mayDiffer, differs }
 
-    /// The result in the store, at a position.
     struct Result {
         var position: ChangeCursor
         var count: Int
@@ -38,7 +37,6 @@ struct ResultCheck {
         self.shown = shown
     }
 
-    /// Records the steps that bring the client to a position.
     mutating func advance(to position: ChangeCursor, by steps: [TargetView.Step]) {
         shown = max(shown, position)
         for step in steps {

@@ -4,7 +4,6 @@ internal import KeelStorageAdapting
 import KeelStorageFirestore
 import Synchronization
 
-/// The streams of Firestore's Listen and Write methods, which carriers such as WebChannel transmit.
 extension StorageServer {
     /// Serves a stream until its requests end, the task is canceled, the stream fails, or the server shuts down.
     ///
@@ -51,13 +50,8 @@ extension StorageServer {
         return nil
     }
 
-    /// Performs a stream, or a part of one, which counts as open and is canceled when the server shuts down.
-    ///
-    /// - Parameters:
-    ///   - caller: The caller; nil if it is unknown.
-    ///   - turns: Admits work for whose end the cancellation waits.
-    ///   - work: The stream.
-    /// - Returns: The result of the stream, or the failure of the server.
+    /// Performs a stream, or a part of one, which counts as open and is canceled when the server shuts down, after the
+    /// work that `turns` admits.
     func untilShutDown<Value: Sendable>(
         by caller: CallerID?,
         after turns: TaskQueue = TaskQueue(),

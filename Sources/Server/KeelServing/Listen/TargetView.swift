@@ -1,7 +1,7 @@
 internal import KeelStorage
 internal import KeelStorageAdapting
 
-/// The documents of a target that its client has, as far as later changes need them.
+/// The documents of a target that its client has, if later changes need them.
 ///
 /// - For single documents, nothing is kept.
 /// - For a query without a limit, the paths of its documents are kept. They are unknown after a resumption, until the
@@ -9,7 +9,6 @@ internal import KeelStorageAdapting
 /// - For a query with a limit, an offset or a search, the documents in the result and some after them are kept
 ///   (`QueryView`).
 struct TargetView {
-    /// A change of the client's documents.
     enum Step: Sendable {
         case has(Document)
         /// The client drops the document if it has it; `at` is the time of the deletion.
@@ -56,13 +55,11 @@ struct TargetView {
         }
     }
 
-    /// The approximate size of the documents that the view keeps, in bytes.
     var bytes: Int { window?.bytes ?? 0 }
 
     /// Whether the query has a limit, an offset or a search, so that a change can make a read necessary.
     var isWindow: Bool { window != nil }
 
-    /// The number of paths that the view remembers.
     var nameCount: Int { isKnown ? paths.count : arrived?.count ?? 0 }
 
     /// A condition by which a hub finds the target's changes, and the documents of the client.
@@ -77,10 +74,8 @@ struct TargetView {
         return .query(query.query.with { $0.projection = nil })
     }
 
-    /// The query for the names of the documents in the result; nil for single documents.
     var result: ReadOperation? { (query?.query).map { .query($0.with { $0.projection = [] }) } }
 
-    /// The query for the number of documents in the result; nil for single documents.
     var count: ReadOperation? {
         (query?.query).map { .aggregate($0.with { $0.projection = nil }, [.count()]) }
     }
@@ -101,10 +96,8 @@ struct TargetView {
         )
     }
 
-    /// Whether the client must forget its documents before a complete read.
     var needsReset: Bool { !isKnown && query != nil }
 
-    /// Continues with a client that has an unknown former result.
     mutating func resume() { isKnown = false }
 
     /// Forgets which documents the client has, also while they are loaded.
@@ -112,7 +105,6 @@ struct TargetView {
     /// The client then receives changes of documents that do not match, as after a resumption.
     mutating func forget() { (paths, isKnown, hasForgotten, arrived) = ([], false, true, nil) }
 
-    /// Remembers the documents that enter the result, until ``learn(_:)``.
     mutating func awaitNames() { arrived = [] }
 
     /// Learns the names of the client's documents, at a consistent point after their read.

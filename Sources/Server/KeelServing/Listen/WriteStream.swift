@@ -66,7 +66,6 @@ struct WriteStream {
         return nil
     }
 
-    /// Returns the database of the first request, which has no writes.
     private static func database(
         of request: FirestoreJSON,
         or known: String?

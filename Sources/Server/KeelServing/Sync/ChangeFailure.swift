@@ -4,7 +4,6 @@ internal import KeelHTTP
 internal import KeelStorage
 internal import KeelStorageFirestore
 
-/// The reason for refusing a request for changes.
 struct ChangeFailure: Error {
     let error: StorageError
     let status: FirestoreStatus

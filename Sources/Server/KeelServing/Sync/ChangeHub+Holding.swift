@@ -3,14 +3,12 @@ internal import KeelStorageAdapting
 internal import Synchronization
 
 extension ChangeHub {
-    /// A change of a page that the listeners of a channel receive.
     struct ToldChange {
         let position: Int
         /// Whether the change is told as a departure from the scope.
         let hasLeft: Bool
     }
 
-    /// The documents that match a scope's queries, and the first and last position of the reads.
     private typealias Found = (names: Set<DocumentPath>, first: ChangeCursor, last: ChangeCursor)
 
     static func readDocuments(
@@ -94,7 +92,6 @@ extension ChangeHub.State {
         widen(channel)
     }
 
-    /// Forgets the documents of all channels.
     mutating func forgetDocuments() {
         for channel in Array(channels.keys) {
             widen(channel)

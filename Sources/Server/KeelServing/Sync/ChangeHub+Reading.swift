@@ -138,7 +138,6 @@ extension ChangeHub: ChangeReading {
     }
 }
 
-/// Encodes the changes of a page, each once per database name.
 private struct PageEncoder {
     private struct Key: Hashable {
         let position: Int

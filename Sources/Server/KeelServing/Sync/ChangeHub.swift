@@ -36,9 +36,7 @@ final class ChangeHub: Sendable {
         var nextChannel = 0
         var channels: [Int: Channel] = [:]
         var byInterest: [ChangeInterest: Int] = [:]
-        /// The channels of all scopes.
         var interested = InterestIndex<Int>()
-        /// The channels by the changes that can concern them.
         var targets = TargetIndex()
         /// The channels whose held documents are known at a later consistent point.
         var ahead: Set<Int> = []
@@ -48,9 +46,7 @@ final class ChangeHub: Sendable {
         var requests: AsyncStream<Int>.Continuation?
         var byClient: [String: Set<Int>] = [:]
         var tasks: [Task<Void, Never>] = []
-        /// The number of requests of readers that have failed in succession.
         var failures = 0
-        /// Distinguishes the current tasks from replaced ones.
         var generation: UInt64 = 0
         /// The position at which the shared reader started; nil while it is not running.
         var start: ChangeCursor?
@@ -86,7 +82,7 @@ final class ChangeHub: Sendable {
         for task in state.withLock({ $0.tasks }) { task.cancel() }
     }
 
-    /// The number of bytes of documents per page for a listener that is behind.
+    /// The size of a page for a listener that is behind, in bytes of documents.
     var pageBytes: Int {
         let room = configuration.maximumBacklogBytes - sending.value
         return min(configuration.streamPageBytes, max(configuration.smallPageBytes, room))
@@ -151,8 +147,7 @@ final class ChangeHub: Sendable {
         state.withLock { listener.attend(from: $0.reached) }
     }
 
-    /// Connects a listener to the shared reader, after its own read has reached a consistent point at the end of the
-    /// log.
+    /// Connects a listener to the shared reader, after its own read has reached the end of the log.
     ///
     /// Returns whether it is live; otherwise it must read again. With `isStream`, the results of its queries are read.
     func join(

@@ -3,7 +3,6 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import Synchronization
 
-/// The interest of a listener, by which listeners share a channel.
 struct ChangeInterest: Sendable, Hashable {
     var scope: ChangeScope
     var database: String
@@ -128,7 +127,6 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Sets the position after a page that the listener has read itself.
     func tell(_ position: ChangeCursor) { state.withLock { $0.told = position } }
 
     func end() { abandon()?.resume() }
@@ -198,9 +196,8 @@ final class ChangeListener: Sendable {
         }
     }
 
-    /// Counts a beat of the clock; after three beats without an event, sends a checkpoint or a comment.
-    ///
-    /// - Returns: The task to resume.
+    /// Counts a beat and returns the task to resume; after three beats without an event, sends a checkpoint or a
+    /// comment.
     func beat(reached: ChangeCursor?, mark: BufferedBytes, comment: BufferedBytes) -> Wake? {
         state.withLock { state in
             guard state.phase == .live, state.parcels.isEmpty else { return nil }
@@ -227,7 +224,6 @@ final class ChangeListener: Sendable {
     }
 }
 
-/// The number of bytes that a server holds for clients.
 final class ByteCount: Sendable {
     private let count = Mutex(0)
     private let whole: ByteCount?
@@ -290,9 +286,8 @@ final class CountedBytes: Sendable {
         if growth != 0 { total.add(growth) }
     }
 
-    /// Replaces the number by a larger one, unless the total would then exceed both this number and a limit.
-    ///
-    /// - Returns: Whether the number was replaced.
+    /// Replaces the number by a larger one, unless the total would then exceed both this number and a limit; returns
+    /// whether it did.
     func raise(to bytes: Int, upTo most: Int) -> Bool {
         count.withLock { count in
             guard total.add(bytes - count, upTo: max(bytes, most)) else { return false }

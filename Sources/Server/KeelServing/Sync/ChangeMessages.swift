@@ -3,7 +3,6 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
 
-/// Encodes the messages of Keel Sync: pages, and the events of a stream.
 enum ChangeMessages {
     static let heartbeat = Array(":\n\n".utf8)
 
@@ -71,7 +70,6 @@ enum ChangeMessages {
         ])
     }
 
-    /// Encodes the last mutations of clients; returns nil if there are none.
     private static func acknowledged(_ mutations: [String: Int64]) -> FirestoreJSON? {
         guard !mutations.isEmpty else { return nil }
         return .object(

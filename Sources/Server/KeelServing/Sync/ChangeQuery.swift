@@ -4,12 +4,10 @@ internal import KeelStorage
 internal import KeelStorageAdapting
 internal import KeelStorageFirestore
 
-/// The parameters of a request for changes.
 struct ChangeQuery: Sendable, Hashable {
     /// The maximum number of interests per request: documents, collections, groups and queries.
     static let mostInterests = 100
     static let mostClients = 10
-    /// The maximum lifetime of a named reader, in seconds.
     static let longestLifetime = 30 * 86_400
 
     private(set) var cursor: ChangeCursor?

@@ -76,7 +76,6 @@ final class ChangeStream: Sendable {
         }
     }
 
-    /// Reads a page for a listener that is behind; returns nil if there is nothing new.
     private func events(isFirst: Bool = false) async throws(StorageError) -> [UInt8]? {
         hub.attend(listener)
         let told = listener.told

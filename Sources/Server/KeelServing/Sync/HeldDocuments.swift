@@ -26,7 +26,6 @@ struct HeldDocuments {
 
     var isKnown: Bool { if case .known = phase { true } else { false } }
 
-    /// Whether the documents are known at the next consistent point.
     var isAhead: Bool { if case .read = phase { true } else { false } }
 
     private var isCollecting: Bool {
@@ -52,7 +51,6 @@ struct HeldDocuments {
         return true
     }
 
-    /// Adds the documents of the result, which was read between two positions.
     mutating func add(_ names: Set<DocumentPath>, from first: ChangeCursor, to last: ChangeCursor) {
         guard case .reading(let start) = phase else { return }
         // A replica may be behind the position from which documents were collected.
@@ -69,12 +67,9 @@ struct HeldDocuments {
 
     // MARK: Changes
 
-    /// Records a change that concerns a query.
+    /// Records a change that concerns a query, and returns whether a reader receives it.
     ///
-    /// - Parameters:
-    ///   - change: The change, as `ScopeFilter` reports it.
-    ///   - mayHaveMatched: Whether the document may have matched in a state that no page has shown.
-    /// - Returns: Whether a reader receives the change.
+    /// `mayHaveMatched` is whether the document may have matched in a state that no page has shown.
     mutating func tells(_ change: ChangePage.Change, mayHaveMatched: Bool) -> Bool {
         switch change {
         case .current, .unreadable:

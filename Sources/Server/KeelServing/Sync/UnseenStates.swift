@@ -9,7 +9,6 @@ internal import KeelStorageAdapting
 struct UnseenStates {
     /// The documents with such states since the last consistent point; nil if any may have some.
     private var skipped: Set<DocumentPath>? = []
-    /// The documents whose last change was unreadable.
     private var damaged: Set<DocumentPath> = []
 
     /// Records the states that a page skips, before its changes.
@@ -27,7 +26,6 @@ struct UnseenStates {
         return wasDamaged || skipped?.contains(change.path) ?? true
     }
 
-    /// Records the end of a page.
     mutating func end(_ page: ChangePage) {
         if page.isCaughtUp { skipped = [] }
     }

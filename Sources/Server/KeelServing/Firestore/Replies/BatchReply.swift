@@ -21,7 +21,6 @@ struct BatchReply: ReplyPieces {
     private var time: Timestamp?
     private var moment: ReadMoment?
     private var rest: ArraySlice<DocumentPath>
-    /// The documents that are read but not sent yet, in reverse order.
     private var documents: [Document] = []
     private var unreadable = UnreadableDocuments()
     private var missing: ArraySlice<DocumentPath> = []

@@ -7,7 +7,6 @@ struct ListReply: ReplyPieces {
     private let query: DocumentQuery
     private let mask: [FieldPath]?
     private var left: Int
-    /// Nil if everything is read.
     private var pages: QueryPages?
     /// The documents that are read but not sent yet, in reverse order.
     private var documents: [Document] = []
@@ -111,7 +110,6 @@ struct ListReply: ReplyPieces {
     }
 }
 
-/// An entry in the listing of a collection.
 enum ListedDocument {
     case found(Document)
     /// A missing document with descendants.

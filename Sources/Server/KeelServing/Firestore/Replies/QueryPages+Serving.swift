@@ -37,7 +37,6 @@ extension QueryPages {
 }
 
 extension ReadMoment {
-    /// Returns the present moment, held for at most the time that the server allows.
     static func present(
         of adapter: any StorageAdapter,
         _ configuration: StorageServer.Configuration

@@ -11,7 +11,6 @@ struct QueryReply: ReplyPieces {
     private var pages: QueryPages
     private var list: ReplyList?
     private var hasBegun = false
-    /// The documents of a page that are not sent yet, in reverse order.
     private var documents: [Document] = []
     private var unreadable = UnreadableDocuments()
     private var time = FirestoreJSON.null

@@ -16,12 +16,8 @@ enum ReplyBody: Sendable {
     /// Returns the body of the given pieces, whole if there is only one.
     ///
     /// An incomplete reply of up to two pieces has an error status, and the error at its beginning. A longer one has
-    /// the error at its end, where some of Google's clients ignore it, unless the reply is cut off.
+    /// the error at its end, where some of Google's clients ignore it; with `isCut`, it is then cut off.
     ///
-    /// - Parameters:
-    ///   - pieces: The source of the pieces.
-    ///   - isCut: Whether a longer incomplete reply is cut off after its error.
-    /// - Returns: The body.
     /// - Throws: A failure before the end of the second piece.
     static func made(
         by pieces: some ReplyPieces,
@@ -49,7 +45,6 @@ protocol ReplyPieces: Sendable {
     /// Extends the hold on the moment of the remaining pieces; called for each piece that the client takes.
     func keepMoment() async throws(StorageError)
 
-    /// Whether the last piece has been returned.
     var isOver: Bool { get }
 
     /// The error that reports omitted documents; complete once ``isOver`` is true.
@@ -57,13 +52,11 @@ protocol ReplyPieces: Sendable {
 }
 
 extension FirestoreJSON {
-    /// Inserts an error before the first element of a list or the first member of an object.
     fileprivate func begin(_ reply: inout [UInt8]) {
         guard let kind = reply.first else { return }
         reply.replaceSubrange(..<1, with: [kind] + text(in: kind) + [UInt8(ascii: ",")])
     }
 
-    /// Appends an error after the last element of a list or the last member of an object.
     fileprivate func end(_ reply: inout [UInt8]) {
         guard let kind = reply.popLast() else { return }
         reply += [UInt8(ascii: ",")] + text(in: kind) + [kind]
@@ -82,7 +75,6 @@ private final class ReplyMaker<Pieces: ReplyPieces>: Sendable {
         var made: ArraySlice<[UInt8]>
         /// Nil while a piece is being produced, and after the last one.
         var pieces: Pieces?
-        /// Whether the reply ends as if the connection had broken.
         var isToBeCut = false
     }
 

@@ -64,7 +64,6 @@ struct ReplyList {
         return bytes
     }
 
-    /// Adds a member to the last message.
     private mutating func add(_ name: String, _ value: FirestoreJSON) {
         bytes[bytes.count - 1] = UInt8(ascii: ",")
         bytes += #""\#(name)":"#.utf8

@@ -1,7 +1,6 @@
 import KeelStorage
 import KeelStorageFirestore
 
-/// The documents of a reply that the store could not read.
 struct UnreadableDocuments: Sendable {
     /// The maximum number of reported documents; a reply with more fails as a whole.
     static let most = UnreadableDocument.mostPassedOver
@@ -35,7 +34,6 @@ struct UnreadableDocuments: Sendable {
         )
     }
 
-    /// Returns the list for the extension member; nil if there are none.
     func list(_ encoding: FirestoreEncoding) -> FirestoreJSON? {
         guard !documents.isEmpty else { return nil }
         return .array(sorted.map { encoding.unreadable($0) })
