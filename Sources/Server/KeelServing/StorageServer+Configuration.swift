@@ -10,12 +10,14 @@ extension StorageServer {
         /// The nesting limit of a request's JSON; 128 by default, of which a document takes up to 70.
         public var maximumJSONLevels = 128
 
-        /// The maximum number of values in a request's JSON, including arrays and objects; 2,000,000 by default.
+        /// The maximum number of values in a request's JSON or a gRPC message, including arrays and objects; 2,000,000
+        /// by default.
         ///
-        /// The shortest values take two bytes of a body and fifty bytes of memory.
+        /// The shortest values take two bytes of JSON and fifty bytes of memory.
         public var maximumJSONValues = 2_000_000
 
-        /// The maximum duration of one read of the store, except of fewer than ten documents; 60 seconds by default.
+        /// The maximum duration of one read of a query, an aggregation, the ids of collections, or ten or more
+        /// documents; 60 seconds by default.
         ///
         /// After this time the read is canceled, and the request fails with `DEADLINE_EXCEEDED`; a reply in progress is
         /// cut off. Replies longer than a page take several reads. A read for a listener is repeated once, and then its
