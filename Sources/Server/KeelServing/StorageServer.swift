@@ -20,10 +20,10 @@ import Synchronization
 /// stream begins before its request has ended.
 ///
 /// Transactions are optimistic and never wait for each other. A commit takes effect only if the transaction's reads are
-/// still current; otherwise it fails with `ABORTED`, and clients start over. So does a token that is too old, or that
-/// was evicted because the server's records are limited. A read-only transaction shows one moment if the store keeps a
-/// history or can hold another state. The reads of any other transaction may show different moments; a later read or
-/// the commit detects this, even without writes.
+/// still current; otherwise it fails with `ABORTED`, and clients start over. A token that is too old, or that was
+/// evicted because the server's records are limited, fails in the same way. A read-only transaction shows one moment if
+/// the store keeps a history or can hold another state. The reads of any other transaction may show different moments;
+/// a later read or the commit detects this, even without writes.
 ///
 /// Several servers can share a store, and each request may reach any of them, except requests of a WebChannel session:
 /// see ``Configuration/serverName``. The requests of a transaction may do so only if the adapter has
@@ -135,7 +135,7 @@ public final class StorageServer: ServingHandler {
         endStreams()
     }
 
-    /// Ends all streams and answers later requests with status 503.
+    /// Ends all streams and answers later requests with status 503, or `UNAVAILABLE` over gRPC.
     ///
     /// Requests in progress are completed, as are commits of Write streams.
     public func shutDown() {
