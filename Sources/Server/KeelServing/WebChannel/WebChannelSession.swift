@@ -8,7 +8,7 @@ internal import Synchronization
 /// A stream of Firestore's Listen or Write method over separate HTTP requests.
 ///
 /// The client receives messages in the responses to requests that wait for them, and sends its own in others. A session
-/// ends with its stream, when it holds too much, or when no request waits at two heartbeats in succession.
+/// ends with its stream, when it holds too much, or when no request has waited for a minute or a little longer.
 final class WebChannelSession: Sendable {
     /// The interval at which a client that waits receives an empty message.
     ///
@@ -153,12 +153,11 @@ final class WebChannelSession: Sendable {
         }
     }
 
-    /// Sends an empty message to a waiting client; ends the session if no client has waited for two intervals.
+    /// Sends an empty message to a waiting client; ends the session if no request has waited in two intervals.
     private func look(on timer: DeadlineTimer, silent: Int) {
         let isPresent = state.withLock { state in
-            guard state.response != 0 else { return false }
-            if !state.isFull { state.append(Array(#"["noop"]"#.utf8)) }
-            return true
+            if state.response != 0, !state.isFull { state.append(Array(#"["noop"]"#.utf8)) }
+            return state.takePresence()
         }
         let silent = isPresent ? 0 : silent + 1
         let isOver = nextBeat.withLock { beat in

@@ -58,6 +58,8 @@ struct WebChannelState {
     private(set) var isEnded = false
     /// Whether the client is gone.
     var isGivenUp = false
+    /// Whether a request has waited since ``takePresence()``.
+    private var hasWaited = false
 
     /// The number of bytes that the session holds, in both directions.
     var heldBytes: Int { keptBytes + earlyBytes + waitingBytes }
@@ -106,9 +108,16 @@ struct WebChannelState {
         acknowledge(number)
         responses += 1
         response = responses
+        hasWaited = true
         self.isBuffered = isBuffered
         (sent, sentBytes, sentMessages) = (number, 0, 0)
         return response
+    }
+
+    /// Returns whether a request waits, or has waited since the last call.
+    mutating func takePresence() -> Bool {
+        defer { hasWaited = response != 0 }
+        return hasWaited
     }
 
     /// Records that a response has ended, or that its client is gone.

@@ -20,6 +20,20 @@ struct WebChannelStateTests {
         #expect(text.utf16.count == length)
     }
 
+    @Test("A client that is between two requests is present")
+    func presence() {
+        var state = WebChannelState()
+        #expect(!state.takePresence())
+        state.endResponse(state.respond(after: 0, isBuffered: true))
+        #expect(state.takePresence())
+        #expect(!state.takePresence())
+        let response = state.respond(after: 0, isBuffered: false)
+        #expect(state.takePresence())
+        state.endResponse(response)
+        #expect(state.takePresence(), "it waited for a part of the time")
+        #expect(!state.takePresence())
+    }
+
     @Test("Messages are sent again until they are acknowledged")
     func acknowledgements() {
         var state = WebChannelState()
