@@ -2,8 +2,8 @@ public import KeelCore
 
 /// The reason why a session could not be signed in, renewed or signed out.
 ///
-/// The message and the description contain no token. The text of a cause that is not one of Keel's errors is omitted as
-/// well, because the errors of identity servers tend to quote the request.
+/// The message and the description contain no token. The description omits the text of a cause that is not one of
+/// Keel's errors, because identity servers tend to quote the request.
 public struct AuthenticationError: KeelError, CustomDebugStringConvertible {
     public let code: Code
     public let message: String
@@ -16,7 +16,8 @@ public struct AuthenticationError: KeelError, CustomDebugStringConvertible {
         self.cause = cause
     }
 
-    /// The code and the message on one line, with the text of the cause if it is one of Keel's errors.
+    /// The code and the message on one line, with the cause's text if it is one of Keel's errors, and its type
+    /// otherwise.
     public var description: String {
         guard let cause else { return "\(code.name): \(message)" }
         guard let known = cause as? any KeelError else {

@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// The identity that a lower layer will sign a call with, before a header field shows it.
+/// The identity that a lower layer will sign a call with.
 ///
-/// Layers that share a response between calls need it: a response belongs to the user who requested it.
+/// Layers that share responses between calls need it, because a response belongs to the user who requested it.
 package struct CallSigner: Sendable {
     /// The layers that add credentials; never empty.
     private let layers: [any HTTPAuthorizing]
@@ -31,8 +31,8 @@ package struct CallSigner: Sendable {
         )
     }
 
-    /// The signer of the layers that add credentials also to a call whose ``HTTPCallOptions/authentication`` is `none`,
-    /// and to one with an `Authorization` field of its own.
+    /// The signer of the layers that add credentials even to calls that are not signed or have an `Authorization` field
+    /// of their own.
     fileprivate var ofUnsignedCalls: CallSigner? {
         CallSigner(signing: layers.filter { !$0.addsAuthorization })
     }
@@ -53,7 +53,7 @@ package struct CallSigner: Sendable {
 
     /// Returns whether a call was sent only for users whose credentials it would get now.
     ///
-    /// The same identity before and after a call does not show it: the user may have changed twice.
+    /// An equal identity before and after the call does not show that: the user may have changed twice.
     package func stillSigns(for pin: SessionPin?) async -> Bool {
         var identities = pin?.identities ?? []
         for layer in layers where !identities.isEmpty {
@@ -84,9 +84,9 @@ extension HTTPCallOptions {
 }
 
 extension HTTPCall {
-    /// The signer of those layers that add credentials to the call.
+    /// The signer of the layers that add credentials to the call.
     ///
-    /// A call that is not signed, or that has an `Authorization` field of its own, still has cookies.
+    /// A call that is not signed, or that has an `Authorization` field of its own, still gets cookies.
     package var actingSigner: CallSigner? {
         options.authentication == .none || head.headerFields[.authorization] != nil
             ? options.signer?.ofUnsignedCalls : options.signer

@@ -4,9 +4,7 @@ public enum HTTPAuthentication: Sendable, Hashable {
     case required
     /// The call is signed if a user is signed in, and sent unsigned otherwise.
     case optional
-    /// The call is not signed: for signing in, and for public resources.
-    ///
-    /// A `CookieJar` still adds its cookies.
+    /// The call is not signed. A `CookieJar` still adds its cookies.
     case none
 }
 
@@ -15,7 +13,7 @@ extension HTTPCallOptions {
         static var defaultValue: HTTPAuthentication { .required }
     }
 
-    /// Whether the call is signed, provided that the client signs calls.
+    /// Whether the call is signed, if the client signs calls; ``HTTPAuthentication/required`` by default.
     public var authentication: HTTPAuthentication {
         get { self[AuthenticationKey.self] }
         set { self[AuthenticationKey.self] = newValue }
@@ -24,9 +22,8 @@ extension HTTPCallOptions {
 
 /// A layer that adds a user's credentials to calls.
 ///
-/// A client finds such layers when it is created, wherever they are listed. They identify the user of a call before one
-/// of its header fields does: an HTTP cache stores the responses of different users separately, and
-/// ``CoalescingMiddleware`` does not share them.
+/// A client finds such layers when it is created, wherever they are listed, and asks them for the user of a call: an
+/// HTTP cache stores the responses of different users separately, and ``CoalescingMiddleware`` does not share them.
 ///
 /// `BearerAuthorization`, `BasicAuthorization` and `CookieJar` conform. A layer of your own that adds an
 /// `Authorization` field, a key or a signature must conform as well: otherwise one user's response may be cached for
@@ -35,15 +32,15 @@ public protocol HTTPAuthorizing: HTTPMiddleware {
     /// The identity whose credentials a call would get now, as a name that is not a secret; nil if it cannot be
     /// determined, which excludes the call from caches and sharing.
     ///
-    /// A name must never be reassigned to another user. An HTTP cache finds a user's responses after a restart if the
-    /// name is stable across restarts.
+    /// Never reassign a name to another user. An HTTP cache finds a user's responses after a restart if the name is the
+    /// same.
     var identity: String? { get async }
 
     /// Whether the layer may add an `Authorization` field; true by default.
     ///
     /// Return false in a layer that adds only other credentials, such as cookies. A cache then does not attribute an
-    /// `Authorization` field from elsewhere to the layer's user. Such a layer also adds its credentials to calls whose
-    /// ``HTTPCallOptions/authentication`` is ``HTTPAuthentication/none``; their responses belong to its user.
+    /// `Authorization` field from elsewhere to the layer's user. Calls whose ``HTTPCallOptions/authentication`` is
+    /// ``HTTPAuthentication/none`` then also get the layer's credentials and belong to its user.
     var addsAuthorization: Bool { get }
 }
 

@@ -1,19 +1,19 @@
 import Synchronization
 
-/// The user in whose name a call is sent, remembered by the layer that signs its first attempt.
+/// The user in whose name a call is sent, which its first attempt decides.
 ///
-/// All attempts of a call, connections of a stream and requests of a transfer share one pin, so that none of them is
-/// signed for a user who has signed in later.
+/// All attempts of a call, connections of a stream and requests of a transfer share one pin, so that none is signed for
+/// a user who has signed in later.
 package final class SessionPin: Sendable {
     // By layer: a redirect may lead to an origin that another layer signs for.
     private let names = Mutex<[ObjectIdentifier: (name: String?, isIdentity: Bool)]>([:])
 
     package init() {}
 
-    /// Returns whether a layer may send the call for this user, which the first use decides.
+    /// Returns whether a layer may send the call for this user; the first use decides.
     ///
-    /// Nil is a call without credentials, or of a user that the layer cannot name. `isIdentity` is whether the name is
-    /// the layer's ``HTTPAuthorizing/identity``.
+    /// A nil name is a call without credentials, or of a user that the layer cannot name. `isIdentity` says whether the
+    /// name is the layer's ``HTTPAuthorizing/identity``.
     package func admits(
         _ name: String?,
         at layer: ObjectIdentifier,
@@ -53,15 +53,16 @@ extension HTTPCallOptions {
         set { self[PinKey.self] = newValue }
     }
 
-    /// The only user for whom the call may be sent, as the signing layer's ``HTTPAuthorizing/identity``; nil means the
-    /// user who is signed in at the first attempt.
+    /// The only user for whom the call may be signed, as the signing layer's ``HTTPAuthorizing/identity``; nil means
+    /// the user who is signed in at the first attempt.
     ///
     /// Set it for a call that is sent later than it was made, such as one from an outbox. If another user or no user is
-    /// signed in, the call fails with ``TransportError/Code/credentialsUnavailable`` before it is sent. The same
-    /// applies to a source of tokens without a `TokenSource.identity`. If calls are signed with a constant token or a
+    /// signed in, or the source of tokens has no `TokenSource.identity`, the call fails with
+    /// ``TransportError/Code/credentialsUnavailable`` before it is sent. If calls are signed with a constant token or a
     /// password, the identity is a hash of it.
     ///
-    /// `BearerAuthorization` and `BasicAuthorization` enforce it; a client without them ignores it.
+    /// `BearerAuthorization` and `BasicAuthorization` enforce it for the calls that they sign. Others are sent all the
+    /// same: calls to another origin, with an `Authorization` field of their own, or that are not signed.
     public var owner: String? {
         get { self[OwnerKey.self] }
         set { self[OwnerKey.self] = newValue }

@@ -13,7 +13,7 @@ extension NetworkError {
 }
 
 extension NetworkError.Code {
-    /// The base URL and the endpoint do not form a valid URL.
+    /// The base URL and the endpoint do not form a valid URL, or the transport cannot send the request.
     public static let invalidURL = Self(
         name: "invalidURL",
         summary: "The address of the request is not valid.",
@@ -25,26 +25,29 @@ extension NetworkError.Code {
         summary: "The request body could not be encoded.",
         advice: "See the cause: it names the value that has no JSON form."
     )
-    /// The response is not valid HTTP, or not of the expected kind.
+    /// The response is not valid HTTP, not of the expected kind, or has a status outside 200 to 599.
     public static let invalidResponse = Self(
         name: "invalidResponse",
         summary: "The server's response is not valid.",
         advice: "Check that the base URL is the service's; a captive portal may have answered."
     )
-    /// The server refused the request with a status that has no specific code here.
+    /// Any other status from 300 to 599, including a redirect that was not followed.
     public static let status = Self(
         name: "status",
         summary: "The server refused the request.",
         advice: "Look at the status and the body of the response."
     )
     /// The server cannot serve the request now: status 408, 429, 500, 502, 503 or 504.
+    ///
+    /// Also a call that a circuit breaker or a limit of the client refuses, and one whose token could not be renewed
+    /// for a passing reason.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
         summary: "The server cannot serve the request now.",
         advice: "Try again later, after the time in the Retry-After field if there is one."
     )
-    /// The server requires valid credentials: status 401.
+    /// Valid credentials are required: status 401, or the client has none for the call.
     public static let unauthorized = Self(
         name: "unauthorized",
         summary: "The server requires valid credentials.",
@@ -95,7 +98,7 @@ extension NetworkError.Code {
         summary: "A file could not be read or written.",
         advice: "See the cause: check the path, its permissions and the free space."
     )
-    /// The exchange failed in another way; the cause is the ``TransportError``.
+    /// The exchange failed in another way; see ``NetworkError/transportError``.
     public static let transport = Self(
         name: "transport",
         summary: "The exchange with the server failed.",

@@ -19,8 +19,7 @@ extension NetworkError {
 
     /// Creates the error for a status outside 200 to 299, or returns nil for any other status.
     ///
-    /// It is the error that ``NetworkClient/request(_:timeout:options:)`` would throw for a response of
-    /// ``NetworkClient/response(to:timeout:options:)``. `url` must already be redacted.
+    /// ``NetworkClient/request(_:timeout:options:)`` would throw the same error. `url` must already be redacted.
     public init?(
         errorResponse response: NetworkResponse,
         url: String? = nil,
@@ -30,7 +29,7 @@ extension NetworkError {
         self.init(errorResponse: response, url: url, declared: errorBodies, coding: coding)
     }
 
-    /// Creates the error for a status outside 200 to 299, with the body decoded as one of its declared types.
+    /// Does the same with any coding.
     init?(
         errorResponse response: NetworkResponse,
         url: String?,
@@ -83,17 +82,14 @@ extension TransportError {
     /// Whether a later call may succeed: the failure is transient, or the credentials could not be renewed for a
     /// transient reason.
     ///
-    /// For those who try again at intervals of their own. The retries of a call use `isTransient`, because each of them
-    /// would renew the credentials once more.
+    /// The retries of a call use `isTransient` instead, because each of them would renew the credentials once more.
     package var mayPass: Bool {
         code == .credentialsUnavailable ? NetworkError(self).isTransient : isTransient
     }
 }
 
 extension NetworkError {
-    /// Creates the error for a body that cannot be decoded as its type.
-    ///
-    /// The message names the place in the body and the expectation, never a value.
+    /// Creates the error for a body that cannot be decoded as its type; the message contains no value of the body.
     init(undecodable response: NetworkResponse, url: String?, cause: any Error) {
         self.init(
             .decoding,

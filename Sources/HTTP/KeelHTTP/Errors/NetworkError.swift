@@ -1,33 +1,31 @@
 public import HTTPTypes
 public import KeelCore
 
-/// The reason why a call of ``NetworkClient`` returned no value.
+/// The reason why a call of ``NetworkClient`` returned no value: the exchange failed, or the status or the body is not
+/// as expected.
 ///
-/// It covers failures of the exchange, through ``transportError``, and failures that the status or the body indicate.
-/// The message and the description contain no query string, header field or byte of a body; code that needs them reads
-/// ``response``.
+/// The message and the description contain no query string, header field or byte of a body; ``response`` has them.
 public struct NetworkError: KeelError, CustomDebugStringConvertible {
     public let code: Code
     public let message: String
     public let cause: (any Error)?
 
-    /// The response, if one arrived: its head and the first bytes of its body.
+    /// The response, if one arrived.
     ///
-    /// Of an error response, at most ``NetworkClient/Configuration/errorBodyLimit`` bytes of the body are kept.
+    /// Of the body of an error response, a client keeps at most ``NetworkClient/Configuration/errorBodyLimit`` bytes.
     public let response: NetworkResponse?
 
     /// The target without user information, query and fragment.
     public let url: String?
 
-    /// The body of an error response, decoded as the type declared for its status.
+    /// The body of an error response, decoded as the type declared for its status; see ``ErrorBody``.
     ///
-    /// See ``ErrorBody``. Messages and descriptions never contain it.
+    /// Messages and descriptions never contain it.
     public let errorBody: (any Sendable)?
 
-    /// Creates an error.
+    /// Creates an error; a nil message uses the code's own.
     ///
-    /// The message must not contain a query, header field or body, and nil uses the code's own. `url` must already be
-    /// redacted.
+    /// The message must not contain a query, header field or body, and `url` must already be redacted.
     public init(
         _ code: Code,
         _ message: String? = nil,

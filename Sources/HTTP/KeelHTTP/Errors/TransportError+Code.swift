@@ -92,7 +92,7 @@ extension TransportError.Code {
         summary: "The server's certificate belongs to another host.",
         advice: "Check the host in the base URL; someone may be answering in its place."
     )
-    /// The server required a client certificate and did not accept the one it got.
+    /// The server requires a client certificate, and got none or one that it does not accept.
     public static let tlsClientCertificate = Self(
         name: "tlsClientCertificate",
         summary: "The server did not accept the client certificate.",
@@ -116,7 +116,7 @@ extension TransportError.Code {
         summary: "The proxy did not connect to the server.",
         advice: "Check the address and the credentials of the proxy."
     )
-    /// The origin's circuit is open because its last calls failed, so no call is attempted.
+    /// The origin's circuit is open because recent calls failed; nothing was sent.
     public static let circuitOpen = Self(
         name: "circuitOpen",
         isTransient: true,
@@ -259,13 +259,16 @@ extension TransportError.Code {
         summary: "The request body could not be produced.",
         advice: "See the cause: it is the error of the body's own source."
     )
-    /// A layer had to send the body again, but it can be read only once.
+    /// The body would have to be sent again, but can be read only once.
+    ///
+    /// For layers of your own; Keel's layers return the response or the error instead.
     public static let bodyNotReplayable = Self(
         name: "bodyNotReplayable",
         summary: "The request body cannot be sent again.",
         advice: "Use a body that starts from its first byte each time it is opened."
     )
-    /// The credentials of the call could not be renewed.
+    /// There are no valid credentials for the call, or they belong to another user than the call; the cause is an
+    /// ``AuthenticationError``.
     public static let credentialsUnavailable = Self(
         name: "credentialsUnavailable",
         summary: "There are no valid credentials for the call.",
@@ -331,7 +334,7 @@ extension TransportError.Code {
 }
 
 extension TransportError.Code {
-    /// The default phase of an error with this code.
+    /// The phase of an error with this code, if its creator names none.
     package var usualPhase: TransportError.Phase? {
         switch self {
         case .invalidRequest, .invalidConfiguration, .platformPolicy, .credentialsUnavailable:

@@ -15,8 +15,8 @@ internal import Bionic
 /// Statuses are not errors: a response with status 500 is a successful exchange. The message and the description
 /// contain no query string, header field or byte of a body.
 ///
-/// Compare errors by their ``code``: `error.code == .offline`. The type is not `Equatable` because its ``cause`` can be
-/// any error, and because two failures of one kind differ in their target, their call and their attempts.
+/// Compare errors by their ``code``: `error.code == .offline`. The type is not `Equatable`, because its ``cause`` can
+/// be any error.
 public struct TransportError: KeelError {
     /// A step of an exchange.
     public struct Phase: Hashable, Sendable, CustomStringConvertible {
@@ -78,17 +78,19 @@ public struct TransportError: KeelError {
     /// The number of bytes of the response body that arrived, if known.
     public var bytesReceived: Int64?
 
-    /// All attempts at the call, ending with this one; empty if no layer repeats calls.
+    /// The attempts since the call's last redirect, in order; empty if none was made.
     public var attempts: [HTTPAttempt] = []
 
-    /// The reason why the call was not repeated, if its failure is transient.
+    /// The reason why a failure that permits a retry was not retried.
     public var retryRefusal: RetryRefusal?
 
     /// Creates an error.
     ///
-    /// The message must not contain a query, header field or body, and nil uses the code's own. Nil for `phase` uses
-    /// the code's usual phase, and nil for `processed` derives it from the phase. `url` must already be redacted. The
-    /// description of `cause` ends up in logs: omit it if it may quote header fields or contents.
+    /// The message must not contain a query, header field or body, and `url` must already be redacted. The description
+    /// of `cause` ends up in logs: omit a cause that may quote header fields or contents.
+    ///
+    /// A nil `message` uses the code's own, a nil `phase` the code's usual phase; a nil `processed` follows from the
+    /// phase.
     public init(
         _ code: Code,
         _ message: String? = nil,
@@ -155,7 +157,7 @@ extension TransportError {
     }
 }
 
-/// A record of one attempt at a call, kept in an error.
+/// A record of one attempt at a call.
 public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
     /// The result of an attempt.
     public enum Outcome: Sendable, Hashable {
@@ -192,7 +194,7 @@ public struct HTTPAttempt: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The reason why a call was not repeated despite a transient failure.
+/// The reason why a call was not retried despite an outcome that permits it.
 public struct RetryRefusal: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
@@ -205,7 +207,7 @@ public struct RetryRefusal: Sendable, Hashable, CustomStringConvertible {
     public static let notIdempotent = Self("not idempotent")
     /// The body of the request cannot be sent again.
     public static let notReplayable = Self("body not replayable")
-    /// The retry budget of the origin is spent because too many calls to it fail.
+    /// The retry budget of the origin is spent.
     public static let budgetExhausted = Self("retry budget exhausted")
     /// The circuit of the origin is open.
     public static let circuitOpen = Self("circuit open")
@@ -216,11 +218,10 @@ public struct RetryRefusal: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TransportError.Code {
-    /// Creates the code for the `errno` of a connection that failed in `phase`.
+    /// Creates the code for the `errno` of a connection that failed in `phase`, for transports that own their sockets.
     ///
-    /// For transports that own their sockets. An unreachable host or network is ``offline`` only while connecting, when
-    /// nothing has been sent. An established connection can fail with the same numbers (`tcp(7)`); the server may then
-    /// have acted on the request, so the code is ``connectionLost``.
+    /// An unreachable host or network is ``offline`` only while connecting. An established connection can fail with the
+    /// same numbers (`tcp(7)`); the server may then have acted on the request, so the code is ``connectionLost``.
     package init(systemError number: CInt, in phase: TransportError.Phase) {
         switch number {
         case ECONNREFUSED: self = .connectionRefused

@@ -6,10 +6,9 @@ extension HTTPBody {
 
     /// Creates a body that concatenates others.
     ///
-    /// The length is known if the length of every part is, and the body is replayable if every part is. A part that
-    /// produces more or fewer bytes than it announced fails the exchange with
-    /// ``TransportError/Code/bodyProducerFailed``. The result is in memory if all parts are and their total is at most
-    /// `limit` bytes.
+    /// The length is known if that of every part is, and the body is replayable if every part is. A part that produces
+    /// more or fewer bytes than it announced fails the exchange with ``TransportError/Code/bodyProducerFailed``. The
+    /// result is in memory if all parts are and their total is at most `limit` bytes.
     init(joining bodies: [HTTPBody], inMemoryUpTo limit: Int64) {
         let lengths = bodies.compactMap(\.length)
         let length = lengths.count == bodies.count ? lengths.reduce(0, +) : nil
@@ -27,7 +26,7 @@ extension HTTPBody {
         }
     }
 
-    /// Opens the body as a stream of chunks of a moderate size, even if it is in memory.
+    /// Opens the body as a stream of chunks; bytes in memory are divided into chunks of ``pieceSize``.
     func openInPieces() async throws(TransportError) -> HTTPByteStream {
         guard let bytes, bytes.count > Self.pieceSize else { return try await open() }
         let position = Mutex(0)
@@ -42,7 +41,7 @@ extension HTTPBody {
     }
 }
 
-/// A reader of several bodies, one after the other; like every stream, it has one reader at a time.
+/// A reader of several bodies, one after the other.
 private final class JoinedBodyReader: Sendable {
     private struct State {
         var rest: ArraySlice<HTTPBody>

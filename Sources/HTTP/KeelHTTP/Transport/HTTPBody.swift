@@ -1,6 +1,6 @@
 /// The body of a request: bytes in memory, or bytes that are produced while they are sent.
 public struct HTTPBody: Sendable {
-    /// A function that opens the body at its first byte.
+    /// A function that opens a body at its first byte.
     public typealias Open = @Sendable () async throws(TransportError) -> HTTPByteStream
 
     /// The size of the body in bytes, or nil if it is not known in advance.
@@ -8,10 +8,10 @@ public struct HTTPBody: Sendable {
 
     /// Whether each call of ``open`` produces the same bytes.
     ///
-    /// A body that is not replayable is never sent twice, neither by a redirect nor by a retry.
+    /// A body that is not replayable is never sent twice.
     public let isReplayable: Bool
 
-    /// The closure that opens the body at its first byte.
+    /// Opens the body at its first byte.
     public let open: Open
 
     /// The bytes, if the whole body is in memory; a transport may send them at once.

@@ -1,10 +1,10 @@
 public import HTTPTypes
 import Synchronization
 
-/// The bytes of one body, in chunks, to be read once.
+/// The bytes of one body, in chunks, to be read once by one reader at a time.
 ///
-/// A stream has one reader at a time. Dropping it before its end cancels its exchange: a transport ties the exchange to
-/// the lifetime of the stream's closure. After the last chunk, and after an error, the stream returns nil.
+/// After the last chunk the stream returns nil; after an error, do not read on. Dropping the stream before its end
+/// cancels its exchange: a transport ties the exchange to the lifetime of the stream's closure.
 public struct HTTPByteStream: AsyncSequence, Sendable {
     public typealias Element = ArraySlice<UInt8>
     public typealias Failure = TransportError
@@ -20,7 +20,8 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
 
     /// Creates a stream over a function that returns the next bytes, or nil at the end of the body.
     ///
-    /// `trailers` returns the trailer fields and is called once the stream has ended.
+    /// `trailers` returns the trailer fields. It may be called several times, and returns nil before the end of the
+    /// body.
     public init(
         trailers: @escaping @Sendable () -> HTTPFields? = { nil },
         read: @escaping Read
@@ -63,7 +64,7 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
         return HTTPByteStream { () async throws(TransportError) in try queue.next() }
     }
 
-    /// Creates a stream of bytes in memory, which a reader may take without waiting.
+    /// Creates a stream whose bytes a reader may take at once, as ``collected``.
     package static func collected(
         _ bytes: [UInt8],
         trailers: HTTPFields? = nil
@@ -107,10 +108,10 @@ extension HTTPByteStream {
         return bytes
     }
 
-    /// Reads at most the first `limit` bytes of the stream and drops the rest.
+    /// Reads at most the first `limit` bytes of the stream.
     ///
-    /// Use it for the bodies of error responses: a failure ends the result early and is not reported, except for a
-    /// cancellation or a passed deadline, which concern the caller.
+    /// An error ends the result early and is not thrown, except ``TransportError/Code/cancelled`` and
+    /// ``TransportError/Code/deadlineExceeded``.
     package func collectPrefix(_ limit: Int) async throws(TransportError) -> [UInt8] {
         try await readPrefix(limit).bytes
     }

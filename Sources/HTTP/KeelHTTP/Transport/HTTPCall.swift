@@ -3,7 +3,7 @@ internal import KeelCore
 
 /// One request on its way to a transport.
 public struct HTTPCall: Sendable {
-    /// The identifier of the call in events, errors and logs, shared by all its attempts and redirects.
+    /// The identifier of the call in events, errors and logs; all attempts and redirects share it.
     public let id: HTTPCallID
 
     /// The method, the absolute target (scheme, authority, path with query) and the header fields.
@@ -15,21 +15,20 @@ public struct HTTPCall: Sendable {
     /// The time limits inside the exchange.
     public var timeouts: HTTPTimeouts
 
-    /// The options of this call for the layers it passes.
+    /// The options for the layers.
     public var options: HTTPCallOptions
 
-    /// A closure that receives the interim responses (RFC 9110 section 15.2) before the response; nil drops them.
+    /// A closure that receives the interim responses (RFC 9110 section 15.2) before the response, except 100 and 101;
+    /// nil drops them.
     ///
-    /// It is called with each head in order, except for 100 and 101, which concern the connection. It must return
-    /// immediately: a transport calls it where it reads the network. An attempt that is later repeated may have
-    /// delivered some. A layer that answers the call itself, such as a cache, delivers none, and an exchange shared by
-    /// several calls reports to the call that started it. Ignore those that arrive after the response: their exchange
-    /// continues for other calls.
+    /// It must return immediately: a transport calls it where it reads the network. Attempts that are repeated report
+    /// theirs as well. A layer that answers the call itself, such as a cache, reports none. An exchange that several
+    /// calls share reports to the call that started it, possibly after that call's response: ignore those.
     ///
     /// `AsyncHTTPClientTransport` calls it; URLSession does not expose interim responses.
     public var onInterimResponse: (@Sendable (_ head: HTTPResponse) -> Void)?
 
-    /// The number of this attempt, counted from 1; a layer that repeats the call increments it.
+    /// The number of this attempt, counted from 1; each retry increments it.
     public var attempt = 1
 
     /// The recipient of the call's events; nil if nobody observes them.
@@ -38,12 +37,12 @@ public struct HTTPCall: Sendable {
     /// The point in time by which the call must end, if there is one.
     package var deadline: Deadline?
 
-    /// The time of a call that several callers share, each with a deadline of its own; see ``shared()``.
+    /// The time of a call that several callers share; see ``shared()``.
     private(set) var sharedTime: Duration?
 
-    /// Whether the transport rather than the client ends the exchange at the deadline.
+    /// Whether the transport and the layers, rather than the client, end the call at its deadline.
     ///
-    /// Set only for a transport that is ``DeadlineEnforcing``, and never with a body that is produced while it is sent.
+    /// Set only if all of them keep deadlines, and never with a body that is produced while it is sent.
     package var endsAtDeadline = false
 
     /// How the body of the final response is read into memory; nil leaves it a stream.
@@ -66,8 +65,8 @@ public struct HTTPCall: Sendable {
 
     /// Returns the call without its deadline, for an exchange that several callers share.
     ///
-    /// The deadline of the first caller must not bind the others. The time that it has left still limits the silence of
-    /// an attempt: on a connection that has died, the exchange would otherwise be silent until all callers give up.
+    /// The time that the first caller has left still limits the silence of an attempt; on a dead connection, the
+    /// exchange would otherwise last until all callers give up.
     package func shared() -> HTTPCall {
         var shared = self
         shared.sharedTime = deadline?.remaining ?? sharedTime
@@ -78,31 +77,25 @@ public struct HTTPCall: Sendable {
     /// The time that an exchange of the call may take; nil means no limit.
     var remainingTime: Duration? { deadline?.remaining ?? sharedTime }
 
-    /// Whether the call can be sent again with the same bytes.
+    /// Whether the body can be sent again; true without a body.
     public var isReplayable: Bool { body?.isReplayable ?? true }
 
     /// The target without user information, query and fragment, safe for logs and errors.
-    ///
-    /// The query is dropped as a whole because it often carries tokens and personal data.
     public var redactedURL: String { head.redactedURL }
 
     /// Whether anyone observes the events of this call.
-    ///
-    /// Check it before gathering expensive details for an event.
     public var isObserved: Bool { recorder != nil }
 
-    /// Reports an event to the call's observers.
-    ///
-    /// Middleware and transports call it. It costs next to nothing without observers.
+    /// Reports an event to the call's observers; costs next to nothing without any.
     public func record(_ kind: @autoclosure () -> HTTPEvent.Kind) {
         guard let recorder else { return }
         recorder.record(kind(), id: id, attempt: attempt)
     }
 }
 
-/// The identifier of a call, unique within a process.
+/// The identifier of a call.
 public struct HTTPCallID: Sendable, Hashable, CustomStringConvertible {
-    /// The number behind the identifier.
+    /// The number.
     public let number: UInt64
 
     /// Creates an identifier from a number.
@@ -116,7 +109,9 @@ public struct HTTPCallID: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HTTPField.Name {
-    /// Returns the name of a field that is known to be a token.
+    /// Returns a field name.
+    ///
+    /// - Precondition: `name` is a token (RFC 9110 section 5.6.2).
     package static func known(_ name: String) -> Self {
         guard let name = Self(name) else { preconditionFailure("“\(name)” is not a token.") }
         return name
@@ -124,7 +119,7 @@ extension HTTPField.Name {
 }
 
 extension HTTPRequest.Method {
-    /// The name of a well-known method, and `_OTHER` for any other, to bound the values of a dimension.
+    /// The name of a well-known method, and `_OTHER` for any other.
     package var boundedName: String {
         let known: Set<Self> = [
             .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch,

@@ -21,8 +21,8 @@ public protocol HTTPCallOptionKey: SendableMetatype {
 
     /// Returns the option's part of the key under which identical calls share a response; nil prevents sharing.
     ///
-    /// The default is the value itself if it is `Hashable`, and nil otherwise, so that no option is overlooked. Return
-    /// a constant for an option that does not affect the response.
+    /// The default is the value if it is `Hashable`, and nil otherwise. Return a constant for an option that does not
+    /// affect the response.
     static func sharingKey(of value: Value) -> AnyHashable?
 }
 
@@ -68,7 +68,7 @@ public struct HTTPCallOptions: Sendable {
         }
     }
 
-    /// Takes over every option that `other` sets.
+    /// Adopts every option that `other` sets.
     public mutating func merge(_ other: HTTPCallOptions) {
         guard let more = other.values else { return }
         values = values?.merging(more) { $1 } ?? more
@@ -92,7 +92,7 @@ extension HTTPCallOptions {
 
     /// Whether sending the request twice has the same effect as sending it once.
     ///
-    /// Nil decides by the method and the `Idempotency-Key` field; see ``HTTPCall/isIdempotent``.
+    /// Nil, the default, decides by the method and the `Idempotency-Key` field; see ``HTTPCall/isIdempotent``.
     public var isIdempotent: Bool? {
         get { self[IdempotenceKey.self] }
         set { self[IdempotenceKey.self] = newValue }
@@ -104,10 +104,10 @@ extension HTTPCallOptions {
         static var defaultValue: Bool { false }
     }
 
-    /// Whether the exchange should use a fresh connection.
+    /// Whether the exchange should use a new connection.
     ///
-    /// A layer sets it if the previous attempt failed because of its connection (status 421, a stale connection). A
-    /// transport that cannot choose the connection ignores it.
+    /// Set for an attempt that follows a failure of the connection: a stale connection, a silent one, or status 421.
+    /// `AsyncHTTPClientTransport` honors it; URLSession cannot choose the connection.
     public var prefersNewConnection: Bool {
         get { self[NewConnectionKey.self] }
         set { self[NewConnectionKey.self] = newValue }

@@ -13,14 +13,14 @@ package struct HTTPDate: Sendable, Hashable {
     /// Sun Nov  6 08:49:37 1994
     /// ```
     ///
-    /// A two-digit year is the one at most 50 years after `reference`, in seconds since 1970; without a reference, 70
-    /// to 99 belong to the 20th century. The weekday is not checked against the date.
+    /// A two-digit year is at most 50 years after `reference`, in seconds since 1970; without a reference, 70 to 99
+    /// belong to the 20th century. The weekday is not checked against the date.
     package init?(_ text: String, reference: Int64? = nil) {
         guard let seconds = Self.fixdate(text) ?? Self.anyForm(text, reference) else { return nil }
         self.seconds = seconds
     }
 
-    /// Parses a date exactly as ``text(_:)`` writes it, as nearly all servers do, and no other.
+    /// Parses only the form that ``text(_:)`` writes.
     package init?(fixdate text: String) {
         guard let seconds = Self.fixdate(text) else { return nil }
         self.seconds = seconds
@@ -54,7 +54,7 @@ package struct HTTPDate: Sendable, Hashable {
         }
     }
 
-    /// Returns the seconds since 1970; nil for a date or time that does not exist.
+    /// Returns the seconds since 1970, or nil for a date or time that does not exist; a leap second is second 59.
     private static func seconds(
         _ date: CivilDate,
         _ hour: Int64,

@@ -2,24 +2,25 @@ import HTTPTypes
 
 /// A layer between the client and the transport.
 ///
-/// A middleware can change the call, answer it itself, call `next` several times, or inspect the reply. It does one
-/// job. All calls of a client share it, so it must synchronize its own state.
+/// A layer can change the call, answer it itself, call `next` several times, or inspect the reply. All calls of a
+/// client share it, so it must synchronize its own state.
 public protocol HTTPMiddleware: Sendable {
-    /// Handles one call.
+    /// Handles one call; `next` is the layers below and the transport.
     ///
-    /// `call` comes from the layers above; `next` is the layers below and the transport. A call whose
-    /// ``HTTPCall/isReplayable`` is false must be passed on at most once.
+    /// A call whose ``HTTPCall/isReplayable`` is false must be passed on at most once.
     func intercept(
         _ call: HTTPCall,
         next: HTTPNext
     ) async throws(TransportError) -> HTTPReply
 
-    /// Whether the layer waits only for `next`; the default implementation returns false.
+    /// Whether the layer waits only for `next`; false by default.
     ///
-    /// A call through a layer that waits for something else, such as a token or a lock, runs in a child task, which is
-    /// canceled at the end of the call's total time. That costs an eighth of the time of a small request. Return true
-    /// for a layer that, for example, adds a field or inspects the reply, and that never replaces a request body in
-    /// memory with one that is produced while it is sent. The total time does not end other waits of such a layer.
+    /// Return true for a layer that, for example, adds a field or inspects the reply, and that never replaces a request
+    /// body in memory with one that is produced while it is sent. Waits of such a layer for anything else outlast the
+    /// total time of the call.
+    ///
+    /// A call through a layer that returns false runs in a child task, which is canceled at the end of the total time;
+    /// that costs an eighth of the time of a small request.
     var waitsOnlyForNext: Bool { get }
 }
 
@@ -27,9 +28,9 @@ extension HTTPMiddleware {
     public var waitsOnlyForNext: Bool { false }
 }
 
-/// The layers below a middleware, ending in the transport.
+/// The layers below a layer, ending in the transport.
 ///
-/// A middleware can store it and call it from other tasks, as hedging and coalescing do.
+/// A layer can store it and call it from other tasks, as hedging and coalescing do.
 public struct HTTPNext: Sendable {
     private let run: @Sendable (HTTPCall) async throws(TransportError) -> HTTPReply
 

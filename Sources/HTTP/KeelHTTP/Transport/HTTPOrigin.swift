@@ -17,13 +17,15 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The port; the scheme's default if the address has none.
     public let port: Int
 
-    /// Creates the origin of a request, or nil if the request has no valid one.
+    /// Creates the origin of a request, or nil if its scheme or authority is not valid.
     public init?(_ head: HTTPRequest) {
         guard let authority = head.authority else { return nil }
         self.init(scheme: head.scheme ?? "http", authority: authority)
     }
 
-    /// Creates the origin of a URL, or nil if it is not an HTTP URL.
+    /// Creates the origin of an `http` or `https` URL.
+    ///
+    /// Nil for any other URL, and for one without a host or with user information, a query or a fragment.
     public init?(_ url: URL) {
         guard let address = try? BaseAddress(url) else { return nil }
         self.init(scheme: address.scheme, authority: address.authority)
@@ -65,9 +67,7 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HTTPCall {
-    /// The key under which limits, budgets and circuits are counted.
-    ///
-    /// All calls without a valid address share one key; each of them fails anyway.
+    /// The key under which limits, budgets and circuits are counted; all calls without a valid address share one.
     var origin: HTTPOrigin { HTTPOrigin(head) ?? .nowhere }
 }
 

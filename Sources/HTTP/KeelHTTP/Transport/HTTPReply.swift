@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// A response whose head has arrived and whose body can be read.
 public struct HTTPReply: Sendable {
-    /// The status and the header fields, as the server sent them.
+    /// The status and the header fields.
     public var head: HTTPResponse
 
     /// The body; dropping it unread cancels the exchange.
@@ -25,7 +25,7 @@ public struct HTTPReply: Sendable {
         self.connection = connection
     }
 
-    /// The value of the `Content-Length` field, or nil if it is missing or not a number.
+    /// The value of the `Content-Length` field; nil if it is missing or not a number.
     public var announcedLength: Int64? {
         head.headerFields[.contentLength].flatMap { Int64($0) }
     }
@@ -61,8 +61,7 @@ public struct ConnectionInfo: Sendable, Hashable {
 
 /// The key of a note that a layer can attach to a reply, with its default value.
 ///
-/// Each layer, including those of other modules, defines the keys that it writes. ``HTTPCallOptionKey`` is the
-/// counterpart for calls.
+/// Each layer defines the keys that it writes, as for ``HTTPCallOptionKey``.
 public protocol HTTPReplyNoteKey {
     /// The type of the note's value.
     associatedtype Value: Sendable
@@ -71,7 +70,7 @@ public protocol HTTPReplyNoteKey {
     static var defaultValue: Value { get }
 }
 
-/// Notes of the layers that a reply passed, in addition to its head and body.
+/// Notes of the layers that a reply passed.
 ///
 /// Unlike a header field, a note cannot come from a server.
 public struct HTTPReplyNotes: Sendable {
@@ -96,9 +95,8 @@ extension HTTPCallOptions {
         static var defaultValue: Bool { false }
     }
 
-    /// Whether the reply reports the header fields of the request as it was sent.
-    ///
-    /// Set by a layer that must know what the layers below it add.
+    /// Whether the reply reports the header fields of the request as it was sent, for a layer that must know what the
+    /// layers below it add.
     package var reportsSentFields: Bool {
         get { self[ReportsSentFieldsKey.self] }
         set { self[ReportsSentFieldsKey.self] = newValue }

@@ -1,27 +1,30 @@
 /// The time limits inside one exchange; nil means no limit.
 ///
-/// The limit for the whole call, including attempts, pauses, redirects and the body, belongs to the client
-/// (``NetworkClient/Configuration/timeout``). The limits for opening a connection and for waiting for a free one belong
-/// to the transport because calls share connections.
+/// The limit for the whole call is the client's (``NetworkClient/Configuration/timeout``). The limits for opening a
+/// connection and for waiting for a free one are the transport's, because calls share connections.
 public struct HTTPTimeouts: Sendable, Hashable {
-    /// The time from the start of the exchange, including connecting, to the response head.
+    /// The time from the start of the exchange, including connecting and sending, to the response head.
     ///
     /// When it passes, the exchange fails with ``TransportError/Code/responseTimeout``.
     public var firstByte: Duration?
 
     /// The longest time that a reader of the body waits for the next bytes.
     ///
-    /// Time in which nobody reads does not count. When it passes, the read fails with
-    /// ``TransportError/Code/responseTimeout``.
+    /// Time in which nobody reads does not count. When the limit passes, the read fails with
+    /// ``TransportError/Code/responseTimeout``. `URLSessionTransport` has one limit for silence, which also applies
+    /// before the head.
     public var idle: Duration?
 
-    /// The time from the start of one attempt to the last byte of its body.
+    /// The time from the start of one attempt to the last byte of its body, or to the head of a response that is
+    /// streamed to the caller.
     ///
-    /// When it passes, the attempt fails with ``TransportError/Code/attemptTimeout``, and another may follow. For
-    /// bodies streamed to the caller, the limit ends with the head.
+    /// When it passes, the attempt fails with ``TransportError/Code/attemptTimeout``, and another may follow. The
+    /// client enforces it.
     public var attempt: Duration?
 
-    /// The rate below which a body is abandoned; nil accepts any rate.
+    /// The rate below which a body fails with ``TransportError/Code/tooSlow``; nil accepts any rate.
+    ///
+    /// The client enforces it.
     public var minimumRate: TransferRate?
 
     /// Creates a set of limits.
@@ -40,7 +43,7 @@ public struct HTTPTimeouts: Sendable, Hashable {
 
 /// A number of bytes per period of time.
 ///
-/// A server that sends a byte now and then passes every idle limit, but not a minimum rate.
+/// A server that sends a byte now and then passes an idle limit, but not a minimum rate.
 public struct TransferRate: Sendable, Hashable {
     /// The number of bytes that must arrive in each ``window``.
     public var bytes: Int

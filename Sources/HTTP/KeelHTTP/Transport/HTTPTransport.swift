@@ -2,7 +2,7 @@
 ///
 /// Apps use ``NetworkClient``; a transport only moves bytes. It promises that
 ///
-/// - ``send(_:)`` returns at the final response head; interim (1xx) responses are not returned;
+/// - ``send(_:)`` returns at the head of the final response;
 /// - it never follows a redirect, repeats a request, or decodes or decompresses a body;
 /// - each `Set-Cookie` field of a response remains a separate field (RFC 9110 section 5.3);
 /// - dropping a response body before its end cancels the exchange;
@@ -10,19 +10,20 @@
 ///   ``TransportError/Code/cancelled``;
 /// - every failure has the most specific code that fits, with `unknown` as the last resort.
 ///
-/// The client enforces the total time limit; a transport enforces ``HTTPCall/timeouts``.
+/// A transport enforces ``HTTPTimeouts/firstByte`` and ``HTTPTimeouts/idle``; the client enforces the other limits.
 public protocol HTTPTransport: Sendable {
     /// The features of this transport beyond the plain exchange.
     var features: HTTPTransportFeatures { get }
 
     /// Sends the request and returns once the head of the final response has arrived.
     ///
-    /// The request body may still be in transit on return because a server may answer early.
+    /// The request body may still be in transit, because a server may answer early.
     ///
     /// - Throws: ``TransportError``, with the phase that failed and whether the server may have acted on the request.
     func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply
 
-    /// Closes all connections; later calls fail with ``TransportError/Code/clientShutdown``.
+    /// Closes all connections; later calls, and those that wait for a response head, fail with
+    /// ``TransportError/Code/clientShutdown``.
     ///
     /// Further calls of this method have no effect.
     func shutdown() async
@@ -52,10 +53,8 @@ public struct HTTPTransportFeatures: OptionSet, Sendable, Hashable {
     public static let exchangeEvents = Self(rawValue: 1 << 6)
 }
 
-/// A transport that adds layers to the clients that use it.
-///
-/// The layers do what an app expects of a client but a transport must not do, such as decompression: a caller that uses
-/// the transport without a client gets bodies as the server sent them.
+/// A transport that adds layers to the clients that use it, for what apps expect of a client but a transport must not
+/// do, such as decompression.
 package protocol LayeringTransport: Sendable {
     /// The layers, which a client puts below those of the app.
     var clientLayers: [any HTTPMiddleware] { get }

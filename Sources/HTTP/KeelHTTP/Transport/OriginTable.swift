@@ -18,7 +18,7 @@ package final class OriginTable<Value: Sendable>: Sendable {
 
     /// Creates a table of at most `limit` origins, and at least 1.
     ///
-    /// One more evicts the least recently used sixteenth, and at least one origin.
+    /// A further origin evicts the least recently used sixteenth, and at least one.
     package init(_ initial: Value, limit: Int = 1000) {
         self.initial = initial
         self.limit = max(1, limit)
@@ -39,7 +39,7 @@ package final class OriginTable<Value: Sendable>: Sendable {
         }
     }
 
-    /// Evicts several origins at once: searching for one would cost each new origin a pass over the table.
+    /// Evicts several origins at once; otherwise each new origin would cost a pass over the table.
     private func evict(_ state: inout State) {
         let oldest = state.entries.sorted { $0.value.lastUse < $1.value.lastUse }
         for (origin, _) in oldest.prefix(max(1, limit / 16)) { state.entries[origin] = nil }

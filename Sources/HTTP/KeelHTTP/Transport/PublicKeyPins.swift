@@ -1,11 +1,10 @@
 /// The public keys that the servers of a client may have.
 ///
-/// A pin is the SHA-256 digest of a certificate's SubjectPublicKeyInfo (RFC 7469 section 2.4). In addition to the usual
-/// validation, the key of the server's own certificate is checked against the pins before the first byte of a request
-/// is sent.
+/// A pin is the SHA-256 digest of a certificate's SubjectPublicKeyInfo (RFC 7469 section 2.4). After the usual
+/// validation, the key of the server's own certificate is compared with the pins, before the first byte of a request is
+/// sent.
 ///
-/// Include at least one backup pin of a key that is not yet in use: without it, a lost key locks out every installed
-/// app.
+/// Include a backup pin of a key that is not yet in use: without it, a lost key locks out every installed app.
 public struct PublicKeyPins: Sendable {
     /// One pin.
     public struct Pin: Sendable, Hashable {
@@ -23,7 +22,7 @@ public struct PublicKeyPins: Sendable {
     public enum Mode: Sendable, Hashable {
         /// The call fails with ``TransportError/Code/tlsPinMismatch`` and nothing is sent.
         case enforce
-        /// The call continues; the mismatch is only reported.
+        /// The mismatch is only reported.
         case audit
     }
 
@@ -41,18 +40,19 @@ public struct PublicKeyPins: Sendable {
         }
     }
 
-    /// The pins of each host; `*.example.org` matches every host directly below `example.org`.
+    /// The pins of each host, whose name must be in lowercase; the initializer converts names.
     ///
-    /// Hosts without pins are not checked.
+    /// `*.example.org` matches the hosts directly below `example.org` that have no entry of their own. Hosts without
+    /// pins are not checked.
     public var hosts: [String: Set<Pin>]
 
     /// The consequence of a mismatch.
     public var mode: Mode
 
-    /// A closure that receives every mismatch, in both modes.
+    /// A closure that receives every mismatch, in both modes; it must return quickly.
     public var onMismatch: @Sendable (Mismatch) -> Void
 
-    /// Creates a set of pins; `onMismatch` receives every mismatch and must return quickly.
+    /// Creates a set of pins.
     public init(
         _ hosts: [String: Set<Pin>],
         mode: Mode = .enforce,
@@ -74,10 +74,10 @@ public struct PublicKeyPins: Sendable {
         return hosts["*" + host[dot...]]
     }
 
-    /// Returns whether the call may continue with a server's key, given the SHA-256 digest of the key; called by
-    /// transports.
+    /// Returns whether the call may continue with a server's key, given the SHA-256 digest of the key, or nil without a
+    /// key; called by transports.
     ///
-    /// A connection without a key has the digest nil.
+    /// A mismatch is reported to ``onMismatch``.
     public func allows(_ digest: [UInt8]?, for host: String) -> Bool {
         guard let pins = pins(for: host) else { return true }
         if let pin = digest.flatMap({ Pin(digest: $0) }), pins.contains(pin) { return true }
@@ -95,7 +95,7 @@ extension HTTPCallOptions {
         }
     }
 
-    /// The pins for the call's connection, set from the client's configuration.
+    /// The pins for the call's connection, which ``NetworkClient/Configuration/pins`` replace.
     ///
     /// A transport that declares ``HTTPTransportFeatures/pinning`` enforces them.
     public var pins: PublicKeyPins? {

@@ -2,12 +2,11 @@ internal import KeelCore
 
 /// Splits `Set-Cookie` fields; `KeelHTTPCookies` parses them.
 package enum SetCookieFields {
-    /// Splits `Set-Cookie` fields that a platform has joined with commas.
+    /// Splits `Set-Cookie` fields that URLSession has joined with commas.
     ///
-    /// URLSession joins fields of the same name. Unlike other fields, a `Set-Cookie` field may contain commas, above
-    /// all in dates (RFC 9110 section 5.3), so a field begins only after a comma that a name and an equals sign follow.
-    /// Foundation's `HTTPCookie` uses the same rule. It cannot distinguish a value such as `1, b=2` from two fields,
-    /// and a field with only a value stays part of the previous one.
+    /// A `Set-Cookie` field may contain commas, above all in dates (RFC 9110 section 5.3), so a field begins only after
+    /// a comma that a name and an equals sign follow, as in Foundation's `HTTPCookie`. A value such as `1, b=2` cannot
+    /// be distinguished from two fields, and a field with only a value stays part of the previous one.
     package static func fields(inJoined text: String) -> [String] {
         let bytes = text.utf8
         var fields: [String] = []
