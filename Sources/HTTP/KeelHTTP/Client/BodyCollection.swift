@@ -3,8 +3,7 @@ import KeelCore
 
 /// How a response body is read into memory.
 ///
-/// The client passes it along with the call so that the retrying layer reads the body within the attempt: a body that
-/// breaks off can then be retried.
+/// The retrying layer reads the body, within the attempt, so that a body that breaks off can be retried.
 package struct BodyCollection: Sendable, Hashable {
     /// The maximum size of the body, in bytes.
     package var limit: Int
@@ -17,7 +16,7 @@ package struct BodyCollection: Sendable, Hashable {
         self.errorBodyLimit = errorBodyLimit
     }
 
-    /// Reads the body, or returns the bytes that are already in memory.
+    /// Returns the bytes of the body.
     package func bytes(
         of reply: HTTPReply,
         to method: HTTPRequest.Method
@@ -50,9 +49,7 @@ package struct BodyCollection: Sendable, Hashable {
         return (bytes, true)
     }
 
-    /// Returns the reply with its body in memory.
-    ///
-    /// A redirect keeps its stream: most redirects are followed, and their bodies are dropped unread.
+    /// Returns the reply with its body in memory, except for a redirect, which keeps its stream.
     package func collected(
         _ reply: HTTPReply,
         to method: HTTPRequest.Method
@@ -82,8 +79,8 @@ extension HTTPReplyNotes {
 extension HTTPReply {
     /// Reads and discards a body of up to 8 KiB, for at most 250 ms, so that the connection can serve the next request.
     ///
-    /// A longer or slower body is dropped, which ends the exchange. The caller must release the reply afterward: the
-    /// reply holds the exchange's place under a concurrency limit.
+    /// A longer or slower body is dropped. The caller must release the reply afterward, which holds the exchange's
+    /// place under a concurrency limit.
     func drain(on timer: DeadlineTimer) async {
         guard (0...8192).contains(announcedLength ?? 0) else { return }
         let body = body
@@ -95,9 +92,9 @@ extension HTTPReply {
 
     /// Returns the reply with its body in memory, detached from its exchange.
     ///
-    /// Use it for a reply that may turn out to be the final one while another request is made: the request could
-    /// otherwise wait for the place that the reply holds under a concurrency limit. Bytes beyond `limit` are dropped;
-    /// the body then ends with an error, as does a body that cannot be read to its end.
+    /// For a reply that may be the final one while another request is made, which could otherwise wait for the reply's
+    /// place under a concurrency limit. Bytes beyond `limit` are dropped; the body then ends with an error, as does a
+    /// body that cannot be read to its end.
     ///
     /// - Throws: ``TransportError/Code/cancelled`` or ``TransportError/Code/deadlineExceeded``.
     package func detached(upTo limit: Int = 64 * 1024) async throws(TransportError) -> HTTPReply {

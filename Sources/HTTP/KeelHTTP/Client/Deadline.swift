@@ -31,15 +31,14 @@ package struct Deadline: Sendable {
 
     /// Runs `operation` and cancels it at the deadline.
     ///
-    /// The method returns only after `operation` has ended; an operation that ignores cancellation delays the error. If
-    /// the deadline has already passed, `operation` does not run.
+    /// The method returns only after `operation` has ended. If the deadline has already passed, `operation` does not
+    /// run.
     ///
     /// - Parameters:
-    ///   - expired: The error for a missed deadline. It takes over the attempts and the retry refusal of the
-    ///     operation's own error.
-    ///   - isWhole: Whether a value returned after the deadline is still usable. A reply with an unread body is not,
-    ///     because its exchange was canceled. A complete response is, and the caller must learn of it because the
-    ///     request took effect.
+    ///   - expired: The error for a missed deadline, which gets the attempts and the retry refusal of the operation's
+    ///     error.
+    ///   - isWhole: Whether a value returned after the deadline is usable. A reply with an unread body is not, because
+    ///     its exchange was canceled; a complete response is, because the request took effect.
     ///   - operation: The work to do.
     /// - Returns: The value of the operation.
     /// - Throws: `expired`, or the error with which the operation failed before the deadline.
@@ -80,9 +79,9 @@ package struct DeadlineWatch: Sendable {
 
 /// A transport or a layer that lets no call outlast its deadline.
 ///
-/// A transport ends the exchange itself when ``HTTPCall/endsAtDeadline`` is set. A layer waits for nothing but the
-/// layers below it, or at most until the deadline, and never turns a body in memory into a stream.
+/// A transport ends the exchange itself when ``HTTPCall/endsAtDeadline`` is set. A layer waits only for the layers
+/// below it, or at most until the deadline, and never turns a body in memory into a stream.
 ///
-/// If a client's transport and all its layers conform, a call needs no child task for its deadline. Such a task wakes
-/// another thread, which takes an eighth of the time of a small request.
+/// If a client's transport and all its layers conform, a call needs no child task for its deadline, which would take an
+/// eighth of the time of a small request.
 package protocol DeadlineEnforcing: Sendable {}

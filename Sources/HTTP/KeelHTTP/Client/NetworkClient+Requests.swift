@@ -14,7 +14,7 @@ extension NetworkClient {
     ///   - timeout: The total timeout of this call; nil uses that of the endpoint or the client.
     ///   - options: The options for the layers, which override those of the endpoint and the client.
     /// - Returns: The decoded body.
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299 and for a body that cannot be decoded.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299 and for a body that cannot be decoded.
     public func request<E: Endpoint>(
         _ endpoint: E,
         timeout: Duration? = nil,
@@ -37,9 +37,8 @@ extension NetworkClient {
 
     /// Calls an endpoint and returns its complete response for any status.
     ///
-    /// ``NetworkResponse/value(as:coding:errorBodies:)`` evaluates the response as ``request(_:timeout:options:)``
-    /// would. A request that cannot be built fails with ``TransportError/Code/invalidRequest``; its cause is the
-    /// ``NetworkError``.
+    /// ``NetworkResponse/value(as:coding:errorBodies:)`` evaluates the response. A request that cannot be built fails
+    /// with ``TransportError/Code/invalidRequest``, caused by a ``NetworkError``.
     public func response(
         to endpoint: some ServiceEndpoint,
         timeout: Duration? = nil,
@@ -50,7 +49,7 @@ extension NetworkClient {
         return await result(of: plan)
     }
 
-    /// Whether an endpoint declares a response that its caller will decode.
+    /// Whether an endpoint declares a response with a body.
     private static func hasValue(_ endpoint: some ServiceEndpoint) -> Bool {
         func hasValue<E: Endpoint>(_ endpoint: E) -> Bool { E.Response.self != EmptyResponse.self }
         guard let endpoint = endpoint as? any Endpoint else { return false }
@@ -103,7 +102,6 @@ extension NetworkClient {
         }
     }
 
-    /// Returns a response whose status is from 200 to 299.
     private func accepted(
         _ call: HTTPCall,
         _ plan: RequestPlan
@@ -118,7 +116,7 @@ extension NetworkClient {
         return response
     }
 
-    /// Returns the error for a status outside 200 to 299, with what its body says.
+    /// Returns the error for a status outside 200 to 299.
     func refusal(
         of response: NetworkResponse,
         _ call: HTTPCall,
@@ -135,7 +133,7 @@ extension NetworkClient {
 
     /// Carries out a call and reads its body to the end, all within the total time.
     ///
-    /// At most `errorBodyLimit` bytes of the body are kept when the status is not 2xx; nil treats all statuses alike.
+    /// A nil `errorBodyLimit` treats all statuses alike.
     private func whole(
         _ call: HTTPCall,
         _ plan: RequestPlan,

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The part of a streamed exchange that the total timeout covers.
 public enum StreamTimeoutScope: Sendable, Hashable {
-    /// From the start of the call to the response head; the body can take any time.
+    /// From the start of the call to the response head.
     case head
     /// From the start of the call to the last byte of the body.
     case wholeResponse
@@ -11,12 +11,10 @@ public enum StreamTimeoutScope: Sendable, Hashable {
 extension NetworkClient {
     /// Calls an endpoint and returns its body as a stream.
     ///
-    /// ``Configuration/responseLimit`` does not apply to the body. ``Configuration/idleTimeout`` limits each wait for
-    /// more bytes, and `scope` selects the part of the exchange that the total timeout covers. Dropping the body unread
-    /// cancels the exchange.
+    /// ``Configuration/idleTimeout`` limits each wait for more bytes, and `scope` selects what the total timeout
+    /// covers. The size is not limited. Dropping the body unread cancels the exchange.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299. The body itself fails with
-    ///   ``TransportError``.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299. The body itself fails with ``TransportError``.
     public func stream(
         _ endpoint: some ServiceEndpoint,
         timeoutCovers scope: StreamTimeoutScope = .head,
@@ -29,9 +27,8 @@ extension NetworkClient {
 
     /// Calls an endpoint and reads its response as server-sent events.
     ///
-    /// The sequence throws an error if the server sends nothing for ``Configuration/idleTimeout``, because the
-    /// connection may be dead, and for a line or an event beyond `limits`. It ends without an error when the server
-    /// closes the stream. To reconnect automatically, use ``eventStream(_:policy:)``.
+    /// The sequence ends when the server closes the stream, and fails if the server sends nothing for
+    /// ``Configuration/idleTimeout`` or exceeds `limits`. To reconnect automatically, use ``eventStream(_:policy:)``.
     ///
     /// - Throws: ``NetworkError``; ``NetworkError/Code/invalidResponse`` if the response is not of type
     ///   `text/event-stream`.

@@ -1,14 +1,10 @@
 import HTTPTypes
 
-/// Calls without an endpoint type, for small services and scripts.
-///
-/// Each takes a total timeout (nil uses the client's) and options for the layers, and throws ``NetworkError``. Each
-/// verb that sends a body also has a form without a result, which checks only the status. To call an absolute URL, use
-/// ``EndpointPath/url(_:)`` as the path.
+/// Calls without an endpoint type; ``EndpointPath/url(_:)`` calls an absolute URL.
 extension NetworkClient {
     /// Sends a `GET` request and decodes the response.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func get<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -19,9 +15,9 @@ extension NetworkClient {
         try await send(type, .get, path, query, nil, timeout, options)
     }
 
-    /// Sends a value in the client's coding, usually JSON, with the method `POST`.
+    /// Sends a value in the client's coding with the method `POST` and decodes the response.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func post<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -33,9 +29,9 @@ extension NetworkClient {
         try await send(type, .post, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body, such as a form, with the method `POST`.
+    /// Sends a body with the method `POST` and decodes the response.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func post<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -47,9 +43,9 @@ extension NetworkClient {
         try await send(type, .post, path, query, body, timeout, options)
     }
 
-    /// Sends a value in the client's coding, usually JSON, with the method `PUT`.
+    /// Sends a value in the client's coding with the method `PUT` and decodes the response.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func put<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -61,9 +57,9 @@ extension NetworkClient {
         try await send(type, .put, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body, such as a form, with the method `PUT`.
+    /// Sends a body with the method `PUT` and decodes the response.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func put<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -75,9 +71,9 @@ extension NetworkClient {
         try await send(type, .put, path, query, body, timeout, options)
     }
 
-    /// Sends a value in the client's coding, usually JSON, with the method `PATCH`.
+    /// Sends a value in the client's coding with the method `PATCH` and decodes the response.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func patch<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -89,9 +85,9 @@ extension NetworkClient {
         try await send(type, .patch, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body, such as a form, with the method `PATCH`.
+    /// Sends a body with the method `PATCH` and decodes the response.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func patch<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -105,7 +101,7 @@ extension NetworkClient {
 
     /// Sends a `DELETE` request and decodes the response.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func delete<Response: Decodable & Sendable>(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -118,7 +114,7 @@ extension NetworkClient {
 
     /// Sends a `DELETE` request and ignores the response body.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func delete(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),

@@ -1,10 +1,9 @@
 import HTTPTypes
 
-/// Verbs without a result: the status must be from 200 to 299, and the response body is ignored.
 extension NetworkClient {
-    /// Sends a value in the client's coding, usually JSON, with the method `POST`.
+    /// Sends a value in the client's coding with the method `POST`.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func post(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -15,9 +14,9 @@ extension NetworkClient {
         _ = try await send(EmptyResponse.self, .post, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body, such as a form, or no body with the method `POST`.
+    /// Sends a body, or none, with the method `POST`.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func post(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -28,9 +27,9 @@ extension NetworkClient {
         _ = try await send(EmptyResponse.self, .post, path, query, body, timeout, options)
     }
 
-    /// Sends a value in the client's coding, usually JSON, with the method `PUT`.
+    /// Sends a value in the client's coding with the method `PUT`.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func put(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -41,9 +40,9 @@ extension NetworkClient {
         _ = try await send(EmptyResponse.self, .put, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body, such as a form, or no body with the method `PUT`.
+    /// Sends a body, or none, with the method `PUT`.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func put(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -54,9 +53,9 @@ extension NetworkClient {
         _ = try await send(EmptyResponse.self, .put, path, query, body, timeout, options)
     }
 
-    /// Sends a value in the client's coding, usually JSON, with the method `PATCH`.
+    /// Sends a value in the client's coding with the method `PATCH`.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func patch(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),
@@ -67,9 +66,9 @@ extension NetworkClient {
         _ = try await send(EmptyResponse.self, .patch, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body, such as a form, or no body with the method `PATCH`.
+    /// Sends a body, or none, with the method `PATCH`.
     ///
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func patch(
         _ path: EndpointPath,
         query: HTTPQuery = HTTPQuery(),

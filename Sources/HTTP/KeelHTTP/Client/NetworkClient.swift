@@ -15,13 +15,13 @@ public import Foundation
 /// let restaurant = try await client.request(GetRestaurant(id: "42"))
 /// ```
 ///
-/// - ``request(_:timeout:options:)`` accepts any status from 200 to 299 and decodes the body; anything else is a
+/// - ``request(_:timeout:options:)`` returns the decoded body of a status from 200 to 299; anything else is a
 ///   ``NetworkError``.
-/// - ``response(to:timeout:options:)`` returns the response for any status, and fails only if the exchange failed.
+/// - ``response(to:timeout:options:)`` returns the response for any status.
 /// - ``stream(_:timeoutCovers:timeout:options:)`` returns the body as a stream.
 ///
-/// Requests are encoded and responses decoded off the caller's actor. A client is a value: copies share the transport,
-/// which its creator shuts down.
+/// Requests are encoded and responses decoded off the caller's actor. Copies of a client share the transport, which its
+/// creator shuts down.
 public struct NetworkClient: Sendable {
     /// The settings for all calls.
     public var configuration: Configuration { assembly.configuration }
@@ -32,7 +32,7 @@ public struct NetworkClient: Sendable {
     /// The validated base URL, or the error that every call throws.
     package var base: Result<BaseAddress, NetworkError> { assembly.base }
 
-    /// The coding of calls to endpoints without their own coding.
+    /// The codings of endpoints without their own.
     var codings: BodyCodings { assembly.codings }
 
     private let assembly: Assembly
@@ -54,13 +54,12 @@ public struct NetworkClient: Sendable {
         self.init(Configuration(baseURL: baseURL), transport: transport)
     }
 
-    /// Sends a call built by the app through the layers, without a total timeout.
+    /// Sends a call built by the app through the layers and returns the reply, whatever its status.
     ///
-    /// The head must have a scheme, an authority and a path. The reply is returned for any status; dropping the body
-    /// unread cancels the exchange.
-    ///
-    /// Options that the call does not set come from the client's ``Configuration/options``, and the client's
-    /// ``Configuration/pins`` always apply. Default header fields and attempt limits do not.
+    /// The head must have a scheme, an authority and a path. There is no total timeout, the client's
+    /// ``Configuration/defaultHeaders`` and ``Configuration/timeouts`` do not apply, and ``Configuration/observers`` do
+    /// not see the call. Options that the call does not set come from ``Configuration/options``; ``Configuration/pins``
+    /// always apply. Dropping the body unread cancels the exchange.
     ///
     /// - Throws: ``TransportError``, with the phase that failed and whether the server may have acted on the request.
     public func send(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
@@ -69,7 +68,7 @@ public struct NetworkClient: Sendable {
         return try await carryOut(call)
     }
 
-    /// Sends a call whose options are already those of ``options(for:)``.
+    /// Sends a call whose options come from ``options(for:)``.
     func carryOut(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         do throws(TransportError) {
             guard !Task.isCancelled else { throw TransportError(.cancelled, processed: .no) }
@@ -79,7 +78,7 @@ public struct NetworkClient: Sendable {
         }
     }
 
-    /// Returns the client's options overridden by those of a call, with the client's fixed options on top.
+    /// Returns the client's options, overridden by `overrides`, overridden by the fixed options.
     func options(for overrides: HTTPCallOptions) -> HTTPCallOptions {
         var everything = configuration.options
         everything.merge(overrides)
@@ -89,8 +88,6 @@ public struct NetworkClient: Sendable {
     }
 
     /// The parts of a client, built once and shared by its copies.
-    ///
-    /// A class, so that a call that captures the client copies one reference rather than every setting.
     private final class Assembly: Sendable {
         let configuration: Configuration
         let transport: any HTTPTransport
@@ -124,7 +121,7 @@ public struct NetworkClient: Sendable {
         }
     }
 
-    /// Returns the layers of a client, outermost first; the article "Layers" explains the order.
+    /// Returns the layers of a client, outermost first.
     private static func layers(
         of configuration: Configuration,
         _ transport: any HTTPTransport,
@@ -156,7 +153,6 @@ public struct NetworkClient: Sendable {
         assembly.keepsDeadlines && call.body.map { $0.bytes != nil } ?? true
     }
 
-    /// Returns the deadline of a call, from its own timeout or the configuration's.
     func deadline(for call: HTTPCall, _ plan: RequestPlan) -> Deadline? {
         var limit = plan.timeout
         if limit == nil, !plan.isLongUpload, let usual = configuration.timeout {

@@ -11,11 +11,11 @@ extension NetworkClient {
     public struct Configuration: Sendable {
         /// The address to which the paths of endpoints are appended; its own path is kept.
         ///
-        /// It must be an `http` or `https` URL without user information, query and fragment; otherwise every call fails
-        /// with ``NetworkError/Code/invalidURL``.
+        /// Every call fails with ``NetworkError/Code/invalidURL`` unless it is an `http` or `https` URL without user
+        /// information, query and fragment.
         public var baseURL: URL
 
-        /// The header fields of every request to the base URL's origin; an endpoint's field of the same name replaces
+        /// The header fields of every request to the base URL's origin; an endpoint's fields of the same name replace
         /// them.
         ///
         /// A redirect to another origin omits these fields, except `User-Agent`, names that begin with `Accept`, and
@@ -27,8 +27,7 @@ extension NetworkClient {
 
         /// The coding of values in bodies; nil uses ``json``.
         ///
-        /// ``FoundationJSONCoding`` wraps your own coders, and a type that conforms to ``BodyCoding`` can use any
-        /// format.
+        /// Use ``FoundationJSONCoding`` for your own coders, or conform to ``BodyCoding`` for any format.
         public var coding: (any BodyCoding)?
 
         /// The types for decoding error responses, tried after those of the endpoint and the service.
@@ -37,32 +36,34 @@ extension NetworkClient {
         /// The total timeout of a call, from its start through redirects to the last byte of the body; nil for no
         /// limit.
         ///
-        /// A request body in memory extends the timeout by one second per 64 KiB, so that an upload of 10 MB over a 1
-        /// Mbit/s line succeeds. A timeout set by an endpoint or a call is not extended.
+        /// A request body in memory extends it by one second per 64 KiB, so that 10 MB can be sent at 1 Mbit/s. A
+        /// timeout of an endpoint or a call is not extended.
         ///
-        /// For a request body that is produced while it is sent, such as a file, this is a stall timeout: the longest
-        /// time without progress once the transport has started to read the body. Earlier waits, such as in
-        /// ``ConcurrencyLimitMiddleware``, do not count. For a stream, the timeout covers the time to the response
-        /// head; see ``NetworkClient/stream(_:timeoutCovers:timeout:options:)``.
+        /// For a request body that is produced while it is sent, such as a file, it limits instead the time without
+        /// progress once the transport has started to read the body; a stall is noticed after one to two times the
+        /// limit. For a stream, it covers the time to the response head; see
+        /// ``NetworkClient/stream(_:timeoutCovers:timeout:options:)``.
         public var timeout: Duration? = .seconds(60)
 
         /// The maximum time that a reader of a stream waits for more bytes; nil for no limit.
         public var idleTimeout: Duration? = .seconds(60)
 
-        /// The limits of a single attempt, in addition to ``timeout`` for the whole call.
+        /// The limits of a single attempt, in addition to ``timeout``.
         ///
-        /// Its idle limit applies to bodies read into memory; streams use ``idleTimeout``.
+        /// The idle limit applies to bodies read into memory; streams use ``idleTimeout``.
         ///
         /// If the first-byte or the idle limit is nil and the call can be retried, the limit is a third of the call's
-        /// timeout, and at least ten seconds. The first-byte limit grows by one second per 64 KiB of the request body.
-        /// The attempt after such a timeout uses a new connection and the whole remaining time. A silently dead
-        /// connection therefore costs a third of the call's time, and a slow server still gets the rest.
+        /// time, and at least ten seconds; the first-byte limit grows by one second per 64 KiB of the request body. The
+        /// attempt after such a timeout uses a new connection and all the time left. So a dead connection costs a third
+        /// of the call's time, and a slow server still gets the rest.
         public var timeouts = HTTPTimeouts()
 
-        /// The default options of calls for the layers; an endpoint or a call can override them.
+        /// The default options for the layers; an endpoint or a call can override them.
         public var options = HTTPCallOptions()
 
         /// The maximum size of a response body read into memory, in bytes.
+        ///
+        /// A call with a larger one fails with ``TransportError/Code/responseTooLarge``.
         public var responseLimit = 64 * 1024 * 1024
 
         /// The maximum number of bytes of an error response's body that an error keeps.
@@ -73,34 +74,32 @@ extension NetworkClient {
 
         /// The public keys accepted from servers; nil relies on certificate validation alone.
         ///
-        /// It is a programming error to create a client with pins over a transport without
-        /// ``HTTPTransportFeatures/pinning``: its calls would not be protected.
+        /// Creating a client with pins over a transport without ``HTTPTransportFeatures/pinning`` is a programming
+        /// error.
         public var pins: PublicKeyPins?
 
-        /// The retry policy: which calls are retried, how often and after which delays.
+        /// Which calls are retried, how often and after which delays.
         ///
-        /// By default, a call is attempted at most three times, and retried only if that is known to be safe; see
-        /// ``HTTPRetryPolicy``.
+        /// By default, a call is attempted at most three times per address, and retried only if that is known to be
+        /// safe.
         public var retry: HTTPRetryPolicy = .standard
 
         /// The layers that every call passes once, outermost first.
         ///
-        /// They are above redirects and retries: their changes apply to all requests of the call, and they see its
-        /// final outcome. Coalescing and idempotency keys belong here.
+        /// They are above redirects and retries, and see the final outcome of the call. Coalescing and idempotency keys
+        /// belong here.
         public var middleware: [any HTTPMiddleware] = []
 
-        /// The layers that each hop of a call passes, outermost first.
+        /// The layers that a call passes once per address, outermost first.
         ///
-        /// They are below redirects and above retries: a call passes them once per address, and they see the outcome of
-        /// all attempts. An HTTP cache belongs here, so that it stores a redirect and its target under their own
-        /// addresses.
+        /// They are below redirects and above retries, and see the outcome of all attempts. An HTTP cache belongs here,
+        /// so that it stores a redirect and its target under their own addresses.
         public var hopMiddleware: [any HTTPMiddleware] = []
 
         /// The layers that every attempt passes, outermost first.
         ///
-        /// They are below redirects and retries, next to the transport: every request that is sent passes them.
-        /// Authorization, signatures, concurrency limits, circuit breakers, tracing of attempts and compression belong
-        /// here.
+        /// They are below redirects and retries. Authorization, signatures, limits, circuit breakers, compression and
+        /// tracing of attempts belong here.
         public var attemptMiddleware: [any HTTPMiddleware] = []
 
         /// The observers of each call's events.
@@ -109,7 +108,7 @@ extension NetworkClient {
         /// The clock for timeouts and delays.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// A closure that creates the identifiers of calls; replace it in tests.
+        /// Creates the identifiers of calls; replace it in tests.
         public var makeCallID: @Sendable () -> HTTPCallID = { HTTPCallID() }
 
         /// Creates a configuration with the default limits.

@@ -62,8 +62,7 @@ public struct NetworkClientProvider: Sendable {
 
     /// Returns the client of a service.
     ///
-    /// If the service is unknown, every call of the returned client fails with
-    /// ``TransportError/Code/invalidConfiguration`` and a message that contains the name.
+    /// Every call of an unknown service's client fails with ``TransportError/Code/invalidConfiguration``.
     public func client(for service: Service) -> NetworkClient {
         if let client = clients[service] { return client }
         let error = TransportError(
@@ -73,7 +72,8 @@ public struct NetworkClientProvider: Sendable {
         return .unavailable(error)
     }
 
-    /// Returns the client of a service whose operations form an enumeration, with the types of its error bodies.
+    /// Returns the client of a service whose operations form an enumeration; `errorBodies` are the types of its error
+    /// bodies.
     public func client<Operations: ServiceEndpoint>(
         for service: Service,
         operations: Operations.Type,
@@ -99,8 +99,7 @@ extension NetworkClient {
 
 /// A transport whose every call fails with the same error.
 ///
-/// Use it where no request may leave the process, such as in tests and previews, or in place of a transport that could
-/// not be created.
+/// Use it in tests and previews, or in place of a transport that could not be created.
 public struct UnavailableHTTPTransport: HTTPTransport {
     private let error: TransportError
 

@@ -35,14 +35,14 @@ public struct NetworkResponse: Sendable, Hashable {
     /// The status.
     public var status: HTTPResponse.Status { head.status }
 
-    /// The media type of the body in lowercase, without parameters.
+    /// The media type of the body in lowercase, without parameters; nil without a `Content-Type`.
     public var mediaType: String? {
         head.headerFields[.contentType].map { field in
             field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         }
     }
 
-    /// The bytes of the body as Foundation's type.
+    /// The bytes of the body.
     public var data: Data { Data(body) }
 
     /// Decodes the body as JSON.
@@ -59,9 +59,8 @@ public struct NetworkResponse: Sendable, Hashable {
 extension NetworkResponse {
     /// Returns the decoded body of a response with a status from 200 to 299.
     ///
-    /// Evaluates a response of ``NetworkClient/response(to:timeout:options:)`` as
-    /// ``NetworkClient/request(_:timeout:options:)`` would: ``EmptyResponse`` and optionals accept an empty body, and
-    /// the bodies of error responses are decoded as `errorBodies`.
+    /// ``EmptyResponse`` accepts any body, and an optional accepts an empty one. The bodies of error responses are
+    /// decoded as `errorBodies`; the declarations of the endpoint and the client do not count.
     ///
     /// - Throws: ``NetworkError`` for any other status and for a body that cannot be decoded.
     public func value<Value: Decodable & Sendable>(
@@ -74,8 +73,7 @@ extension NetworkResponse {
 
     /// Returns the decoded body of a response with a status from 200 to 299, in any format.
     ///
-    /// See ``value(as:coding:errorBodies:)``. Error responses are decoded as standard JSON if `coding` uses another
-    /// format.
+    /// See ``value(as:coding:errorBodies:)``. If `coding` is not JSON, error responses are decoded as standard JSON.
     ///
     /// - Throws: ``NetworkError`` for any other status and for a body that cannot be decoded.
     public func value<Value: Decodable & Sendable>(

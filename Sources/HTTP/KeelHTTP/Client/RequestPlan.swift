@@ -17,15 +17,15 @@ struct RequestPlan: Sendable {
     var options = HTTPCallOptions()
     var errorBodies: [ErrorBody] = []
     var coding: (any BodyCoding)?
-    /// Whether the response is decoded, so that the request names the format it accepts.
+    /// Whether the response is decoded, which requires an `Accept` field.
     var isDecoded = false
     var uploadObserver: TransferObserver?
     var downloadObserver: TransferObserver?
 
-    /// Whether the body is produced while it is sent, which may take longer than a usual call.
+    /// Whether the body is produced while it is sent.
     var isLongUpload: Bool { body?.isStreamed ?? false }
 
-    /// Creates the plan of an endpoint, with the settings of one call in addition to the endpoint's.
+    /// Creates the plan of one call of an endpoint.
     init(
         _ endpoint: some ServiceEndpoint,
         _ timeout: Duration? = nil,
@@ -114,7 +114,6 @@ extension RequestPlan {
 }
 
 extension RequestPlan {
-    /// Returns the codings of the call: the endpoint's own takes precedence over the client's.
     func codings(of client: NetworkClient) -> BodyCodings {
         guard let coding else { return client.codings }
         return BodyCodings(coding, json: client.codings.json)
@@ -157,7 +156,6 @@ extension RequestPlan {
         }
     }
 
-    /// Appends the nonempty parts of a query to an encoded path.
     private static func target(_ path: String, _ query: [String]) -> String {
         var target = path
         var separator = "?"
@@ -187,7 +185,7 @@ package struct BaseAddress {
         }
     }
 
-    /// Creates the address of a call; the query and the fragment of the URL are ignored.
+    /// Creates the address of a call, without the query and the fragment.
     init(absolute url: URL) throws(NetworkError) { try self.init(url, called: "URL of the call") }
 
     private init(_ url: URL, called name: String) throws(NetworkError) {
