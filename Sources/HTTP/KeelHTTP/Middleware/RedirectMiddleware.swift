@@ -9,13 +9,18 @@ internal import Foundation
 
 /// A layer that follows redirects (RFC 9110 section 15.4).
 ///
-/// It never goes from https to http, detects loops, and removes credentials from requests to another origin. Place it
-/// below layers that add credentials: if it were above them, they would add the credentials again for the new origin.
+/// It detects loops, never goes from https to http, and removes credentials from requests to another origin. A call
+/// fails with ``TransportError/Code/redirectLoop``, ``TransportError/Code/redirectLimit``,
+/// ``TransportError/Code/redirectDowngrade`` or ``TransportError/Code/redirectInvalid`` if its redirect cannot be
+/// followed.
+///
+/// A client has this layer according to ``NetworkClient/Configuration/redirects``. In a chain of your own, place it
+/// below layers that add credentials to requests to any origin, which would otherwise add them again.
 public struct RedirectMiddleware: HTTPMiddleware, DeadlineEnforcing {
     private let policy: RedirectPolicy
     private let timer: DeadlineTimer
     private let home: HTTPOrigin?
-    /// The fields for requests to `home`, each of which may be a credential.
+    /// The fields for requests to `home`, which may be credentials.
     private let homeFields: HTTPFields
 
     /// Creates the layer.
@@ -58,7 +63,7 @@ public struct RedirectMiddleware: HTTPMiddleware, DeadlineEnforcing {
         case moved(HTTPCall, status: Int)
     }
 
-    /// Sends one request; a redirecting reply is released on return, with the resources it holds.
+    /// Sends one request; releases a redirecting reply.
     private func hop(_ call: HTTPCall, _ next: HTTPNext) async throws(TransportError) -> Hop {
         let reply = try await next(call)
         guard let target = try redirected(call, by: reply.head) else { return .final(reply) }
@@ -137,7 +142,7 @@ public struct RedirectMiddleware: HTTPMiddleware, DeadlineEnforcing {
         return following
     }
 
-    /// Removes the fields that are meant for the home origin alone, or adds them on the way back.
+    /// Removes the fields for the home origin, or adds them on the way back.
     private func changeHomeFields(of head: inout HTTPRequest) {
         let isHome = HTTPOrigin(head) == home
         for name in Set(homeFields.map(\.name)) {
@@ -230,8 +235,8 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// The maximum number of redirects per call; 0 follows none.
     public var limit: Int
 
-    /// Fields that are removed, in addition to `Authorization`, `Cookie` and `Proxy-Authorization`, when a redirect
-    /// leads to another origin: list the fields that carry API keys.
+    /// Fields to remove when a redirect leads to another origin, such as those with API keys, in addition to
+    /// `Authorization`, `Cookie` and `Proxy-Authorization`.
     public var credentialFields: Set<HTTPField.Name>
 
     /// Creates a policy.
@@ -245,13 +250,14 @@ public struct RedirectPolicy: Sendable, Hashable {
         self.credentialFields = credentialFields
     }
 
-    /// A policy that follows the redirects of `GET` and `HEAD`.
+    /// A policy that follows up to 20 redirects of `GET` and `HEAD`.
     public static let safeMethods = RedirectPolicy(methods: [.get, .head])
 
-    /// A policy that follows the redirects of all methods.
+    /// A policy that follows up to 20 redirects of all methods.
     ///
     /// A `POST` after status 301 and 302, and any method but `HEAD` after 303, continues as a `GET` without its body
-    /// (RFC 9110 section 15.4). After 307 and 308 the same request is sent again if its body is replayable.
+    /// (RFC 9110 section 15.4). Otherwise the same request is sent again; if its body is not replayable, the
+    /// redirecting response is returned.
     public static let all = RedirectPolicy(methods: nil)
 
     /// A policy that follows no redirect: the redirecting response is returned.

@@ -2,9 +2,10 @@ public import HTTPTypes
 
 /// A layer that adds the W3C trace context to requests, without a tracer in this process.
 ///
-/// A request with a valid `traceparent` gets a child span of it; any other request starts a trace. In the layers of the
-/// call, all attempts share one span; in the layers of the attempt as well, each has its own span within the trace of
-/// the call. With a tracer, use the layers of KeelHTTPObservability instead.
+/// A request with a valid `traceparent` gets a child span of it; any other request starts a trace. In
+/// ``NetworkClient/Configuration/middleware``, all attempts share one span; if the layer is also in
+/// ``NetworkClient/Configuration/attemptMiddleware``, each has its own span within the trace of the call. With a
+/// tracer, use the layers of KeelHTTPObservability instead.
 public struct TraceContextPropagation: HTTPMiddleware, DeadlineEnforcing {
     private let isSampled: Bool
     private let isTrusted: @Sendable (HTTPRequest) -> Bool

@@ -1,15 +1,18 @@
 import HTTPTypes
 import KeelCore
 
-/// A circuit breaker: a layer that stops calling an origin whose calls fail, and tries again after a while.
+/// A layer that stops calling an origin whose calls fail, and tries again after a while.
 ///
-/// While too many of an origin's recent calls fail, its circuit is open: calls fail immediately with
-/// ``TransportError/Code/circuitOpen``, whose cause is the last actual failure, and are not retried. After a pause one
-/// call is admitted as a probe, and another one after each such pause without an outcome. If a probe succeeds the
-/// circuit closes; if it fails the next pause is twice as long.
+/// While the circuit of an origin is open, its calls fail immediately with ``TransportError/Code/circuitOpen``, caused
+/// by the last actual failure, and are not retried. After a pause, one call is admitted as a probe, and another after
+/// each further pause without an outcome. If a probe succeeds, the circuit closes; if it fails, the next pause is twice
+/// as long.
 ///
-/// Transient transport errors and the statuses 500, 502, 503 and 504 count as failures; canceled calls do not count.
-/// Place the layer in ``NetworkClient/Configuration/attemptMiddleware``, so that it sees each attempt.
+/// The statuses 500, 502, 503 and 504 and transient transport errors count as failures. Canceled calls and those that
+/// fail with `throttled`, `poolTimeout`, `deadlineExceeded` or a permanent error do not count at all. A response counts
+/// when its head arrives, whatever happens to its body.
+///
+/// Place the layer in ``NetworkClient/Configuration/attemptMiddleware``.
 public struct CircuitBreakerMiddleware: HTTPMiddleware {
     /// The conditions under which a circuit opens, and the times for which it stays open.
     public struct Settings: Sendable, Hashable {
@@ -117,7 +120,7 @@ struct Circuit: Sendable {
     private enum Phase: Sendable {
         case closed
         case open(until: Duration, pause: Duration)
-        /// A probe is in progress; from this time on, another call is a probe as well.
+        /// A probe is in progress; from this time on, another call is a probe.
         case halfOpen(until: Duration, pause: Duration)
     }
 
@@ -139,7 +142,7 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Records the outcome of a call; returns the name of the new state, if it has changed.
+    /// Records the outcome of a call, and returns the name of the new state if it has changed.
     mutating func report(
         _ outcome: Outcome,
         _ isProbe: Bool,

@@ -4,8 +4,8 @@ import Synchronization
 extension HTTPByteStream {
     /// Fails with ``TransportError/Code/tooSlow`` if fewer bytes arrive than the rate requires.
     ///
-    /// The time spent reading is divided into windows. A read may take until the end of the current window, or of the
-    /// next one if the current window already has its bytes.
+    /// The time spent reading is divided into windows. A read may last until the end of the current window, or of the
+    /// next one if the current window has its bytes.
     func held(to rate: TransferRate, on timer: DeadlineTimer) -> HTTPByteStream {
         guard rate.bytes > 0, rate.window > .zero else { return self }
         let meter = RateMeter(rate)

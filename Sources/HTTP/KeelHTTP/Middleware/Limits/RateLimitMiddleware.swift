@@ -3,8 +3,8 @@ import KeelCore
 /// A layer that limits the rate of requests per origin.
 ///
 /// Further requests wait for their turn in the order of their arrival. A request whose wait would exceed `maximumWait`
-/// or the time left for the call fails immediately with ``TransportError/Code/throttled``. Turns of requests that are
-/// canceled while they wait are used by later ones, unless others wait behind them already.
+/// or the time left for the call fails immediately with ``TransportError/Code/throttled``. Later requests use the turns
+/// of canceled ones, unless others wait behind them already.
 ///
 /// Place it in ``NetworkClient/Configuration/attemptMiddleware``, so that retries count.
 public struct RateLimitMiddleware: HTTPMiddleware {
@@ -18,7 +18,7 @@ public struct RateLimitMiddleware: HTTPMiddleware {
     private struct Turns: Sendable {
         /// When the next of the evenly spaced requests is due.
         var next = Duration.zero
-        /// The ends of turns that canceled requests have left, with others waiting behind them.
+        /// The ends of turns left by canceled requests, with others waiting behind them.
         private var unused: Set<Duration> = []
 
         /// Takes back a turn, unless another request waits behind it.
@@ -32,9 +32,10 @@ public struct RateLimitMiddleware: HTTPMiddleware {
     /// Creates the layer.
     ///
     /// - Parameters:
-    ///   - count: The maximum number of requests per origin in each period; at least 1.
+    ///   - count: The average number of requests per origin in a period; at least 1. The first period after an idle
+    ///     time can have up to `burst` - 1 more.
     ///   - period: The period.
-    ///   - burst: The number of these requests that can be sent at once after an idle time; nil for all.
+    ///   - burst: The number of requests that can be sent at once after an idle time; nil for `count`.
     ///   - maximumWait: The longest time that a request waits for its turn; with zero, no request waits.
     ///   - clock: The clock that measures waits.
     public init(

@@ -2,7 +2,6 @@ import KeelCore
 
 /// The attempts of one call so far, and the decision about the next.
 struct Effort: Sendable {
-    /// The call as sent by the next attempt.
     private(set) var call: HTTPCall
 
     private let policy: HTTPRetryPolicy
@@ -93,9 +92,8 @@ struct Effort: Sendable {
 }
 
 extension HTTPCall {
-    /// Limits the silence of an attempt if the call has no such limit and may be repeated.
-    ///
-    /// Otherwise a connection that dies silently, as after a change of network, would take all of the call's time.
+    /// Limits the silence of an attempt if the call has no such limit and may be repeated, so that a dead connection
+    /// does not take all of its time.
     fileprivate mutating func leavesTimeForAnotherAttempt() {
         guard let time = remainingTime, isIdempotent, isReplayable,
             !(body.map { $0.bytes == nil } ?? false)

@@ -2,12 +2,12 @@ import KeelCore
 
 /// A limit on the load that retries add to an origin in trouble.
 ///
-/// Two limits apply to each origin, and the stricter one decides:
+/// Both limits must permit a retry:
 ///
-/// - A token bucket: of 500 tokens, a retry takes 14, or 5 if the server throttles; a success returns 1, or the whole
-///   cost of the retry that it needed. At most 35 retries in a row can fail (the costs of AWS's SDKs since 2026).
-/// - A ratio: at most a tenth of the requests of the last one to two minutes are retries, plus a small reserve for
-///   clients with few requests ("Site Reliability Engineering", 2016, chapter 21).
+/// - Of 500 tokens, a retry takes 14, or 5 if the server throttles; a success returns 1, or the whole cost of the retry
+///   that it needed. At most 35 retries in a row can fail (the costs of AWS's SDKs since 2026).
+/// - In the last one to two minutes there is at most one retry for ten requests, plus a reserve of 20 for clients with
+///   few requests ("Site Reliability Engineering", 2016, chapter 21).
 ///
 /// Clients that call the same servers can share one budget.
 public final class HTTPRetryBudget: Sendable {
@@ -19,9 +19,9 @@ public final class HTTPRetryBudget: Sendable {
         public var transientCost = 14
         /// The cost of a retry after a throttled call.
         public var throttlingCost = 5
-        /// The fraction of the recent requests that may be retries.
+        /// The number of recent retries for each recent request, not counting retries.
         public var ratio = 0.1
-        /// The number of retries in each window that the ratio does not limit.
+        /// The number of recent retries that the ratio does not limit.
         public var reserve = 20
         /// The length of a window; requests of the current and the previous window are recent.
         public var window = Duration.seconds(60)

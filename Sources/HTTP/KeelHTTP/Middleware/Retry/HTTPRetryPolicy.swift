@@ -4,22 +4,21 @@ import KeelCore
 ///
 /// A call is retried only if that is known to be harmless:
 ///
-/// - the request is idempotent (``HTTPCall/isIdempotent``: by its method, by an `Idempotency-Key` or because the call
-///   says so), or it provably had no effect. That is known if ``TransportError/processed`` is `no`, if no byte of it
-///   was sent, or after status 421 or 425, which a server sends without processing the request (RFC 9110 section
-///   15.5.20, RFC 8470 section 5.2);
+/// - the request is idempotent (``HTTPCall/isIdempotent``), or it provably had no effect: ``TransportError/processed``
+///   is `no`, no byte was sent, or the status is 421 or 425, which a server sends without processing the request (RFC
+///   9110 section 15.5.20, RFC 8470 section 5.2);
 /// - its body can be sent again (``HTTPBody/isReplayable``).
 ///
-/// Transient failures and the statuses 408, 429, 500, 502, 503 and 504 are retried. So is 409 if the request has an
-/// `Idempotency-Key` and was sent before: the server may still be processing the earlier request. The statuses 421 and
-/// 425, a failed TLS or proxy handshake, and a wait for a connection that took too long are retried once. A status
-/// shows that the server has seen the request: even after 429 and 503, a `POST` without an idempotency key is not sent
-/// again, because no RFC guarantees that it had no effect.
+/// Retried are transient failures, except `circuitOpen`, `throttled` and `deadlineExceeded`; the statuses 408, 429,
+/// 500, 502, 503 and 504; and 409 if the request has an `Idempotency-Key` and was sent before, because the server may
+/// still be processing it. Only a first attempt is retried after status 421 and 425, a failed TLS or proxy handshake,
+/// and a wait for a connection that took too long. A status shows that the server has seen the request: even after 429
+/// and 503, a `POST` without an idempotency key is not sent again.
 ///
 /// The pause is drawn uniformly between zero and an upper bound that doubles ("full jitter"), starting at 50 ms, or at
-/// 1 s if the server throttles (429, or 503 with `Retry-After`). These delays, and the costs in ``HTTPRetryBudget``,
-/// are those of AWS's SDKs since 2026. A pause that the server requests is honored, see ``retryAfterLimit``. A pause
-/// that would outlast the total time of the call is not begun.
+/// 1 s if the server throttles (429, or 503 with `Retry-After`). These delays are those of AWS's SDKs since 2026. A
+/// pause that the server requests is honored, see ``retryAfterLimit``. A pause that would outlast the total time of the
+/// call is not begun.
 public struct HTTPRetryPolicy: Sendable {
     /// The budget that retries draw on.
     public enum Budget: Sendable {
@@ -31,9 +30,7 @@ public struct HTTPRetryPolicy: Sendable {
         case unlimited
     }
 
-    /// The maximum number of attempts, including the first; at least 1.
-    ///
-    /// The count starts over with each redirect of a call.
+    /// The maximum number of attempts for each address of a call, including the first; at least 1.
     public var attempts: Int
 
     /// The upper bound of the first pause after a transient failure.
@@ -47,31 +44,30 @@ public struct HTTPRetryPolicy: Sendable {
 
     /// The longest pause that a server may request in `Retry-After`.
     ///
-    /// A pause up to this limit is honored, even beyond ``maximumDelay``; a longer one ends the call immediately with
-    /// the response as it is.
+    /// A pause up to this limit is honored, even beyond ``maximumDelay``; a longer one ends the call with the response.
     public var retryAfterLimit = Duration.seconds(60)
 
     /// The budget that retries draw on.
     public var budget = Budget.perClient
 
-    /// Whether a request that found its idle connection closed is immediately sent again on another one.
+    /// Whether a request that found its idle connection closed is immediately sent once more on another one.
     ///
-    /// That costs neither an attempt nor tokens, because it says nothing about the state of the server (RFC 9112
-    /// section 9.3.1). It applies to idempotent requests, and to requests of which no byte was sent.
+    /// This costs neither an attempt nor tokens, because it says nothing about the server (RFC 9112 section 9.3.1). It
+    /// applies to replayable requests that are idempotent or of which no byte was sent.
     public var replacesStaleConnections = true
 
-    /// A closure that returns the fraction of the upper bound to wait, from 0 to 1.
+    /// Returns the fraction of the upper bound to wait, from 0 to 1.
     public var jitter: @Sendable () -> Double = { .random(in: 0...1) }
 
-    /// Creates a policy with the default pauses and a budget of the client's own.
+    /// Creates a policy with the default pauses and the client's own budget.
     public init(attempts: Int = 3) {
         self.attempts = max(1, attempts)
     }
 
-    /// At most three attempts, the default pauses, and a budget of the client's own.
+    /// At most three attempts, the default pauses, and the client's own budget.
     public static let standard = HTTPRetryPolicy()
 
-    /// A policy that sends each request once, whatever happens.
+    /// A policy without retries, which also replaces no stale connection.
     public static let never: HTTPRetryPolicy = {
         var policy = HTTPRetryPolicy(attempts: 1)
         policy.replacesStaleConnections = false

@@ -1,7 +1,7 @@
 package import HTTPTypes
 import KeelCore
 
-/// How to repeat a call after the outcome of an attempt.
+/// How to repeat a call.
 struct RetryAdvice: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case transient
@@ -88,8 +88,8 @@ enum RetryVerdict: Sendable, Hashable {
 extension HTTPResponse {
     /// The pause that the server requests (RFC 9110 section 10.2.3), as seconds or as a date.
     ///
-    /// A date is compared with the response's own `Date`, because the clock of this device may be wrong. Without that
-    /// field, a date is ignored.
+    /// A date is compared with the response's own `Date`, because the clock of this device may be wrong; without that
+    /// field, it is ignored.
     package var retryAfter: Duration? {
         guard let text = headerFields[.retryAfter] else { return nil }
         if text.utf8.allSatisfy({ (48...57).contains($0) }) {

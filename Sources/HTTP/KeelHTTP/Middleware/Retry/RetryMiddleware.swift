@@ -1,10 +1,8 @@
 import HTTPTypes
 import KeelCore
 
-/// The layer that makes the attempts of a call: it enforces their limits, reads their bodies, and retries failures.
-///
-/// A client has exactly one, below redirects and above the layers of the attempt. A body that is read into memory is
-/// read here, within the attempt.
+/// The layer that makes the attempts of a call: it enforces their limits, reads their bodies into memory, and retries
+/// failures.
 struct RetryMiddleware: HTTPMiddleware, DeadlineEnforcing {
     private let policy: HTTPRetryPolicy
     private let clock: any Clock<Duration>
@@ -134,7 +132,9 @@ extension HTTPReplyNotes {
     }
 
     /// The number of the attempt that had the reply, or a higher one if a layer below the retries has repeated the
-    /// request: with more than one, the server may know the request already.
+    /// request.
+    ///
+    /// With more than 1, the server may know the request already.
     package internal(set) var attempt: Int {
         get { self[AttemptKey.self] }
         set { self[AttemptKey.self] = newValue }

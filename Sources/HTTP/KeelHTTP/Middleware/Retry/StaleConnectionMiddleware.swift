@@ -2,8 +2,7 @@ import HTTPTypes
 
 /// The layer that repeats a request which found its idle connection closed.
 ///
-/// It is next to the transport: the layers of the attempt see one exchange, and a matter of connections costs neither
-/// an attempt nor tokens.
+/// It is next to the transport, so that the layers of the attempt see one exchange.
 struct StaleConnectionMiddleware: HTTPMiddleware, DeadlineEnforcing {
     private let policy: HTTPRetryPolicy
 

@@ -3,24 +3,20 @@ import KeelCore
 
 /// A layer that shares one exchange between identical calls in progress at the same time.
 ///
-/// The first of the identical calls carries out the exchange for all; each caller gets its own complete copy of the
-/// response, or the error. A canceled caller does not affect the others; when the last one is canceled, so is the
-/// exchange. The shared exchange includes redirects and retries, so callers do not multiply them.
+/// The first of the identical calls carries out the exchange; each caller gets its own complete copy of the response,
+/// or the error. A canceled caller does not affect the others; when the last one is canceled, so is the exchange.
+/// Callers also share the retries below the layer.
 ///
-/// Only `GET` and `HEAD` without a body are shared, and only if their responses are read into memory rather than
-/// streamed. Two calls are identical if they have the same user, the same target and header fields, and the same
-/// options for the layers below, such as a cache policy. Fields that only identify a request do not count
-/// (``ignoredFields``), and options count by their ``HTTPCallOptionKey/sharingKey(of:)``. An ``HTTPAuthorizing`` layer
-/// identifies the user of its calls; calls whose token source cannot identify the user are not shared. If a layer of
-/// your own adds credentials further down without conforming, name the user in `identity`: otherwise two users of one
-/// client could share a response. If the user changes while a call is in progress, the new user never gets the response
-/// of the old one.
+/// Only `GET` and `HEAD` without a body are shared, and only if their responses are read into memory. Two calls are
+/// identical if they have the same user, target, header fields except ``ignoredFields``, and options
+/// (``HTTPCallOptionKey/sharingKey(of:)``).
 ///
-/// A call that begins after a change has ended shares no exchange that began before: its response would not show the
-/// change. Calls to the same origin through this layer count as changes, with any method but `GET`, `HEAD`, `OPTIONS`
-/// and `TRACE`.
+/// An ``HTTPAuthorizing`` layer identifies the user of its calls; if it cannot, they are not shared. If a layer of your
+/// own adds credentials without conforming, name the user in `identity`: otherwise two users of one client could share
+/// a response. If the user changes while a call is in progress, the new user never gets the response of the old one.
 ///
-/// Notes of the layers below about the reply, such as whether a cache had it, are kept.
+/// A call that begins after a change has ended shares no exchange that began before. Calls to the same origin through
+/// this layer count as changes, with any method but `GET`, `HEAD`, `OPTIONS` and `TRACE`.
 ///
 /// Place it in ``NetworkClient/Configuration/middleware``, or below a cache in
 /// ``NetworkClient/Configuration/hopMiddleware``.
@@ -41,8 +37,8 @@ public struct CoalescingMiddleware: HTTPMiddleware {
     /// Creates the layer.
     ///
     /// - Parameters:
-    ///   - varying: The fields that the responses of the service depend on; nil means all fields. Credentials, ranges
-    ///     and conditions always count.
+    ///   - varying: The fields that the responses of the service depend on; nil means all fields. Credentials, ranges,
+    ///     conditions and `Cache-Control` always count.
     ///   - ignored: The fields to ignore if `varying` is nil.
     ///   - identity: Returns the user of a call if its fields do not show it.
     public init(
@@ -90,8 +86,7 @@ public struct CoalescingMiddleware: HTTPMiddleware {
         return reply.copy
     }
 
-    /// Returns the user of a call; nil if the call will be signed for a user that cannot be determined, or has been
-    /// signed for another one.
+    /// Returns the user of a call; nil if the user cannot be determined or has changed since the call was signed.
     private func user(of call: HTTPCall) async -> [String?]? {
         let named = identity(call)
         guard let signer = call.actingSigner else { return [named] }
@@ -143,8 +138,8 @@ extension HTTPCallOptions {
 
 /// The key by which requests are identical.
 ///
-/// Of the header fields and options, which may contain credentials, only a digest is kept: 128 bits under the process's
-/// own secret key.
+/// Of the header fields and options, which may contain credentials, it has only a digest of 128 bits under the
+/// process's own secret key.
 private struct RequestIdentity: Hashable, Sendable {
     let method: String
     let origin: HTTPOrigin

@@ -1,21 +1,21 @@
 public import HTTPTypes
 import KeelCore
 
-/// A layer that sends a second request alongside an unusually slow one, and takes the first answer.
+/// A layer that sends a second request alongside an unusually slow one, and takes the first good answer.
 ///
-/// A request without a response head after the time in which 98 % of the origin's recent requests had one is sent
-/// again; the slower of the two is canceled. At most 3 % of all requests are sent twice (J. Dean and L. A. Barroso,
-/// "The Tail at Scale", Communications of the ACM 56, 2013). None is sent twice before ``Settings/minimumSamples``
-/// requests of its origin have been measured.
+/// A request without a response head after the time in which 98 % of the origin's last 256 requests had one is sent
+/// again. The first answer that is neither an error nor status 429 or 500 to 599 is taken, and the other request
+/// canceled. At most 3 % of all requests are sent twice (J. Dean and L. A. Barroso, "The Tail at Scale", Communications
+/// of the ACM 56, 2013).
 ///
-/// Only idempotent requests with replayable bodies are hedged, by default those of `GET` and `HEAD`. Place it in
+/// Only idempotent requests with replayable bodies are hedged, by default those of `GET` and `HEAD`. Place the layer in
 /// ``NetworkClient/Configuration/attemptMiddleware``.
 public struct HedgingMiddleware: HTTPMiddleware {
     /// The conditions under which a second request is sent.
     public struct Settings: Sendable, Hashable {
         /// The fraction of the recent requests that took no longer than the wait; at least 0.97.
         public var percentile = 0.98
-        /// The minimum number of measured requests of an origin.
+        /// The number of an origin's requests to measure before one is sent twice.
         public var minimumSamples = 100
         /// The fraction of the requests that may be sent twice.
         public var budget = 0.03
@@ -75,7 +75,7 @@ public struct HedgingMiddleware: HTTPMiddleware {
 
     private enum Arrival: Sendable {
         case answer(Answer)
-        /// An answer to use only if the other one is no better.
+        /// A bad answer, to use only if the other one is no better.
         case failed(Answer)
         case slow
         case stopped
@@ -187,7 +187,7 @@ private struct LatencyWindow: Sendable {
         age += 1
     }
 
-    /// Returns the latency at a percentile, sorting the samples only now and then.
+    /// Returns the latency at a percentile of the samples, which are sorted after every 16th.
     mutating func time(of part: Double, _ settings: HedgingMiddleware.Settings) -> Duration? {
         guard samples.count >= max(1, settings.minimumSamples) else { return nil }
         if known == nil || age >= 16 {

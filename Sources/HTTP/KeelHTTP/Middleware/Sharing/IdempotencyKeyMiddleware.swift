@@ -8,10 +8,10 @@ internal import Foundation
 
 /// A layer that adds an `Idempotency-Key` to calls, so that a server can distinguish a repetition from a new request.
 ///
-/// The key is the same for all attempts and redirects of a call and makes the call repeatable: use it only with servers
-/// that honor the field (draft-ietf-httpapi-idempotency-key-header). An endpoint's own key is kept.
+/// The key makes calls repeatable: use it only with servers that honor the field
+/// (draft-ietf-httpapi-idempotency-key-header). An endpoint's own key is kept.
 ///
-/// Place it in ``NetworkClient/Configuration/middleware``.
+/// Place it in ``NetworkClient/Configuration/middleware``, where all attempts and redirects of a call get the same key.
 public struct IdempotencyKeyMiddleware: HTTPMiddleware, DeadlineEnforcing {
     private let methods: Set<HTTPRequest.Method>
     private let makeKey: @Sendable () -> String
@@ -44,8 +44,8 @@ public struct IdempotencyKeyMiddleware: HTTPMiddleware, DeadlineEnforcing {
 extension HTTPCall {
     /// Whether sending the request twice has the same effect as sending it once.
     ///
-    /// True for the methods that RFC 9110 section 9.2.2 calls idempotent and for requests with an `Idempotency-Key`
-    /// field, unless ``HTTPCallOptions/isIdempotent`` says otherwise.
+    /// By default, this is true for the methods that RFC 9110 section 9.2.2 calls idempotent and for requests with an
+    /// `Idempotency-Key`; ``HTTPCallOptions/isIdempotent`` overrides it.
     public var isIdempotent: Bool {
         options.isIdempotent
             ?? (Self.idempotentMethods.contains(head.method) || hasIdempotencyKey)
