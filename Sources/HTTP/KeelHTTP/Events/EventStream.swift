@@ -7,18 +7,18 @@ import KeelCore
 /// for try await event in client.eventStream(WatchOrders()) { show(event) }
 /// ```
 ///
-/// - The stream does nothing until the first element is requested, and works in the task that requests elements: it
-///   ends with that task, and a slow reader slows the server down.
+/// - The stream connects when the first element is requested. It works in the task that requests elements and ends with
+///   that task; a slow reader slows the server down.
 /// - After a lost connection, a stream closed by the server, or a transient status, it reconnects with `Last-Event-ID`,
-///   after a pause that grows with each failure.
-/// - The server ends the stream with status 204. Any other status than 200, and any other content type, ends it with an
+///   after a pause that grows with each failure. It does so only if the request may be repeated: see
+///   ``EventStreamPolicy/resendsUnsafeRequests``.
+/// - Status 204 ends the stream. Any other permanent status than 200, and any other content type, ends it with an
 ///   error.
-/// - The client's total time limit covers each connection only up to its response head.
+/// - The client's total time limit covers each connection up to its response head.
 /// - All connections are for one user: a stream that has to reconnect after another user has signed in ends with an
 ///   error.
 ///
-/// Use ``updates`` to observe the connections as well. A stream can be read several times; each reader has its own
-/// connection.
+/// A stream can be read several times; each reader has its own connection. ``updates`` also reports the connections.
 public struct EventStream: AsyncSequence, Sendable {
     public typealias Element = ServerSentEvent
     public typealias Failure = NetworkError
@@ -58,7 +58,7 @@ public struct EventStream: AsyncSequence, Sendable {
 
 /// An event on a stream, or a change of its connection.
 public enum EventStreamUpdate: Sendable {
-    /// A connection is about to be opened; attempts are counted from 1 after the last healthy one.
+    /// A connection is about to be opened; attempts are counted from the last healthy connection, which is number 1.
     case connecting(attempt: Int)
     /// The server has accepted the connection; events follow.
     case open
@@ -69,9 +69,9 @@ public enum EventStreamUpdate: Sendable {
 }
 
 extension EventStream {
-    /// Opens a connection and returns the response body, or nil if the server wants no more connections.
+    /// Opens a connection and returns the response body; nil after status 204.
     ///
-    /// With `isAfterStall`, the previous connection may be dead and is not reused. All connections share `pin`.
+    /// With `isAfterStall`, the previous connection is not reused.
     ///
     /// - Throws: The error of the exchange, or an error if the response is not an event stream.
     func connect(
@@ -117,7 +117,7 @@ extension EventStream {
 extension NetworkClient {
     /// Reads an endpoint's server-sent events and reconnects whenever the stream breaks off.
     ///
-    /// Events are fetched while the stream is read. For a single connection, use ``events(_:limits:)``.
+    /// For a single connection, use ``events(_:limits:)``.
     public func eventStream(
         _ endpoint: some ServiceEndpoint,
         policy: EventStreamPolicy = EventStreamPolicy()

@@ -1,7 +1,7 @@
 /// The lines of a response body, as they arrive.
 ///
-/// Lines end with CR, LF or CRLF; nonempty text after the last line end is a line as well. Bytes that are not UTF-8
-/// become U+FFFD. Dropping the sequence cancels the exchange.
+/// Lines end with CR, LF or CRLF; text after the last line end is a line as well. Bytes that are not UTF-8 become
+/// U+FFFD. Dropping the sequence cancels the exchange.
 public struct HTTPLines: AsyncSequence, Sendable {
     public typealias Element = String
     public typealias Failure = TransportError
@@ -52,7 +52,7 @@ public struct HTTPLines: AsyncSequence, Sendable {
 extension HTTPByteStream {
     /// Reads this body as lines, such as one JSON text per line.
     ///
-    /// A line of more than `limit` bytes ends the sequence with ``TransportError/Code/lineTooLong``.
+    /// A line of more than `limit` bytes, 1 MiB by default, ends the sequence with ``TransportError/Code/lineTooLong``.
     public func lines(upTo limit: Int = 1 << 20) -> HTTPLines {
         HTTPLines(self, limit: limit)
     }

@@ -1,7 +1,7 @@
 /// A splitter of bytes into lines that end with CR, LF or CRLF, however the bytes are chunked.
 ///
-/// Pass chunks to ``append(_:)``, call ``next()`` until it returns nil, and end with ``finish()``. A line that ends
-/// with CR is returned immediately, without waiting for a possible LF, so that a live stream is never one line late.
+/// A line that ends with CR is returned without waiting for a possible LF, so that a live stream is never one line
+/// late.
 struct LineSplitter: Sendable {
     /// The maximum length of a line in bytes, without its end.
     let limit: Int
@@ -14,7 +14,7 @@ struct LineSplitter: Sendable {
         self.limit = limit
     }
 
-    /// Appends the next bytes; all earlier lines must have been taken.
+    /// Appends the next bytes.
     mutating func append(_ bytes: ArraySlice<UInt8>) {
         input = input.isEmpty ? bytes : input + bytes
     }

@@ -17,7 +17,7 @@ struct ServerSentEventAssembly: Sendable {
         pendingID = lastEventID
     }
 
-    /// Processes a line without its end; returns the event that it completes, or the limit that it exceeds.
+    /// Processes a line without its end; returns the event that it completes, or an error.
     mutating func take(
         line: UnsafeRawBufferPointer
     ) -> Result<ServerSentEvent, TransportError>? {

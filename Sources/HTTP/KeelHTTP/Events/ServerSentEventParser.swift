@@ -1,8 +1,7 @@
 /// A parser of event streams (WHATWG HTML, section 9.2.6).
 ///
-/// It does no input or output: append bytes as they arrive and take complete events. Text after the last blank line of
-/// a stream is not an event and is dropped with the parser. Lines are parsed in place; only a line that spans two
-/// chunks is copied.
+/// Append bytes as they arrive and take complete events. Text after the last blank line of a stream is not an event and
+/// is dropped with the parser.
 public struct ServerSentEventParser: Sendable {
     private let limits: ServerSentEventLimits
 
@@ -16,9 +15,7 @@ public struct ServerSentEventParser: Sendable {
     private var isAtStart = true
     private var assembly: ServerSentEventAssembly
 
-    /// Creates a parser at the start of a stream.
-    ///
-    /// Pass the identifier last seen on an earlier connection, if there was one.
+    /// Creates a parser at the start of a stream; `lastEventID` was last seen on an earlier connection.
     public init(
         limits: ServerSentEventLimits = ServerSentEventLimits(),
         lastEventID: String = ""
@@ -33,7 +30,7 @@ public struct ServerSentEventParser: Sendable {
     /// The identifier to send when reconnecting; empty if there is none.
     public var lastEventID: String { assembly.lastEventID }
 
-    /// Appends the next bytes; ``next()`` then returns the events that they complete.
+    /// Appends the next bytes; ``next()`` returns the events that they complete.
     public mutating func append(_ bytes: ArraySlice<UInt8>) {
         if position == input.count {
             input = bytes
@@ -45,8 +42,7 @@ public struct ServerSentEventParser: Sendable {
 
     /// Returns the next complete event, or nil if more bytes are needed.
     ///
-    /// - Throws: ``TransportError/Code/lineTooLong`` or ``TransportError/Code/responseTooLarge`` if a limit is
-    ///   exceeded.
+    /// - Throws: ``TransportError/Code/lineTooLong`` or ``TransportError/Code/responseTooLarge``; do not go on then.
     public mutating func next() throws(TransportError) -> ServerSentEvent? {
         guard position < input.count else { return nil }
         // A second reference, so that the bytes can be read while the parser changes.
@@ -91,7 +87,7 @@ public struct ServerSentEventParser: Sendable {
         return nil
     }
 
-    /// Processes the rest of a line, or a whole one; returns the event or failure that results.
+    /// Processes the rest of a line, or a whole one.
     private mutating func take(_ part: UnsafeRawBufferPointer) -> Step? {
         if beginning.isEmpty, !isAtStart { return assembly.take(line: part) }
         var line = beginning

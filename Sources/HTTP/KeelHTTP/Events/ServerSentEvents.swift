@@ -1,6 +1,6 @@
 /// The server-sent events of one response, as they arrive.
 ///
-/// When the server closes the stream, the sequence ends; an incomplete event is dropped. Dropping the sequence cancels
+/// The sequence ends when the server closes the stream; an incomplete event is dropped. Dropping the sequence cancels
 /// the exchange.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     public typealias Element = ServerSentEvent
