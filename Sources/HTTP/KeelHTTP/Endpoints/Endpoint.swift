@@ -24,7 +24,7 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// An endpoint need not be `Sendable`: the client reads it on the caller's actor before it sends the request.
+/// An endpoint need not be `Sendable`: the client reads it on the caller's actor.
 public protocol ServiceEndpoint {
     /// The method; `GET` by default.
     var method: HTTPRequest.Method { get }
@@ -35,7 +35,7 @@ public protocol ServiceEndpoint {
     /// The query; empty by default.
     var query: HTTPQuery { get }
 
-    /// Header fields that replace the client's default fields of the same name.
+    /// The header fields, which replace the client's default fields of the same name.
     var headers: HTTPFields { get }
 
     /// The body; none by default.
@@ -44,7 +44,7 @@ public protocol ServiceEndpoint {
     /// The total timeout of the call; nil, the default, uses the client's.
     var timeout: Duration? { get }
 
-    /// The options of the call for the layers; none by default.
+    /// The options for the layers, which override the client's; none by default.
     var options: HTTPCallOptions { get }
 
     /// The types for decoding error responses, tried before those of the service and the client.

@@ -15,9 +15,9 @@ public import Foundation
 /// // /restaurants/Fish%20%26%20Chips%20%2F%20Bar%3F/menu
 /// ```
 ///
-/// A call fails with ``NetworkError/Code/invalidURL`` if an interpolated value is empty or a segment consists only of
-/// dots, because either would silently name another resource. It also fails if the literal contains a question mark or
-/// a number sign: a query belongs in the endpoint's `query`.
+/// A call fails with ``NetworkError/Code/invalidURL`` if an interpolated value is empty or a segment is `.` or `..`,
+/// because either would silently name another resource. It also fails if the literal contains a question mark, a number
+/// sign, or a percent sign that begins no triplet. A query belongs in the endpoint's `query`.
 ///
 /// A path can also be an absolute URL (``url(_:)``) or, with the library `KeelURITemplates`, a URI template.
 public struct EndpointPath: Sendable, Hashable {
@@ -64,18 +64,18 @@ public struct EndpointPath: Sendable, Hashable {
     /// let next = try await client.get(.url(page.next), as: Page.self)
     /// ```
     ///
-    /// The path and the query are sent as they are in the URL, without the fragment, and the endpoint's `query` is
-    /// appended. The client's ``NetworkClient/Configuration/defaultHeaders`` and the credentials of
-    /// `NetworkClient.Configuration.authorize(with:alsoAt:)` are sent only to the origin of the client's base URL. The
-    /// endpoint's own header fields are always sent, and ``NetworkClient/Configuration/pins`` apply to every address.
+    /// The path and the query of the URL are sent as they are, and the endpoint's `query` is appended. The client's
+    /// ``NetworkClient/Configuration/defaultHeaders`` are sent only to the origin of the base URL, and its credentials
+    /// to that and the other origins of `NetworkClient.Configuration.authorize(with:alsoAt:)`. The endpoint's own
+    /// header fields are always sent, and ``NetworkClient/Configuration/pins`` apply to every address.
     ///
-    /// A call fails with ``NetworkError/Code/invalidURL`` unless the URL is absolute, begins with `http` or `https` and
-    /// has no user information.
+    /// A call fails with ``NetworkError/Code/invalidURL`` unless the URL begins with `http` or `https`, has a host in
+    /// ASCII and no user information.
     public static func url(_ url: URL) -> EndpointPath { EndpointPath(absolute: url) }
 
     private init(absolute url: URL) { content = .absolute(url) }
 
-    /// Creates a path from segments, each of which can contain any text.
+    /// Creates a path from segments, which can contain any text but must not be empty, `.` or `..`.
     public init(segments: [String]) {
         let isComplete = segments.allSatisfy { !$0.isEmpty }
         self.init(
@@ -84,8 +84,7 @@ public struct EndpointPath: Sendable, Hashable {
         )
     }
 
-    /// Servers and proxies resolve dot segments away, even if their dots are encoded (RFC 3986 sections 5.2.4 and
-    /// 6.2.2.2), so no path may contain one.
+    /// Servers and proxies resolve dot segments away, even encoded ones (RFC 3986 sections 5.2.4 and 6.2.2.2).
     private static func isSafe(_ path: String) -> Bool {
         var segment = DotSegment()
         for byte in path.utf8 {
@@ -100,7 +99,7 @@ public struct EndpointPath: Sendable, Hashable {
         return !segment.isOne
     }
 
-    /// Detects, byte by byte, whether a segment is one or two dots, encoded or not.
+    /// Detects whether a segment is one or two dots, encoded or not.
     private struct DotSegment {
         private var dots = 0
         /// The number of bytes of `%2e` read.
@@ -130,8 +129,6 @@ extension EndpointPath: ExpressibleByStringInterpolation {
     }
 
     /// A collector of the literal text and the values of a path.
-    ///
-    /// There is no overload for optionals: their text would be "Optional(…)".
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         fileprivate var encoded: String?
 

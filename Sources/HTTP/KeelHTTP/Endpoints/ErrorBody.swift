@@ -1,9 +1,9 @@
 public import HTTPTypes
 
-/// A type that the body of an error response, with a status outside 200 to 299, is decoded as.
+/// A type that the body of an error response is decoded as.
 ///
-/// Declare it for an endpoint (``ServiceEndpoint/errorBodies``), for a service
-/// (``ServiceClient/init(_:errorBodies:)``) or for a client (``NetworkClient/Configuration/errorBodies``).
+/// Declare it for an endpoint (``ServiceEndpoint/errorBodies``), for a service (``ServiceClient/init(_:errorBodies:)``)
+/// or for a client (``NetworkClient/Configuration/errorBodies``).
 ///
 /// ```swift
 /// struct SignUp: Endpoint {
@@ -20,8 +20,8 @@ public import HTTPTypes
 ///
 /// The endpoint's declarations come before the service's, and those before the client's; the first one for the status
 /// whose type matches the body applies. After those, a body of the media type `application/problem+json` is decoded as
-/// ``ProblemDetails``. A body that matches no type, or that is longer than
-/// ``NetworkClient/Configuration/errorBodyLimit``, leaves the error as it would be without a declaration.
+/// ``ProblemDetails``. If nothing matches, ``NetworkError/errorBody`` is nil. A body longer than
+/// ``NetworkClient/Configuration/errorBodyLimit`` is cut off, so it usually matches nothing.
 public struct ErrorBody: Sendable {
     private let statuses: ClosedRange<Int>
     private let read: @Sendable ([UInt8], any BodyCoding) throws -> any Sendable

@@ -37,7 +37,7 @@ extension HTTPQuery {
         append(name, value?.rawValue)
     }
 
-    /// Appends the description of a value that has both a raw value and a description; nil appends nothing.
+    /// Appends the description of a value that also has a raw value; nil appends nothing.
     public mutating func append<Value: RawRepresentable & LosslessStringConvertible>(
         _ name: String,
         _ value: Value?
@@ -54,7 +54,8 @@ extension HTTPQuery {
         append(name, values.map(\.rawValue), style: style)
     }
 
-    /// Appends a date in a format of the service's JSON; nil appends nothing.
+    /// Appends a date in a format of the service's JSON; nil, or a date that the format cannot express, appends
+    /// nothing.
     public mutating func append(
         _ name: String,
         _ date: Date?,

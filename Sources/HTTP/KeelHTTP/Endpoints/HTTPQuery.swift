@@ -37,8 +37,8 @@ public struct HTTPQuery: Sendable, Hashable {
 
     /// The query as sent, without a question mark; empty if there are no items.
     ///
-    /// Everything but unreserved characters is percent-encoded, including a space as `%20` and a plus sign as `%2B`, so
-    /// that RFC 3986 and HTML forms agree on the meaning.
+    /// Everything but unreserved characters is percent-encoded, also a space (`%20`) and a plus sign (`%2B`), so that
+    /// RFC 3986 and HTML forms agree on the meaning.
     public var encoded: String {
         guard !items.isEmpty else { return "" }
         return items.map {

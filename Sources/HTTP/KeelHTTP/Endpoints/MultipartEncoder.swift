@@ -65,7 +65,7 @@ struct MultipartEncoder {
         return Array((head + "\r\n\r\n").utf8)
     }
 
-    /// Encodes only the characters that would end a quoted name, as WHATWG HTML specifies.
+    /// Encodes the characters that would end a quoted name, as WHATWG HTML specifies.
     private static func escape(_ name: String) -> String {
         var escaped = ""
         for scalar in name.unicodeScalars {
@@ -79,7 +79,7 @@ struct MultipartEncoder {
         return escaped
     }
 
-    /// Normalizes every line end in a field's name to CR LF; file names are left alone.
+    /// Normalizes every line end in a field's name to CR LF.
     private static func normalizingLines(_ name: String) -> String {
         var lines = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
@@ -112,7 +112,7 @@ extension MultipartEncoder {
         )
     }
 
-    /// Whether the bytes contain a sequence that a reader would take for the end of a part.
+    /// Whether the bytes contain what a reader would take for the end of a part.
     static func contains(_ boundary: String, in bytes: [UInt8]) -> Bool {
         let delimiter = Array("--\(boundary)".utf8)
         guard bytes.count >= delimiter.count else { return false }

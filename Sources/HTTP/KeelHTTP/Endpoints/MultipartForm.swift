@@ -15,8 +15,8 @@ public import Foundation
 /// let album = try await client.upload(.multipart(form), to: AddAlbum())
 /// ```
 ///
-/// Files are read while they are sent and are never in memory as a whole. The body has a known length if every part has
-/// one, and is replayable if every part is.
+/// Files are read while they are sent. The body has a known length if every part has one, and is replayable if every
+/// part is.
 ///
 /// Names and file names are written as browsers do (WHATWG HTML, "multipart/form-data encoding algorithm"): in UTF-8, a
 /// quotation mark as `%22`, line ends as `%0D` and `%0A`. The values of text parts are sent unchanged.
@@ -24,12 +24,12 @@ public struct MultipartForm: Sendable {
     /// The parts in the order in which they are sent; a name can occur more than once.
     public let parts: [Part]
 
-    /// The text between the parts; it occurs in no part whose bytes are known in advance.
+    /// The text between the parts.
     public let boundary: String
 
     let isBoundaryGiven: Bool
 
-    /// Creates a form with a random boundary.
+    /// Creates a form with a random boundary, which occurs in no part whose bytes are in memory.
     public init(_ parts: [Part]) {
         var generator = SystemRandomNumberGenerator()
         self.init(parts, using: &generator)
@@ -49,7 +49,7 @@ public struct MultipartForm: Sendable {
     /// Creates a form with your own boundary.
     ///
     /// A call that sends the form fails with ``NetworkError/Code/encoding`` if the boundary does not conform to RFC
-    /// 2046 (1 to 70 characters) or occurs in a part whose bytes are known in advance.
+    /// 2046 (1 to 70 characters) or occurs in a part that is in memory.
     public init(_ parts: [Part], boundary: String) {
         self.parts = parts
         self.boundary = boundary
@@ -81,7 +81,7 @@ extension MultipartForm {
         /// The file's name; nil for a field that is not a file.
         public var filename: String?
 
-        /// The media type; nil sends none, which means text.
+        /// The media type, without control characters; nil sends none, which means text.
         public var contentType: String?
 
         let content: Content
@@ -128,9 +128,9 @@ extension MultipartForm {
             )
         }
 
-        /// Creates a part from a file that is read from disk while it is sent.
+        /// Creates a part from a file that is read from disk while it is sent, see ``HTTPBody/file(_:)``.
         ///
-        /// The part has the file's own name unless `filename` replaces it. See ``HTTPBody/file(_:)``.
+        /// A nil `filename` sends the file's own name.
         public static func file(
             _ name: String,
             at url: URL,
@@ -162,7 +162,7 @@ extension MultipartForm {
     }
 }
 
-/// The reason why a form could not be encoded.
+/// The reason why a form could not be encoded, the cause of a ``NetworkError/Code/encoding``.
 public struct MultipartFormError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The flaw of the form; it names a part, never a value.
     public let description: String

@@ -6,7 +6,7 @@ public import Foundation
 
 /// The body of an endpoint's request, before the client encodes it.
 public struct RequestBody: Sendable {
-    /// The media type, unless the endpoint's headers set another; nil for ``value(_:)``, which uses that of its coding.
+    /// The media type, unless the endpoint's headers set another; nil for that of the coding of ``value(_:)``.
     public let contentType: String?
 
     /// Whether the bytes are read or produced while they are sent.
@@ -45,15 +45,15 @@ public struct RequestBody: Sendable {
 
     /// Creates a body with a value as JSON.
     ///
-    /// It uses the endpoint's or the client's coding if that is JSON, and the client's
-    /// ``NetworkClient/Configuration/json`` otherwise.
+    /// It uses the endpoint's or the client's coding if that is JSON, and ``NetworkClient/Configuration/json``
+    /// otherwise.
     public static func json(_ value: some Encodable & Sendable) -> RequestBody {
         RequestBody(contentType: "application/json", kind: .json) { codings in
             HTTPBody(try codings.json.encode(value))
         }
     }
 
-    /// Creates a body with a value in the endpoint's or the client's coding, in any format.
+    /// Creates a body with a value in the coding of the endpoint or the client, in any format.
     ///
     /// See ``ServiceEndpoint/coding`` and ``NetworkClient/Configuration/coding``.
     public static func value(_ value: some Encodable & Sendable) -> RequestBody {

@@ -13,7 +13,7 @@ public import Foundation
 /// let token = try await auth.request(.login(credentials), as: Token.self)
 /// ```
 ///
-/// Several services can share one transport: ``NetworkClientProvider`` creates their clients from one configuration.
+/// Its methods behave as those of ``NetworkClient``. ``NetworkClientProvider`` creates the clients of several services.
 public struct ServiceClient<Service: ServiceEndpoint>: Sendable {
     /// The client that carries out the calls.
     public let client: NetworkClient
@@ -163,8 +163,6 @@ package struct PreparedRequest<Response: Decodable & Sendable>: Sendable {
     }
 
     /// Sends the request with the options adjusted by `change`, and returns the decoded body and the response.
-    ///
-    /// - Throws: ``NetworkError``, as ``NetworkClient/request(_:timeout:options:)`` does.
     package func send(
         _ change: (inout HTTPCallOptions) -> Void = { _ in }
     ) async throws(NetworkError) -> (value: Response, response: NetworkResponse) {
