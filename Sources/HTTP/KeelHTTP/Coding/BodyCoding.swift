@@ -18,20 +18,20 @@
 /// }
 /// ```
 ///
-/// Many calls use a coding concurrently, off the caller's actor.
+/// Calls use a coding concurrently, off the caller's actor.
 public protocol BodyCoding: Sendable {
     /// The media type: the `Content-Type` of encoded bodies, and the `Accept` of calls whose response is decoded.
     var mediaType: String { get }
 
     /// Returns the encoded bytes of a value.
     ///
-    /// - Throws: An error with which the call fails as ``NetworkError/Code/encoding``.
+    /// - Throws: The cause of the call's ``NetworkError/Code/encoding``.
     func encode(_ value: some Encodable) throws -> [UInt8]
 
     /// Returns the value that the bytes encode.
     ///
-    /// - Throws: An error with which the call fails as ``NetworkError/Code/decoding``. With a `DecodingError`, the
-    ///   call's error names the place in the body.
+    /// - Throws: The cause of the call's ``NetworkError/Code/decoding``. With a `DecodingError`, the call's error names
+    ///   the place in the body.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
 }
 

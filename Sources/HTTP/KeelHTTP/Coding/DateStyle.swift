@@ -37,7 +37,7 @@ public struct DateStyle: Sendable, Hashable {
         }
     }
 
-    /// The name, which identifies the style and appears in errors.
+    /// The name, which appears in errors.
     public let name: String
 
     // A single reference keeps a coding small, because each call copies it.
@@ -69,14 +69,14 @@ public struct DateStyle: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// Dates as RFC 3339 text, the form of ISO 8601 that web services use.
+/// Dates as RFC 3339 text.
 ///
 /// Foundation's formats reject an unannounced fraction, and use the Julian calendar before 1582, unlike RFC 3339.
 package enum InternetDate {
     /// Parses a date, or returns nil if the text is not RFC 3339.
     ///
     /// Accepts any number of fraction digits, `Z` or any offset with or without its colon, and a space or a lowercase
-    /// letter between date and time. A second of 60 is the first second of the next minute.
+    /// letter between date and time. Second 60 is the first of the next minute.
     package static func parse(_ text: String) -> Date? {
         guard let (seconds, femtoseconds) = InternetTime.read(text, isLenient: true) else {
             return nil
@@ -97,7 +97,7 @@ package enum InternetDate {
 
     /// Formats a date in UTC, or returns nil for a year outside 0 to 9999.
     ///
-    /// A fraction has three digits, rounded; without a fraction, the time is rounded down to the second.
+    /// A fraction has three digits, rounded; otherwise the time is rounded down to the second.
     package static func format(_ date: Date, hasFraction: Bool) -> String? {
         let seconds = date.timeIntervalSince1970
         // The years 0 to 9999, which also keeps the conversion to an integer safe.

@@ -1,8 +1,6 @@
 import KeelCore
 
-/// A readable explanation of a decoding error: the place in the text and the expectation.
-///
-/// It contains no value of the text, which the error's own description may quote.
+/// A readable explanation of a decoding error: the place in the text and the expectation, without any value.
 package struct DecodingFailure {
     package let explanation: String
 

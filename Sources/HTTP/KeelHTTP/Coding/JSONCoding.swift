@@ -12,9 +12,9 @@ public struct JSONCoding: Sendable, Hashable {
         case asWritten
         /// `createdAt` becomes `created_at`, and both `imageURL` and `imageUrl` become `image_url`.
         ///
-        /// Decoding looks for a key as the type spells it, then for its snake case. Explicit `CodingKeys` such as
-        /// `"price_level"` therefore work as well as plain properties. Encoding leaves a key without capital letters
-        /// unchanged. The keys of a dictionary are data and are never changed.
+        /// Decoding looks for a key as the type spells it, then for its snake case, so explicit `CodingKeys` such as
+        /// `"price_level"` work as well. Encoding leaves a key without capital letters unchanged. The keys of a
+        /// dictionary are never changed.
         ///
         /// A type that lists its container's `allKeys` sees `image_url` as the first of its keys that matches:
         /// `image_url`, `imageUrl`, `imageURL`.
@@ -35,9 +35,9 @@ public struct JSONCoding: Sendable, Hashable {
         case secondsSince1970
         /// The number of milliseconds since 1 January 1970.
         case millisecondsSince1970
-        /// A day, such as `2025-01-31`: its start in UTC.
+        /// A day in UTC, such as `2025-01-31`.
         ///
-        /// Encoding drops the time of day; decoding accepts only a day.
+        /// Encoding drops the time of day; decoding accepts only a day and returns its start.
         case day
         /// Text in a custom style.
         case custom(DateStyle)
@@ -63,7 +63,7 @@ public struct JSONCoding: Sendable, Hashable {
 
     /// Encodes a value as JSON.
     ///
-    /// - Throws: `EncodingError` if the value has no JSON form.
+    /// - Throws: `EncodingError` if the value has no JSON form, or a date has none in the format ``dates``.
     public func encode(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
@@ -82,7 +82,7 @@ public struct JSONCoding: Sendable, Hashable {
 
     /// Decodes a value from JSON.
     ///
-    /// - Throws: `DecodingError` if the text is not JSON or does not match the type. Its coding path has the names of
+    /// - Throws: `DecodingError` if the text is not JSON or does not match the type; its coding path has the names of
     ///   the JSON text.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         let decoder = JSONDecoder()
@@ -102,8 +102,7 @@ public struct JSONCoding: Sendable, Hashable {
 }
 
 extension JSONCoding.Dates {
-    /// Returns the date in this format outside JSON; nil if the format cannot express it, such as a year outside 0 to
-    /// 9999.
+    /// Returns the date in this format outside JSON; nil if the format cannot express it.
     func text(of date: Date) -> String? {
         switch self {
         case .iso8601: InternetDate.format(date, hasFraction: false)
@@ -182,7 +181,7 @@ public struct FoundationJSONCoding: BodyCoding {
     private let encoder: @Sendable () -> JSONEncoder
     private let decoder: @Sendable () -> JSONDecoder
 
-    /// Creates a coding; `encoder` and `decoder` create new coders for each body, because calls share none.
+    /// Creates a coding; `encoder` and `decoder` create new coders for each body.
     public init(
         mediaType: String = "application/json",
         encoder: @escaping @Sendable () -> JSONEncoder = { JSONEncoder() },

@@ -6,8 +6,7 @@
 /// log(page.droppedElements.map(\.description))
 /// ```
 ///
-/// An element that does not match its type costs only that element, not the whole response. A value that is not a list
-/// is still an error. Encoding produces a plain list.
+/// A value that is not a list is still an error. Encoding produces a plain list of ``elements``.
 public struct LossyList<Element: Decodable> {
     /// The decoded elements, in order.
     public var elements: [Element]

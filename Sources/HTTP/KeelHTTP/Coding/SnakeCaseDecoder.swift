@@ -6,8 +6,8 @@ import Foundation
 
 /// A decoder that looks up each key in its base as spelled, then in snake case.
 ///
-/// `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase` renames the keys of the text before the type looks them up,
-/// so neither an explicit key `"price_level"` nor a property `imageURL` finds its value.
+/// Foundation's `convertFromSnakeCase` renames the keys of the text before the type looks them up, so neither an
+/// explicit key `"price_level"` nor a property `imageURL` finds its value.
 struct SnakeCaseDecoder: Decoder {
     let base: any Decoder
 

@@ -51,9 +51,7 @@ struct SnakeCaseEncodable<Value: Encodable>: Encodable {
     }
 }
 
-/// The type of a dictionary's keys, which distinguishes them from the keys of other types.
-///
-/// The standard library's type of such keys has no public name; encoding a dictionary reveals it.
+/// The type of a dictionary's keys, which has no public name; encoding a dictionary reveals it.
 private enum DictionaryKeys {
     static let type: ObjectIdentifier? = {
         let probe = KeyTypeProbe()

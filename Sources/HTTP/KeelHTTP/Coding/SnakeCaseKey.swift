@@ -29,8 +29,7 @@ extension SnakeCaseKey {
     /// Returns a name with its words in lowercase, separated by underscores.
     ///
     /// A word begins at a capital letter that follows a lowercase letter or a digit, and at the last of several capital
-    /// letters if a lowercase letter follows: `imageURLPath` has three words. A name without capital letters is
-    /// returned unchanged.
+    /// letters if a lowercase letter follows: `imageURLPath` has three words.
     static func snakeCase(_ name: String) -> String {
         var isASCII = true
         var hasCapital = false
@@ -42,7 +41,7 @@ extension SnakeCaseKey {
         return hasCapital ? snakeCase(ascii: name) : name
     }
 
-    /// A fast path for ASCII, because nearly all names are and each is looked up very often.
+    /// A fast path for ASCII.
     private static func snakeCase(ascii name: String) -> String {
         var name = name
         return name.withUTF8 { bytes in
@@ -95,7 +94,7 @@ extension SnakeCaseKey {
 
     /// Returns the property names whose snake case may be `name`, the likely ones first.
     ///
-    /// Each word but the first may be an acronym; only the first four of these words are tried as acronyms.
+    /// Only the second to the fifth word are tried as acronyms.
     static func properties(writtenAs name: String) -> [String] {
         let underscores = name.prefix { $0 == "_" }
         let words = name.dropFirst(underscores.count).split(separator: "_").map(String.init)
