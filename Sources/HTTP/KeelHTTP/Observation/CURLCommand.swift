@@ -8,8 +8,8 @@ public import KeelCore
 /// // curl --header 'Accept: application/json' 'https://api.example.com/v1/menu?page=redacted'
 /// ```
 ///
-/// Secrets are redacted unless `redactor` is nil. The text is for a POSIX shell and fully quoted: no part of a request
-/// can become a command. A body with bytes that a command line cannot contain is piped from `printf`.
+/// The text is for a POSIX shell and fully quoted: no part of a request can become a command. A body with bytes that a
+/// command line cannot contain is piped from `printf`. A body that is left out is described in a comment.
 public struct CURLCommand: Sendable, CustomStringConvertible {
     /// The layout of the command.
     public enum Style: Sendable, Hashable {
@@ -29,10 +29,12 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
     private let head: HTTPRequest
     private let content: Content
 
-    /// The maximum size of a body in a command, in bytes.
+    /// The maximum size of a body in a command, in bytes; a larger one is left out.
     public static let bodyLimit = 32 * 1024
 
-    /// Creates the command for a request with an absolute target; without a redactor, it includes secrets.
+    /// Creates the command for a request with an absolute target.
+    ///
+    /// Without a redactor, it includes secrets. With one, a body that is not JSON, a form or text is left out.
     public init(_ head: HTTPRequest, body: [UInt8]? = nil, redactor: Redactor? = .standard) {
         self.head = redactor?.redact(head) ?? head
         let type = head.headerFields[.contentType]

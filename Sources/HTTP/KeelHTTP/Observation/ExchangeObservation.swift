@@ -42,9 +42,9 @@ package struct ExchangeObservation: HTTPMiddleware, DeadlineEnforcing {
     }
 }
 
-/// A counter of the bytes of a body that is read chunk by chunk, which also reports a body that is dropped early.
+/// A counter of the bytes of a body, which also reports a body that is dropped early.
 ///
-/// The stream's closure holds the counter, which is released with the last copy of the stream.
+/// The stream's closure holds it.
 final class BodyCounter: Sendable {
     private let state = Mutex<(total: Int64, hasEnded: Bool)>((0, false))
     private let dropped: @Sendable (_ bytes: Int64) -> Void

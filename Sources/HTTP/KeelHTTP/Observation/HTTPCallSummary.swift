@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// The course of one call: its attempts, the duration of their phases, and its outcome.
 ///
-/// It is computed from the call's events. It contains no query, header field or byte of a body.
+/// It contains no query, header field or byte of a body.
 public struct HTTPCallSummary: Sendable, Hashable {
     /// The result of a call.
     public enum Outcome: Sendable, Hashable {
@@ -24,25 +24,25 @@ public struct HTTPCallSummary: Sendable, Hashable {
     public let authority: String
     /// The result of the call.
     public private(set) var outcome = Outcome.pending
-    /// The time from the start of the call to its last event so far: the end of its body, or its outcome.
+    /// The time from the start of the call to its last event so far.
     public private(set) var duration = Duration.zero
-    /// Each request that was sent or meant to be: first attempts, retries, redirects and hedges.
+    /// The requests passed to the transport, in order: first attempts, retries, redirects and hedges.
     public private(set) var attempts: [Attempt] = []
-    /// The number of retries.
+    /// The number of retries, including replacements of stale connections.
     public private(set) var retryCount = 0
-    /// The total planned duration of the pauses before retries.
+    /// The total of the planned pauses before retries.
     public private(set) var retryDelay = Duration.zero
     /// The number of redirects followed.
     public private(set) var redirectCount = 0
-    /// The time that the call waited for its turn in this process.
+    /// The time that the call waited under the client's own limits.
     public private(set) var queueTime = Duration.zero
     /// Whether a second request was sent alongside a slow one.
     public private(set) var isHedged = false
     /// The freshness of the cached response that answered the call; nil if no cache did.
     public private(set) var cacheFreshness: String?
-    /// The call whose exchange this call shared.
+    /// The call whose exchange this call shared, if it did.
     public private(set) var sharedCall: HTTPCallID?
-    /// The reason why the call was not repeated despite a transient outcome.
+    /// The reason why the call was not retried despite an outcome that permits it.
     public private(set) var retryRefusal: RetryRefusal?
     private var queuedSince: Duration?
 
@@ -63,7 +63,9 @@ public struct HTTPCallSummary: Sendable, Hashable {
         while let event = iterator.next() { add(event) }
     }
 
-    /// The attempt that the outcome came from, or the one in progress.
+    /// The request that was sent last.
+    ///
+    /// The outcome comes from it, unless the call was hedged.
     public var lastAttempt: Attempt? { attempts.last }
 
     /// The size of all request bodies in bytes, as far as transports report it.
@@ -72,10 +74,10 @@ public struct HTTPCallSummary: Sendable, Hashable {
     /// The size of all response bodies, in bytes.
     public var responseBytes: Int64 { attempts.reduce(0) { $0 + ($1.responseBytes ?? 0) } }
 
-    /// The time from the start of the call to the head of the response that answered it.
+    /// The time from the start of the call to the response head of ``lastAttempt``.
     public var timeToFirstByte: Duration? { attempts.last?.headAt }
 
-    /// Adds the next event of the call; events of other calls are ignored.
+    /// Adds the next event; events of other calls are ignored.
     public mutating func add(_ event: HTTPEvent) {
         guard event.call == call else { return }
         switch event.kind {
@@ -111,7 +113,8 @@ public struct HTTPCallSummary: Sendable, Hashable {
 extension HTTPCallSummary {
     /// One request of a call; all times are relative to the start of the call.
     public struct Attempt: Sendable, Hashable {
-        /// The number of the attempt, counted from 1; redirects and hedges have the number of their attempt.
+        /// The number of the attempt, counted from 1 for each address of the call; hedges have the number of their
+        /// attempt.
         public let number: Int
         /// The method of the request.
         public let method: HTTPRequest.Method
@@ -197,7 +200,7 @@ extension HTTPCallSummary {
 }
 
 extension HTTPCallSummary: CustomStringConvertible {
-    /// One line with the method, the target, the outcome, the duration, the bytes and the attempts.
+    /// The course of the call on one line, safe for logs.
     public var description: String {
         let result =
             switch outcome {

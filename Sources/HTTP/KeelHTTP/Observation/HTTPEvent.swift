@@ -4,20 +4,19 @@ import Synchronization
 
 /// An event of a call, for logs, metrics, traces and inspectors.
 ///
-/// No event contains a header field's value, a query or a byte of a body, except for the heads in ``Kind/started(_:)``,
-/// ``Kind/sending(_:)`` and ``Kind/received(_:_:)``. An observer must redact these heads before it records them.
+/// Only the heads in ``Kind/started(_:)``, ``Kind/sending(_:)`` and ``Kind/received(_:_:)`` contain values of header
+/// fields and queries: redact them before you record them.
 public struct HTTPEvent: Sendable {
     /// The call of the event.
     public var call: HTTPCallID
 
-    /// The attempt of the event, counted from 1.
+    /// The attempt of the event, counted from 1 for each address of the call.
     public var attempt: Int
 
     /// The request within the call, counted from 1 in the order of sending; nil for events that do not concern a single
     /// request.
     ///
-    /// An attempt that is redirected, hedged, or signed again after a refusal consists of several requests with the
-    /// same ``attempt``.
+    /// An attempt that is hedged, or sent again after a refusal or on a new connection, consists of several requests.
     public var request: Int?
 
     /// The time since the start of the call.
@@ -43,9 +42,9 @@ public struct HTTPEvent: Sendable {
 
     /// The kinds of events; later versions may add more.
     public enum Kind: Sendable {
-        /// The client accepted the call; the head is as the endpoint created it.
+        /// The client accepted the call; the layers may still change the head.
         case started(HTTPRequest)
-        /// An attempt was passed to the transport, with this head.
+        /// A request with this head was passed to the transport.
         case sending(HTTPRequest)
         /// The attempt entered a phase, such as looking up the host; reported by some transports.
         case entered(TransportError.Phase)
@@ -53,7 +52,8 @@ public struct HTTPEvent: Sendable {
         case connected(ConnectionInfo)
         /// The head of the request was handed to the network; reported by some transports.
         case sentHead
-        /// The last byte of the request, with a body of this size, was handed to the network.
+        /// The last byte of the request, with a body of this size, was handed to the network; reported by some
+        /// transports.
         case sentBody(bytes: Int64)
         /// The head of the final response arrived.
         case received(HTTPResponse, ConnectionInfo?)
@@ -61,13 +61,13 @@ public struct HTTPEvent: Sendable {
         case receivedBody(bytes: Int64)
         /// The rest of the response was dropped, after this many bytes of its body.
         case droppedBody(bytes: Int64)
-        /// The attempt failed.
+        /// The request failed, or its response body did.
         case attemptFailed(TransportError)
         /// The call continues at another address, given without its query.
         case redirected(to: String, status: Int)
         /// The call will be retried after a pause; the reason is the name of a code or a status.
         case retrying(after: Duration, reason: String)
-        /// The call is not retried despite a transient outcome.
+        /// The call is not retried despite an outcome that permits it.
         case notRetried(RetryRefusal)
         /// The call shares the exchange of another call in progress.
         case joined(HTTPCallID)
@@ -81,7 +81,7 @@ public struct HTTPEvent: Sendable {
         case credentialsRenewed
         /// A circuit changed to the named state.
         case circuit(String)
-        /// The call ended with a complete response, or with a body passed to the caller.
+        /// The call ended with a response of any status: complete, or with a body streamed to the caller.
         case succeeded(status: Int)
         /// The call ended with an error.
         case failed(TransportError)
@@ -90,7 +90,7 @@ public struct HTTPEvent: Sendable {
 
 /// A type that observes the events of calls.
 public protocol HTTPEventObserver: Sendable {
-    /// Receives an event; runs on the path of the call and must return quickly.
+    /// Receives an event; it runs on the path of the call, possibly concurrently, and must return quickly.
     func observe(_ event: HTTPEvent)
 }
 
@@ -120,7 +120,7 @@ package struct HTTPEventRecorder: Sendable {
         for observer in observers { observer.observe(event) }
     }
 
-    /// Begins another request of the call, to which the events recorded from now on belong.
+    /// Begins another request, to which the events recorded from now on belong.
     mutating func beginRequest() { request = requests.next() }
 }
 

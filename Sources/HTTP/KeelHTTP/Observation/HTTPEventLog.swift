@@ -9,7 +9,7 @@ import Synchronization
 /// for summary in log.summaries { print(summary) }
 /// ```
 ///
-/// The log holds a bounded number of events and drops the oldest first. Secrets in heads are redacted.
+/// The log drops the oldest events first.
 public final class HTTPEventLog: HTTPEventObserver {
     private struct State {
         /// A ring buffer once it is full; the oldest event is at `start`.
@@ -24,7 +24,7 @@ public final class HTTPEventLog: HTTPEventObserver {
 
     /// Creates an empty log of at most `capacity` events, and at least 1.
     ///
-    /// Without a redactor the log keeps the secrets in heads, which is suitable only for tests.
+    /// `redactor` removes secrets from heads and targets; use nil only in tests.
     public init(capacity: Int = 2_000, redactor: Redactor? = .standard) {
         self.capacity = max(capacity, 1)
         self.redactor = redactor
@@ -43,7 +43,7 @@ public final class HTTPEventLog: HTTPEventObserver {
 
     /// The course of each call, in the order in which the calls began.
     ///
-    /// Calls whose first event has been dropped are left out.
+    /// Calls whose first event has been dropped are omitted.
     public var summaries: [HTTPCallSummary] {
         var order: [HTTPCallID] = []
         var summaries: [HTTPCallID: HTTPCallSummary] = [:]

@@ -4,8 +4,7 @@ public import KeelCore
 extension Redactor {
     /// Returns header fields with the values of sensitive fields replaced.
     ///
-    /// The values of other fields are searched for secrets of a known form; in fields that contain an address, it is
-    /// redacted as a URL.
+    /// Other values are searched for secrets of a known form, and addresses are redacted as URLs.
     public func redact(_ fields: HTTPFields) -> HTTPFields {
         var redacted = HTTPFields()
         redacted.reserveCapacity(fields.count)
@@ -34,7 +33,7 @@ extension Redactor {
 
     /// Returns a request head that is safe to record.
     ///
-    /// User information is removed from the authority; see `redactURL(_:)` for the path.
+    /// It has no user information; see `redactURL(_:)` for the path.
     public func redact(_ head: HTTPRequest) -> HTTPRequest {
         var redacted = head
         redacted.authority = head.authority.map { authority in
@@ -56,9 +55,7 @@ extension Redactor {
         return redacted
     }
 
-    /// Returns a body that is safe to record, or nil if secrets cannot be found in its type.
-    ///
-    /// JSON, forms and plain text are supported. Leave out any other body, because it may hide secrets.
+    /// Returns a body that is safe to record, or nil if it is not JSON, a form or text.
     package func redactBody(_ bytes: [UInt8], contentType: String?) -> [UInt8]? {
         switch BodyKind(contentType) {
         case .json: redactJSON(bytes)

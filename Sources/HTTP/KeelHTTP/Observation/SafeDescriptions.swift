@@ -6,8 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Descriptions of calls, replies, bodies and events for logs, dumps and test failures. They contain no query, value of
-/// a header field or byte of a body.
+/// Descriptions for logs, dumps and test failures, without queries, values of header fields and bytes of bodies.
 
 extension HTTPCall: CustomStringConvertible, CustomReflectable {
     /// The method, the target without its query, and the size of the body.

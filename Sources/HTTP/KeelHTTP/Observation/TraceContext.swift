@@ -11,12 +11,11 @@ package struct TraceContext: Sendable, Hashable {
     /// Whether the caller may have recorded the trace.
     package let isSampled: Bool
 
-    /// Whether at least the last seven bytes of ``traceID`` are random (level 2, section 3.2.2.5).
-    ///
-    /// The flag belongs to the trace: every participant passes it on.
+    /// Whether at least the last seven bytes of ``traceID`` are random (level 2, section 3.2.2.5); every participant
+    /// passes it on.
     package let isRandom: Bool
 
-    /// The vendors' additions, as in the field `tracestate`; nil if there are none.
+    /// The value of `tracestate`; nil if there is none.
     package let state: String?
 
     /// Begins a trace with random identifiers; `isSampled` says whether this process records it.
@@ -38,7 +37,7 @@ package struct TraceContext: Sendable, Hashable {
 
     /// Parses the fields `traceparent` and `tracestate` of a request; nil if the former is not valid.
     ///
-    /// An invalid `tracestate` is dropped without affecting the rest.
+    /// An invalid `tracestate` is dropped.
     package init?(parent: String, states: [String] = []) {
         let bytes = Array(parent.utf8)
         guard bytes.count >= 55, bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D,
