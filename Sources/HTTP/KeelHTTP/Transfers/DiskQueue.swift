@@ -1,6 +1,6 @@
 import Dispatch
 
-/// A serial queue for a transfer's disk work, which would otherwise block the cooperative pool.
+/// A serial queue for disk work, which would otherwise block the cooperative pool.
 package struct DiskQueue: Sendable {
     private let queue = DispatchQueue(label: "keel.http.transfer")
 

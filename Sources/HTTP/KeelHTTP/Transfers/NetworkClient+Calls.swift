@@ -9,10 +9,10 @@ package import Foundation
 extension NetworkClient {
     /// Creates the head of a request to an address that is absolute or relative to the base URL.
     ///
-    /// The client's header fields are added only if the address has the origin of the base URL: a credential among them
-    /// is meant for that origin alone.
+    /// Only an address with the origin of the base URL gets the client's header fields, which may be credentials.
     ///
-    /// - Throws: ``TransportError`` with the code `redirectInvalid` if the address is not valid.
+    /// - Throws: ``TransportError`` with the code `redirectInvalid` if the address is not valid, `invalidRequest` if
+    ///   the base URL is not.
     package func head(
         _ method: HTTPRequest.Method,
         _ address: URL
@@ -38,8 +38,8 @@ extension NetworkClient {
         return head
     }
 
-    /// Returns the identity that calls with these options are signed for; nil if there is none or it is unknown, or if
-    /// calls with their pin have been sent for another one.
+    /// Returns the identity that calls with these options are signed for; nil if there is none, it is unknown, or calls
+    /// with their pin have been sent for another one.
     ///
     /// Cookies do not count: the name of a jar's user may be new in each process.
     package func signer(of options: HTTPCallOptions) async -> String? {
@@ -53,12 +53,10 @@ extension NetworkClient {
 
     /// Sends a request of a transfer, which does its own retries, and returns the reply, whatever its status.
     ///
-    /// An HTTP cache passes it on: bytes that a transfer has found damaged must not come from the cache again.
-    ///
-    /// The stall timeouts are the client's. While a body is sent, ``Configuration/timeout`` limits the time without
-    /// progress; ``Configuration/idleTimeout`` limits the wait for the head, and then for each chunk of the response.
-    /// As in every call, an ``HTTPTimeouts/firstByte`` in the client's ``Configuration/timeouts`` takes precedence: it
-    /// counts from the start of the exchange, including sending the body.
+    /// An HTTP cache neither serves nor stores it. While a body is sent, ``Configuration/timeout`` limits the time
+    /// without progress; ``Configuration/idleTimeout`` limits the wait for the head, and then for each chunk of the
+    /// response. An ``HTTPTimeouts/firstByte`` in ``Configuration/timeouts`` takes precedence: it counts from the start
+    /// of the exchange, including sending the body.
     package func transfer(
         _ head: HTTPRequest,
         body: HTTPBody? = nil,
@@ -99,7 +97,7 @@ extension HTTPCallOptions {
         static var defaultValue: Bool { false }
     }
 
-    /// Whether the call belongs to a transfer, whose responses an HTTP cache neither serves nor stores.
+    /// Whether the call belongs to a transfer, which an HTTP cache passes on.
     package var isTransfer: Bool {
         get { self[TransferKey.self] }
         set { self[TransferKey.self] = newValue }

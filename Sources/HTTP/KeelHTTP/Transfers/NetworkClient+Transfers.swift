@@ -28,9 +28,8 @@ extension NetworkClient {
     /// let film = try await client.upload(.file(url, contentType: "video/mp4"), to: AddFilm())
     /// ```
     ///
-    /// The body replaces the endpoint's own, and `POST` replaces the method `GET`. A body that is produced while it is
-    /// sent can take any time, unless the endpoint or the call sets a total time: the client's timeout then limits the
-    /// time without progress.
+    /// The body replaces the endpoint's own, and `POST` replaces the method `GET`. For a body that is produced while it
+    /// is sent, the client's timeout limits the time without progress; see ``Configuration/timeout``.
     ///
     /// - Throws: ``NetworkError``; ``NetworkError/Code/file`` if a file cannot be read, or changes its length in the
     ///   meantime.
@@ -47,7 +46,7 @@ extension NetworkClient {
 
     /// Sends a body and decodes the response as the given type.
     ///
-    /// It otherwise behaves like the method for endpoints with a declared response.
+    /// See ``upload(_:to:observer:timeout:options:)``.
     public func upload<Response: Decodable & Sendable>(
         _ body: RequestBody,
         to endpoint: some ServiceEndpoint,
@@ -60,10 +59,9 @@ extension NetworkClient {
         return try await uploaded(plan, as: type)
     }
 
-    /// Calls an endpoint and returns the bytes of its response.
+    /// Calls an endpoint and returns the bytes of its response, up to ``Configuration/responseLimit``.
     ///
-    /// For responses that do not fit into memory, download to a file or use
-    /// ``stream(_:timeoutCovers:timeout:options:)``.
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func download(
         from endpoint: some ServiceEndpoint,
         observer: TransferObserver? = nil,
@@ -77,16 +75,15 @@ extension NetworkClient {
 
     /// Calls an endpoint and writes its response to a file as it arrives.
     ///
-    /// The file appears under its name, replacing any earlier one, once it is complete and on disk; a reader sees
-    /// either the old contents or all of the new ones. A call that fails or is canceled leaves nothing behind. The
-    /// folder must exist; until it is complete, the file has a temporary name in that folder that begins with `.keel-`.
+    /// The file appears under its name, replacing any earlier one, once it is complete and on disk. Until then it has a
+    /// temporary name in the same folder, which must exist, that begins with `.keel-`. A call that fails or is canceled
+    /// removes it; only the end of the process leaves it behind.
     ///
-    /// ``Configuration/responseLimit`` does not apply to the body; ``Configuration/idleTimeout`` limits the wait for
-    /// its next bytes. The client's total time covers the time to the response head; a timeout of the endpoint or the
-    /// call covers the whole response.
+    /// The size is not limited; ``Configuration/idleTimeout`` limits the wait for the next bytes. The client's total
+    /// time covers the time to the response head; a timeout of the endpoint or the call covers the whole response.
     ///
     /// - Returns: The head of the response.
-    /// - Throws: ``NetworkError``, including for a status outside 200 to 299, whose body is not written;
+    /// - Throws: ``NetworkError``, also for a status outside 200 to 299, whose body is not written;
     ///   ``NetworkError/Code/file`` if the file cannot be written.
     @discardableResult
     public func download(
@@ -128,7 +125,7 @@ extension NetworkClient {
         throw failure
     }
 
-    /// Writes a body to a file and commits the file; returns the error, if any.
+    /// Writes a body to a file and commits the file.
     private static func copy(
         _ body: HTTPByteStream,
         to file: PartialFile,

@@ -53,7 +53,7 @@ private final class TakenBytes: Sendable {
         state.withLock { $0.given += Int64(count) }
     }
 
-    /// Marks all bytes handed over as taken; returns the total if it has changed.
+    /// Marks all bytes handed over as taken, and returns the total if it has changed.
     func take() -> Int64? {
         state.withLock { state in
             guard state.given > state.taken else { return nil }

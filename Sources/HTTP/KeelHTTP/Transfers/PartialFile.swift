@@ -3,8 +3,7 @@ import Synchronization
 
 /// A file that appears under its name only when it is complete.
 ///
-/// Until then it has a temporary name in the same folder. Dropping or discarding it removes it; only the end of the
-/// process leaves it behind.
+/// Until then it has a temporary name in the same folder. Dropping it removes it.
 final class PartialFile: Sendable {
     private let path: String
     private let partialPath: String
@@ -14,7 +13,7 @@ final class PartialFile: Sendable {
     private let isFinished = Mutex(false)
     private let queue = DiskQueue()
 
-    /// Creates the file next to its final name, with the default permissions.
+    /// Creates the file next to its final name.
     init(becoming path: String) throws(HTTPFileError) {
         self.path = path
         let folder = Self.folder(of: path)

@@ -41,10 +41,9 @@ final class ReadableFile: Sendable {
 extension HTTPBody {
     /// Creates a body that is read from a file while it is sent, in chunks of 64 KiB.
     ///
-    /// Its length is that of the file now. It is replayable: the file is opened again each time. If the length of the
-    /// file has changed by then, or changes while it is sent, the exchange fails with
-    /// ``TransportError/Code/bodyProducerFailed`` and an ``HTTPFileError`` as its cause. Reading does not block Swift's
-    /// concurrency threads.
+    /// Its length is that of the file now. It is replayable: the file is opened again each time. If the file has
+    /// another length by then, or changes it while it is sent, the exchange fails with
+    /// ``TransportError/Code/bodyProducerFailed``, caused by an ``HTTPFileError``.
     ///
     /// - Throws: ``HTTPFileError`` if the file cannot be opened or is not a regular file.
     public static func file(_ url: URL) throws(HTTPFileError) -> HTTPBody {
@@ -67,7 +66,7 @@ package struct HTTPBodyFile: Sendable {
     package let path: String
     /// The size of the body in bytes.
     package let length: Int64
-    /// The observer of the bytes sent, for a transport that has the system send the file.
+    /// The observer for a transport that has the system send the file.
     var observer: TransferObserver?
 
     /// Opens the file.
@@ -84,7 +83,7 @@ package struct HTTPBodyFile: Sendable {
     }
 }
 
-/// A reader of a file from its start; like every stream, it has one reader at a time.
+/// A reader of a file from its start.
 private final class FileBodyReader: Sendable {
     private let file: ReadableFile
     private let path: String

@@ -5,7 +5,7 @@ final class StallWatch: Sendable {
     private struct State {
         var moments = 0
         var hasSentAll = false
-        /// Whether time counts: the body has been opened, or there is none.
+        /// Whether time counts.
         var hasBegun: Bool
         /// The reason for which the exchange was canceled.
         var stall: TransportError?
@@ -14,7 +14,7 @@ final class StallWatch: Sendable {
     private let limit: Duration
     private let state: Mutex<State>
 
-    /// Creates a watch; with `waitsForBody`, time counts only after ``observer`` has seen the start of the body.
+    /// Creates a watch; with `waitsForBody`, time counts only after the start of the body.
     init(limit: Duration, waitsForBody: Bool) {
         self.limit = limit
         state = Mutex(State(hasBegun: !waitsForBody))
@@ -31,7 +31,7 @@ final class StallWatch: Sendable {
         }
     }
 
-    /// Records a response, which a server may send without reading the body.
+    /// Records a response; a server may not have read the body.
     func answered() { state.withLock { $0.hasBegun = true } }
 
     private var moments: Int { state.withLock { $0.moments } }
@@ -44,9 +44,7 @@ final class StallWatch: Sendable {
         }
     }
 
-    /// Runs `operation` and cancels it after a stall of one to two times the limit.
-    ///
-    /// The method returns only after `operation` has ended. Time counts only once the exchange has begun.
+    /// Runs `operation` and cancels it after a stall of one to two times the limit; returns once it has ended.
     func guarding<Value: Sendable>(
         _ clock: any Clock<Duration>,
         _ operation: @escaping @Sendable () async throws(TransportError) -> Value
@@ -117,8 +115,7 @@ package func withStallTimeout<Value: Sendable>(
 
 /// The layer that ends long uploads that have stalled.
 ///
-/// It is next to the transport, where an exchange begins: a call that waits in a higher layer, for a token or for a
-/// place, has not begun, and the body of one that waits for a connection has not been opened.
+/// It is next to the transport: a call that waits in a higher layer, for a token or a place, has not begun.
 struct StallTimeoutMiddleware: HTTPMiddleware, DeadlineEnforcing {
     let clock: any Clock<Duration>
 

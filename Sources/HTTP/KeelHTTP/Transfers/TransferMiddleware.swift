@@ -2,8 +2,7 @@ import HTTPTypes
 
 /// The layer of each attempt that reports downloads to their observers.
 ///
-/// It is above the layers that decompress bodies, so that an observer sees the caller's bytes, and below those that
-/// repeat a call, so that it sees each attempt.
+/// It is above the layers that decompress bodies, so that an observer sees the caller's bytes.
 struct TransferMiddleware: HTTPMiddleware, DeadlineEnforcing {
     func intercept(
         _ call: HTTPCall,
@@ -41,7 +40,7 @@ extension HTTPCallOptions {
         static var defaultValue: Duration? { nil }
     }
 
-    /// The stall timeout of an exchange whose request may take long; see ``StallTimeoutMiddleware``.
+    /// The stall timeout of a long upload; see ``StallTimeoutMiddleware``.
     var stallTimeout: Duration? {
         get { self[StallTimeoutKey.self] }
         set { self[StallTimeoutKey.self] = newValue }

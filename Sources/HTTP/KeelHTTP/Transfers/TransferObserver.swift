@@ -8,13 +8,11 @@
 /// for await progress in updates { bar.value = progress.fraction }
 /// ```
 ///
-/// Bytes of a download count when the network has delivered them. Bytes of an upload count when the transport requests
-/// the next ones or the end, which means that it has taken the earlier ones. For a file that `URLSessionTransport`
-/// leaves to the system, the system reports the bytes sent. When a request is repeated or redirected with its body, the
-/// count restarts at 0.
+/// Bytes of a download count when they have arrived and been decompressed. Bytes of an upload count when the transport
+/// requests the next ones or the end; for a file that `URLSessionTransport` leaves to the system, when the system
+/// reports them. Each attempt, and each redirect with the body, restarts the count at 0.
 ///
-/// The closures are called in the order of the bytes by the task that moves them; the transfer waits for them, so they
-/// should return quickly.
+/// The closures are called in the order of the bytes; the transfer waits for them, so they should return quickly.
 public struct TransferObserver: Sendable {
     private let progress: (@Sendable (TransferProgress) -> Void)?
     private let chunk: (@Sendable (ArraySlice<UInt8>) -> Void)?
@@ -37,18 +35,18 @@ public struct TransferObserver: Sendable {
         TransferObserver(progress: report)
     }
 
-    /// Creates an observer that receives each chunk of the body, such as for a checksum; a repeated request sends all
-    /// chunks again.
+    /// Creates an observer that receives each chunk of the body, such as for a checksum.
+    ///
+    /// A repeated request reports all chunks again.
     public static func chunks(
         _ show: @escaping @Sendable (ArraySlice<UInt8>) -> Void
     ) -> TransferObserver {
         TransferObserver(chunk: show)
     }
 
-    /// Creates an observer and the sequence of its reports.
+    /// Creates an observer of one transfer and the sequence of its reports.
     ///
-    /// A slow reader misses reports, but never the latest one. The sequence ends with the transfer; use the observer
-    /// for only one transfer.
+    /// A slow reader misses reports, but never the latest one. The sequence ends with the transfer.
     public static func updates() -> (
         observer: TransferObserver, updates: AsyncStream<TransferProgress>
     ) {
@@ -99,10 +97,10 @@ public struct TransferObserver: Sendable {
 
 /// The progress of an upload or a download.
 public struct TransferProgress: Sendable, Hashable {
-    /// The number of bytes that the network has taken or delivered.
+    /// The number of bytes that count, see ``TransferObserver``.
     public var completedBytes: Int64
 
-    /// The total number of bytes, if known.
+    /// The total number of bytes; nil if it is unknown, as for a compressed response.
     public var totalBytes: Int64?
 
     /// Creates a report.
