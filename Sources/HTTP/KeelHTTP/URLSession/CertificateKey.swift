@@ -1,14 +1,12 @@
 /// A search for the public key in a certificate, without any validation.
 ///
-/// A certificate is DER (X.690): each element is a tag, a length and that many bytes. It contains a TBSCertificate (RFC
-/// 5280 section 4.1): an optional version, a serial number, an algorithm, an issuer, the validity, a subject, and then
-/// the SubjectPublicKeyInfo.
+/// A certificate (RFC 5280 section 4.1) is DER (X.690): each element is a tag, a length and that many bytes.
 enum CertificateKey {
     private static let sequence: UInt8 = 0x30
     private static let version: UInt8 = 0xA0
 
-    /// Returns the bytes of the SubjectPublicKeyInfo with its tag and length, whose digest is the pin; nil for bytes
-    /// that are not a certificate.
+    /// Returns the bytes of the SubjectPublicKeyInfo with its tag and length, or nil for bytes that are not a
+    /// certificate.
     static func info(in certificate: some Sequence<UInt8>) -> ArraySlice<UInt8>? {
         var bytes = Array(certificate)[...]
         guard var outer = element(&bytes, sequence)?.content,

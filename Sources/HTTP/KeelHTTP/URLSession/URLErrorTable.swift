@@ -1,8 +1,8 @@
 extension TransportError.Code {
     /// Returns the meaning of a URLError code, by its number; nil for an unknown number.
     ///
-    /// The numbers are Foundation's `NSURLError…` constants, the same on all platforms. On Linux, Foundation reports
-    /// most failures with a number that is vague or wrong; ``curlFailure(_:)`` interprets libcurl's text instead.
+    /// On Linux, Foundation reports most failures with a number that is vague or wrong; ``curlFailure(_:)`` interprets
+    /// libcurl's text instead.
     static func urlError(_ number: Int) -> TransportError.Code? { table[number] }
 
     private static let table: [Int: TransportError.Code] = [
@@ -72,10 +72,9 @@ extension TransportError.Code {
         -1206: .tlsClientCertificate,
     ]
 
-    /// Returns the meaning of libcurl's text for a failure; nil for an unknown text.
+    /// Returns the meaning of the text of libcurl 7.88 to 8.14 for a failure; nil for an unknown text.
     ///
-    /// The texts are those of libcurl 7.88 to 8.14. They contain hosts and lengths, so only their fixed parts are
-    /// compared.
+    /// The texts contain hosts and lengths, so only their fixed parts are compared.
     static func curlFailure(_ text: String) -> TransportError.Code? {
         curlTexts.first { text.contains($0.part) }?.code
     }
@@ -112,8 +111,8 @@ extension TransportError.Code {
 extension TransportError {
     /// Creates the error for a failure of URLSession.
     ///
-    /// The URLError is not kept as the cause because its text contains the whole URL with its query. `text` is that
-    /// text on Linux, where it says more than the number; `phase` says whether the response head had arrived.
+    /// The URLError is not kept as the cause because its text contains the whole URL. `text` is that text on Linux;
+    /// `phase` says whether the response head had arrived.
     package init(urlError number: Int, text: String = "", during phase: Phase) {
         let code = Code.curlFailure(text) ?? Code.urlError(number)
         guard let code, code != .unknown else {

@@ -8,10 +8,10 @@ import FoundationNetworking
 #endif
 
 extension URLSessionExchanges {
-    /// Answers the authentication challenge of a server.
+    /// Answers the authentication challenge of a server: it must pass the usual validation, then match the pins.
     ///
-    /// The session's own validation comes first; a server that passes it must match the pins of this session. Because
-    /// the delegate has no method for session-wide challenges, URLSession calls this one, with the waiting task.
+    /// Because the delegate has no method for session-wide challenges, URLSession calls this one, with the waiting
+    /// task.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

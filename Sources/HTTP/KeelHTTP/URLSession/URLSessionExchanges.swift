@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// The delegate of a session, which forwards each call to the exchange of its task.
 ///
-/// It belongs to the session rather than a task, because Foundation on Linux does not call delegates of tasks.
+/// Foundation on Linux does not call delegates of tasks.
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     private let exchanges = Mutex<[Int: URLSessionExchange]>([:])
 

@@ -9,7 +9,6 @@ import FoundationNetworking
 /// The sessions of a transport: one for calls without pins, and one per set of pins.
 ///
 /// URLSession presents a server's certificate once per connection and shares connections among the tasks of a session.
-/// A connection opened without pins, or with others, must not carry a call with pins.
 final class URLSessionPool: Sendable {
     struct Member: Sendable {
         let session: URLSession
@@ -21,7 +20,7 @@ final class URLSessionPool: Sendable {
         var isShutDown = false
     }
 
-    /// The identity of a set of pins: everything but its report closure.
+    /// A set of pins without its report closure.
     private struct Pins: Hashable {
         let hosts: [String: Set<PublicKeyPins.Pin>]
         let mode: PublicKeyPins.Mode
@@ -44,7 +43,7 @@ final class URLSessionPool: Sendable {
 
     /// Begins a task in the session for calls with these pins; nil after ``invalidate()``.
     ///
-    /// The lock is held because creating a task in an invalidated session ends the process.
+    /// Under the lock, because creating a task in an invalidated session ends the process.
     func begin(
         _ pins: PublicKeyPins?,
         _ makeTask: (URLSession) -> URLSessionTask

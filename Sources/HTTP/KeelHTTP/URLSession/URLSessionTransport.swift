@@ -13,8 +13,8 @@ public import Foundation
 /// A transport based on URLSession, the usual choice on Apple's platforms.
 ///
 /// - Important: It has not run on Apple's platforms yet, because the project's machines run Linux. There it exists with
-///   the trait `URLSession`, passes the transport checks that apply to it, and distinguishes fewer failures:
-///   `URLErrorTable` lists which. Use it there for comparison, not in production.
+///   the trait `URLSession`, passes the transport checks that apply to it, and distinguishes fewer failures. Use it
+///   there for comparison, not in production.
 ///
 /// | feature | |
 /// |---|---|
@@ -22,6 +22,7 @@ public import Foundation
 /// | files as requests | sent by the system, with the progress that it reports |
 /// | other streaming requests | yes, at most 512 KiB ahead of the session; on Linux collected first |
 /// | content coding | always decoded by URLSession |
+/// | idle limit | one for the whole exchange, also before the head |
 /// | pinning | yes, once per connection; on Linux no |
 /// | trailers, client certificates, connection information | no |
 ///
@@ -30,9 +31,7 @@ public import Foundation
 /// and a ``TransferObserver`` reports a body as sent once it has been collected.
 ///
 /// Calls with pins have separate connections for each set of pins. A mismatch is reported once per attempted
-/// connection, not per call.
-///
-/// URLSession itself can repeat an idempotent request on a stale connection.
+/// connection, not per call. URLSession itself can repeat an idempotent request on a stale connection.
 public final class URLSessionTransport: HTTPTransport {
     private let sessions: URLSessionPool
     private let isShutDown = Mutex(false)
@@ -43,9 +42,7 @@ public final class URLSessionTransport: HTTPTransport {
     public let features: HTTPTransportFeatures = []
     #endif
 
-    /// Creates a transport with its own session.
-    ///
-    /// The session's cookies and cache are disabled, because the client has its own layers for them.
+    /// Creates a transport with its own session, without cookies and cache.
     public init(_ configuration: URLSessionConfiguration = .ephemeral) {
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false

@@ -8,17 +8,13 @@ import CFNetwork
 #endif
 
 /// A writer of a request body into a stream, as fast as the stream is read.
-///
-/// Foundation on Linux has no bound streams; there this type is only tested.
 final class URLSessionUpload: Sendable {
     private let body: HTTPBody
     private let clock: any Clock<Duration>
     private let failed: @Sendable (TransportError) -> Void
     private let writer = Mutex<(task: Task<Void, Never>?, isOver: Bool)>((nil, false))
 
-    /// The pause before a full stream is checked again.
-    ///
-    /// With ``bufferSize`` it limits the speed: 512 KiB per 5 ms are 100 MiB/s.
+    /// The pause before a full stream is checked again, which limits the speed to 512 KiB per 5 ms.
     static let pause = Duration.milliseconds(5)
 
     /// The maximum number of bytes between the body and the session.
