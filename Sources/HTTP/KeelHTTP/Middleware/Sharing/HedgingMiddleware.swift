@@ -4,9 +4,9 @@ import KeelCore
 /// A layer that sends a second request alongside an unusually slow one, and takes the first good answer.
 ///
 /// A request without a response head after the time in which 98 % of the origin's last 256 requests had one is sent
-/// again. The first answer that is neither an error nor status 429 or 500 to 599 is taken, and the other request
-/// canceled. At most 3 % of all requests are sent twice (J. Dean and L. A. Barroso, "The Tail at Scale", Communications
-/// of the ACM 56, 2013).
+/// again. An error, status 429, a status from 500, and 409 for a request with an `Idempotency-Key` are taken only if
+/// the other answer is bad as well. After a good answer, the other request is canceled. At most 3 % of all requests are
+/// sent twice (J. Dean and L. A. Barroso, "The Tail at Scale", Communications of the ACM 56, 2013).
 ///
 /// Only idempotent requests with replayable bodies are hedged, by default those of `GET` and `HEAD`. Place the layer in
 /// ``NetworkClient/Configuration/attemptMiddleware``.
