@@ -4,10 +4,10 @@ import HTTPTypes
 ///
 /// Layers that share responses between calls need it, because a response belongs to the user who requested it.
 package struct CallSigner: Sendable {
-    /// The layers that add credentials; never empty.
+    /// Never empty.
     private let layers: [any HTTPAuthorizing]
 
-    /// Creates the signer of the calls that pass these layers; nil if none of the layers signs calls.
+    /// Nil if none of the layers signs calls.
     init?(_ layers: [any HTTPMiddleware]) {
         self.init(signing: layers.compactMap { $0 as? any HTTPAuthorizing })
     }
@@ -65,7 +65,6 @@ package struct CallSigner: Sendable {
 
 /// A layer that adds an `Authorization` field only to calls to certain origins.
 package protocol OriginAuthorizing: HTTPAuthorizing {
-    /// Returns whether the layer signs calls to an origin.
     func signs(_ origin: HTTPOrigin) -> Bool
 }
 

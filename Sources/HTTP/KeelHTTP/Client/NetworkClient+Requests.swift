@@ -49,7 +49,6 @@ extension NetworkClient {
         return await result(of: plan)
     }
 
-    /// Whether an endpoint declares a response with a body.
     private static func hasValue(_ endpoint: some ServiceEndpoint) -> Bool {
         func hasValue<E: Endpoint>(_ endpoint: E) -> Bool { E.Response.self != EmptyResponse.self }
         guard let endpoint = endpoint as? any Endpoint else { return false }
@@ -116,7 +115,6 @@ extension NetworkClient {
         return response
     }
 
-    /// Returns the error for a status outside 200 to 299.
     func refusal(
         of response: NetworkResponse,
         _ call: HTTPCall,
@@ -131,9 +129,7 @@ extension NetworkClient {
         )
     }
 
-    /// Carries out a call and reads its body to the end, all within the total time.
-    ///
-    /// A nil `errorBodyLimit` treats all statuses alike.
+    /// Carries out a call and reads its body to the end; a nil `errorBodyLimit` treats all statuses alike.
     private func whole(
         _ call: HTTPCall,
         _ plan: RequestPlan,

@@ -93,7 +93,6 @@ extension NetworkClient {
         }
     }
 
-    /// The outcome of a call at its response head.
     private enum Opening: Sendable {
         case accepted(HTTPReply)
         case refused(NetworkError)

@@ -32,7 +32,6 @@ public struct NetworkClient: Sendable {
     /// The validated base URL, or the error that every call throws.
     package var base: Result<BaseAddress, NetworkError> { assembly.base }
 
-    /// The codings of endpoints without their own.
     var codings: BodyCodings { assembly.codings }
 
     private let assembly: Assembly
@@ -87,7 +86,6 @@ public struct NetworkClient: Sendable {
         return everything
     }
 
-    /// The parts of a client, built once and shared by its copies.
     private final class Assembly: Sendable {
         let configuration: Configuration
         let transport: any HTTPTransport
@@ -95,7 +93,6 @@ public struct NetworkClient: Sendable {
         let codings: BodyCodings
         let timer: DeadlineTimer
         let chain: HTTPNext
-        /// The client's pins and the signer of its calls.
         let fixedOptions: HTTPCallOptions
         /// Whether the transport and all layers keep deadlines, so that calls need no watch.
         let keepsDeadlines: Bool
@@ -121,7 +118,7 @@ public struct NetworkClient: Sendable {
         }
     }
 
-    /// Returns the layers of a client, outermost first.
+    /// The layers of a client, outermost first.
     private static func layers(
         of configuration: Configuration,
         _ transport: any HTTPTransport,
@@ -162,7 +159,6 @@ public struct NetworkClient: Sendable {
         return limit.map { Deadline(in: $0, on: assembly.timer) }
     }
 
-    /// Runs the part of a call that must end by the deadline.
     func within<Value: Sendable>(
         _ deadline: Deadline?,
         _ call: HTTPCall,

@@ -93,7 +93,6 @@ extension NetworkResponse {
         return try decoded(as: type, coding, url: nil)
     }
 
-    /// Returns the decoded body, whatever the status.
     func decoded<Value: Decodable & Sendable>(
         as type: Value.Type,
         _ coding: any BodyCoding,

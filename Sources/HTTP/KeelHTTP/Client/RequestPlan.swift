@@ -17,15 +17,12 @@ struct RequestPlan: Sendable {
     var options = HTTPCallOptions()
     var errorBodies: [ErrorBody] = []
     var coding: (any BodyCoding)?
-    /// Whether the response is decoded, which requires an `Accept` field.
     var isDecoded = false
     var uploadObserver: TransferObserver?
     var downloadObserver: TransferObserver?
 
-    /// Whether the body is produced while it is sent.
     var isLongUpload: Bool { body?.isStreamed ?? false }
 
-    /// Creates the plan of one call of an endpoint.
     init(
         _ endpoint: some ServiceEndpoint,
         _ timeout: Duration? = nil,
@@ -185,7 +182,6 @@ package struct BaseAddress {
         }
     }
 
-    /// Creates the address of a call, without the query and the fragment.
     init(absolute url: URL) throws(NetworkError) { try self.init(url, called: "URL of the call") }
 
     private init(_ url: URL, called name: String) throws(NetworkError) {

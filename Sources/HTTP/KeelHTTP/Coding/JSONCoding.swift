@@ -116,7 +116,6 @@ extension JSONCoding.Dates {
         }
     }
 
-    /// Parses a date in a text format; nil if the text does not have it.
     private func date(of text: String) -> Date? {
         switch self {
         case .day: InternetDate.parseDay(text)

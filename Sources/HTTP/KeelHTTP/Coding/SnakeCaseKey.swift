@@ -1,4 +1,3 @@
-/// A key with a name that is known only at run time.
 struct SnakeCaseKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -41,7 +40,6 @@ extension SnakeCaseKey {
         return hasCapital ? snakeCase(ascii: name) : name
     }
 
-    /// A fast path for ASCII.
     private static func snakeCase(ascii name: String) -> String {
         var name = name
         return name.withUTF8 { bytes in

@@ -50,7 +50,6 @@ public struct ErrorBody: Sendable {
         ErrorBody(statuses: statuses) { bytes, _ in try read(bytes) }
     }
 
-    /// Returns the decoded body of a response, or nil if no declaration matches.
     static func value(
         of response: NetworkResponse,
         declared: [ErrorBody],

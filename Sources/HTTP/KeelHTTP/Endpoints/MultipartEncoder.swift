@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// An encoder of a form as the body of a request (RFC 7578).
 struct MultipartEncoder {
     let form: MultipartForm
 
@@ -79,7 +78,6 @@ struct MultipartEncoder {
         return escaped
     }
 
-    /// Normalizes every line end in a field's name to CR LF.
     private static func normalizingLines(_ name: String) -> String {
         var lines = String.UnicodeScalarView()
         var previous: Unicode.Scalar?

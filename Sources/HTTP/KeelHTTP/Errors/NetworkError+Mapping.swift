@@ -29,7 +29,6 @@ extension NetworkError {
         self.init(errorResponse: response, url: url, declared: errorBodies, coding: coding)
     }
 
-    /// Does the same with any coding.
     init?(
         errorResponse response: NetworkResponse,
         url: String?,

@@ -108,7 +108,6 @@ extension EventStream {
                 return try lost(nil)
             }
 
-            /// Decides how to continue after the end of a connection.
             private mutating func lost(
                 _ error: NetworkError?
             ) throws(NetworkError) -> EventStreamUpdate? {

@@ -135,7 +135,6 @@ extension NetworkError {
         )
     }
 
-    /// The pause that the server requests (RFC 9110 section 10.2.3).
     var retryAfter: Duration? { response?.head.retryAfter }
 }
 

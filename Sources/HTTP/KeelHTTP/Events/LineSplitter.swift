@@ -14,7 +14,6 @@ struct LineSplitter: Sendable {
         self.limit = limit
     }
 
-    /// Appends the next bytes.
     mutating func append(_ bytes: ArraySlice<UInt8>) {
         input = input.isEmpty ? bytes : input + bytes
     }

@@ -1,4 +1,3 @@
-/// The event under construction.
 struct ServerSentEventAssembly: Sendable {
     private(set) var reconnectionDelay: Duration?
     private(set) var lastEventID: String

@@ -87,7 +87,6 @@ public struct ServerSentEventParser: Sendable {
         return nil
     }
 
-    /// Processes the rest of a line, or a whole one.
     private mutating func take(_ part: UnsafeRawBufferPointer) -> Step? {
         if beginning.isEmpty, !isAtStart { return assembly.take(line: part) }
         var line = beginning

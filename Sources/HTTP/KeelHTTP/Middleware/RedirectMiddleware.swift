@@ -63,7 +63,6 @@ public struct RedirectMiddleware: HTTPMiddleware, DeadlineEnforcing {
         case moved(HTTPCall, status: Int)
     }
 
-    /// Sends one request; releases a redirecting reply.
     private func hop(_ call: HTTPCall, _ next: HTTPNext) async throws(TransportError) -> Hop {
         let reply = try await next(call)
         guard let target = try redirected(call, by: reply.head) else { return .final(reply) }
@@ -97,7 +96,6 @@ public struct RedirectMiddleware: HTTPMiddleware, DeadlineEnforcing {
         }
     }
 
-    /// A request that the call has already made.
     private struct Stop: Hashable {
         let method: HTTPRequest.Method
         let scheme: String?

@@ -117,7 +117,6 @@ public struct CURLCommand: Sendable, CustomStringConvertible {
     }
 }
 
-/// The notation of texts and bytes for a POSIX shell.
 enum ShellText {
     /// Returns the text as one word (POSIX.1-2024, Shell Command Language, 2.2.2).
     static func quoted(_ text: String) -> String {

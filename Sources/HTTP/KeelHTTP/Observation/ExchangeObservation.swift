@@ -71,6 +71,5 @@ final class BodyCounter: Sendable {
         }
     }
 
-    /// Stops counting after a failure.
     func end() { state.withLock { $0.hasEnded = true } }
 }

@@ -151,7 +151,6 @@ extension HTTPCallSummary {
             public let startedAt: Duration
         }
 
-        /// The number of the request within the call.
         fileprivate let request: Int?
 
         fileprivate init(_ event: HTTPEvent, _ head: HTTPRequest) {

@@ -124,7 +124,6 @@ package struct HTTPEventRecorder: Sendable {
     mutating func beginRequest() { request = requests.next() }
 }
 
-/// A counter of the requests of one call, some of which may be concurrent.
 private final class RequestCount: Sendable {
     private let count = Atomic(0)
 

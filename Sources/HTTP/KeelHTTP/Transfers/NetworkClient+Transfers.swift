@@ -125,7 +125,6 @@ extension NetworkClient {
         throw failure
     }
 
-    /// Writes a body to a file and commits the file.
     private static func copy(
         _ body: HTTPByteStream,
         to file: PartialFile,

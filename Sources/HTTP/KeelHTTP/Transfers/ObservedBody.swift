@@ -45,7 +45,6 @@ extension HTTPByteStream {
     }
 }
 
-/// A counter of the bytes handed over, and of those taken.
 private final class TakenBytes: Sendable {
     private let state = Mutex<(taken: Int64, given: Int64)>((0, 0))
 

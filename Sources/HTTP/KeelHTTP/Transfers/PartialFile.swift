@@ -13,7 +13,6 @@ final class PartialFile: Sendable {
     private let isFinished = Mutex(false)
     private let queue = DiskQueue()
 
-    /// Creates the file next to its final name.
     init(becoming path: String) throws(HTTPFileError) {
         self.path = path
         let folder = Self.folder(of: path)
@@ -67,7 +66,6 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Removes the file, unless it has been committed.
     func discard() async {
         await queue.run {
             self.isFinished.withLock { isFinished in

@@ -7,7 +7,6 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A file open for reading; closed when it is dropped.
 final class ReadableFile: Sendable {
     /// The length in bytes when the file was opened.
     let length: Int64
@@ -83,7 +82,6 @@ package struct HTTPBodyFile: Sendable {
     }
 }
 
-/// A reader of a file from its start.
 private final class FileBodyReader: Sendable {
     private let file: ReadableFile
     private let path: String

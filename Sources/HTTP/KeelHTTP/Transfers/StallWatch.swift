@@ -1,13 +1,10 @@
 import Synchronization
 
-/// A stall timeout for an exchange of unlimited duration.
 final class StallWatch: Sendable {
     private struct State {
         var moments = 0
         var hasSentAll = false
-        /// Whether time counts.
         var hasBegun: Bool
-        /// The reason for which the exchange was canceled.
         var stall: TransportError?
     }
 
@@ -37,7 +34,6 @@ final class StallWatch: Sendable {
     private var moments: Int { state.withLock { $0.moments } }
     private var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
-    /// Records that the exchange is canceled for its silence.
     private func noteStall() {
         state.withLock { state in
             state.stall = TransportError(state.hasSentAll ? .responseTimeout : .writeTimeout)

@@ -41,7 +41,6 @@ extension HTTPBody {
     }
 }
 
-/// A reader of several bodies, one after the other.
 private final class JoinedBodyReader: Sendable {
     private struct State {
         var rest: ArraySlice<HTTPBody>

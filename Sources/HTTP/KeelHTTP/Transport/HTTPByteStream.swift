@@ -134,7 +134,6 @@ extension HTTPByteStream {
     }
 }
 
-/// The chunks that a stream in memory has yet to return.
 private final class ChunkQueue: Sendable {
     private struct State {
         var chunks: ArraySlice<[UInt8]>

@@ -65,7 +65,6 @@ package struct HTTPDate: Sendable, Hashable {
         return date.days * 86400 + hour * 3600 + minute * 60 + min(second, 59)
     }
 
-    /// Parses one of the three forms, word by word.
     static func anyForm(_ text: String, _ reference: Int64?) -> Int64? {
         let words = text.split { $0 == " " || $0 == "," }.map(String.init)
         let parts: (day: String, month: String, year: String, time: String)

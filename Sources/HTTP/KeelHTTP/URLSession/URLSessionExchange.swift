@@ -43,7 +43,6 @@ final class URLSessionExchange: Sendable {
         state.withLock { $0.upload }?.cancel()
     }
 
-    /// Sets the body that ``newBodyStream()`` writes.
     func send(_ body: HTTPBody) {
         let upload = URLSessionUpload(body) { [weak self] error in self?.fail(error) }
         state.withLock { $0.upload = upload }
@@ -69,7 +68,6 @@ final class URLSessionExchange: Sendable {
         task.cancel()
     }
 
-    /// Starts the task and returns the head of its response.
     func head() async throws(TransportError) -> HTTPResponse {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in

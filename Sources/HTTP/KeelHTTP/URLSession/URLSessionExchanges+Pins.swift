@@ -33,7 +33,6 @@ extension URLSessionExchanges {
         completionHandler(.performDefaultHandling, nil)
     }
 
-    /// Returns the digest of the key of the server's own certificate; nil if it cannot be read.
     private static func keyDigest(of trust: SecTrust) -> [UInt8]? {
         guard let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate],
             let server = chain.first,

@@ -12,7 +12,6 @@ import FoundationNetworking
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     private let exchanges = Mutex<[Int: URLSessionExchange]>([:])
 
-    /// The pins that the servers of this session must match.
     let pins: PublicKeyPins?
 
     init(_ pins: PublicKeyPins?) { self.pins = pins }

@@ -20,7 +20,6 @@ final class URLSessionUpload: Sendable {
     /// The maximum number of bytes between the body and the session.
     static let bufferSize = 512 * 1024
 
-    /// Creates an upload; `failed` receives the error if the body cannot be sent.
     init(
         _ body: HTTPBody,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -34,7 +33,6 @@ final class URLSessionUpload: Sendable {
     deinit { cancel() }
 
     #if canImport(Darwin)
-    /// Returns two bound streams: the first reads what is written to the second.
     static func boundStreams() -> (InputStream?, OutputStream?) {
         var input: InputStream?
         var output: OutputStream?

@@ -63,7 +63,6 @@ private final class OriginPlace: Sendable {
     }
 }
 
-/// The places of all origins, with their waiting calls.
 private final class OriginPlaces: Sendable {
     private enum Answer: Sendable { case granted, full, cancelled }
 
@@ -80,7 +79,6 @@ private final class OriginPlaces: Sendable {
             return nil
         }
 
-        /// Removes a waiter that has been canceled.
         mutating func remove(_ ticket: UInt64) -> CheckedContinuation<Answer, Never>? {
             defer {
                 // Stale tickets are dropped before they outnumber the others.

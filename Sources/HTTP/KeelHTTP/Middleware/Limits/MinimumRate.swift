@@ -31,7 +31,6 @@ extension TransportError {
     }
 }
 
-/// The elapsed time and the received bytes of the current window.
 private final class RateMeter: Sendable {
     private let rate: TransferRate
     private let state = Mutex<(time: Duration, bytes: Int)>((.zero, 0))
