@@ -39,8 +39,7 @@ extension NetworkError.Code {
     )
     /// The server cannot serve the request now: status 408, 429, 500, 502, 503 or 504.
     ///
-    /// Also a call that a circuit breaker or a limit of the client refuses, and one whose token could not be renewed
-    /// for a passing reason.
+    /// Also a call that a circuit breaker or a limit of the client refuses.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
@@ -48,6 +47,8 @@ extension NetworkError.Code {
         advice: "Try again later, after the time in the Retry-After field if there is one."
     )
     /// Valid credentials are required: status 401, or the client has none for the call.
+    ///
+    /// If they could not be renewed for a passing reason, the code is that of the reason, or ``unavailable``.
     public static let unauthorized = Self(
         name: "unauthorized",
         summary: "The server requires valid credentials.",

@@ -24,7 +24,7 @@ public final class HTTPEventLog: HTTPEventObserver {
 
     /// Creates an empty log of at most `capacity` events, and at least 1.
     ///
-    /// `redactor` removes secrets from heads and targets; use nil only in tests.
+    /// `redactor` redacts each event, see ``HTTPEvent/redacted(by:)``; use nil only in tests.
     public init(capacity: Int = 2_000, redactor: Redactor? = .standard) {
         self.capacity = max(capacity, 1)
         self.redactor = redactor
@@ -76,7 +76,9 @@ public final class HTTPEventLog: HTTPEventObserver {
 }
 
 extension HTTPEvent {
-    /// Returns this event with the secrets in its heads and targets redacted.
+    /// Returns this event with the secrets in its head, or in the target of a redirect, redacted.
+    ///
+    /// The target of an error has no query, but keeps its path.
     public func redacted(by redactor: Redactor) -> HTTPEvent {
         var event = self
         switch kind {

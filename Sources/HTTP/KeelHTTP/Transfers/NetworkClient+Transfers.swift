@@ -46,7 +46,7 @@ extension NetworkClient {
 
     /// Sends a body and decodes the response as the given type.
     ///
-    /// See ``upload(_:to:observer:timeout:options:)``.
+    /// See the method for endpoints with a declared response.
     public func upload<Response: Decodable & Sendable>(
         _ body: RequestBody,
         to endpoint: some ServiceEndpoint,
