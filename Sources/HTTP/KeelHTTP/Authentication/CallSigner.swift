@@ -4,7 +4,6 @@ import HTTPTypes
 ///
 /// Layers that share responses between calls need it, because a response belongs to the user who requested it.
 package struct CallSigner: Sendable {
-    /// Never empty.
     private let layers: [any HTTPAuthorizing]
 
     /// Nil if none of the layers signs calls.
@@ -37,7 +36,6 @@ package struct CallSigner: Sendable {
         CallSigner(signing: layers.filter { !$0.addsAuthorization })
     }
 
-    /// Whether one of the layers may add an `Authorization` field.
     package var addsAuthorization: Bool { layers.contains { $0.addsAuthorization } }
 
     /// Returns the identity whose credentials a call would get now; nil if it cannot be determined.
@@ -75,7 +73,7 @@ extension HTTPCallOptions {
         static func sharingKey(of signer: CallSigner?) -> AnyHashable? { 0 }
     }
 
-    /// The signer of the call, set by the client.
+    /// Set by the client.
     package var signer: CallSigner? {
         get { self[SignerKey.self] }
         set { self[SignerKey.self] = newValue }

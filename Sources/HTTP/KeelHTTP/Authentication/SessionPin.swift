@@ -28,7 +28,6 @@ package final class SessionPin: Sendable {
         }
     }
 
-    /// The identities for which layers have sent the call.
     package var identities: Set<String> {
         names.withLock { names in
             Set(names.values.compactMap { $0.isIdentity ? $0.name : nil })

@@ -16,7 +16,6 @@ package struct BodyCollection: Sendable, Hashable {
         self.errorBodyLimit = errorBodyLimit
     }
 
-    /// Returns the bytes of the body.
     package func bytes(
         of reply: HTTPReply,
         to method: HTTPRequest.Method

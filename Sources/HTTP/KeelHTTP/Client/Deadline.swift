@@ -9,7 +9,6 @@ package struct Deadline: Sendable {
         self.init(in: limit, on: DeadlineTimer.on(clock))
     }
 
-    /// Creates a deadline `limit` from now on a shared timer.
     package init(in limit: Duration, on timer: DeadlineTimer) {
         self.timer = timer
         end = timer.now + limit
@@ -37,8 +36,8 @@ package struct Deadline: Sendable {
     /// - Parameters:
     ///   - expired: The error for a missed deadline, which gets the attempts and the retry refusal of the operation's
     ///     error.
-    ///   - isWhole: Whether a value returned after the deadline is usable. A reply with an unread body is not, because
-    ///     its exchange was canceled; a complete response is, because the request took effect.
+    ///   - isWhole: Whether a value returned after the deadline is usable, such as a complete response, whose request
+    ///     took effect. The exchange of an unread body was canceled.
     ///   - operation: The work to do.
     /// - Returns: The value of the operation.
     /// - Throws: `expired`, or the error with which the operation failed before the deadline.
@@ -69,7 +68,7 @@ package struct Deadline: Sendable {
     }
 }
 
-/// A callback scheduled for a deadline, without a task of its own.
+/// A callback at a deadline, without a task of its own.
 package struct DeadlineWatch: Sendable {
     fileprivate let timer: DeadlineTimer
     fileprivate let entry: DeadlineEntry

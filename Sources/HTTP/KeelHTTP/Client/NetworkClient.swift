@@ -67,7 +67,6 @@ public struct NetworkClient: Sendable {
         return try await carryOut(call)
     }
 
-    /// Sends a call whose options come from ``options(for:)``.
     func carryOut(_ call: HTTPCall) async throws(TransportError) -> HTTPReply {
         do throws(TransportError) {
             guard !Task.isCancelled else { throw TransportError(.cancelled, processed: .no) }

@@ -57,7 +57,6 @@ struct RequestPlan: Sendable {
         headers = [:]
     }
 
-    /// Returns the plan with another body, and with `POST` in place of `GET`.
     func uploading(_ body: RequestBody, _ observer: TransferObserver?) -> RequestPlan {
         var plan = self
         if plan.method == .get { plan.method = .post }
@@ -164,7 +163,7 @@ extension RequestPlan {
     }
 }
 
-/// A validated URL, split into its parts.
+/// A validated URL.
 package struct BaseAddress {
     package let scheme: String
     package let authority: String

@@ -40,7 +40,6 @@ protocol DecodingStandIn {
     static var original: any Any.Type { get }
 }
 
-/// A value that is decoded through ``SnakeCaseDecoder``, whichever decoder is used.
 struct SnakeCaseDecodable<Value: Decodable>: Decodable, DecodingStandIn {
     static var original: any Any.Type { Value.self }
 

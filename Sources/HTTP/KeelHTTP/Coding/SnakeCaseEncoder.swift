@@ -32,7 +32,6 @@ struct SnakeCaseEncoder: Encoder {
     }
 }
 
-/// A value that is encoded through ``SnakeCaseEncoder``, whichever encoder is used.
 struct SnakeCaseEncodable<Value: Encodable>: Encodable {
     let value: Value
 

@@ -3,28 +3,7 @@ public import HTTPTypes
 /// An operation of a service.
 ///
 /// Conform an enumeration that has a case per operation, and call it through a ``ServiceClient`` with the response
-/// type:
-///
-/// ```swift
-/// enum AuthEndpoint: ServiceEndpoint {
-///     case login(Credentials)
-///     case logout
-///
-///     var method: HTTPRequest.Method { .post }
-///     var path: EndpointPath {
-///         switch self {
-///         case .login: "/auth/login"
-///         case .logout: "/auth/logout"
-///         }
-///     }
-///     var body: RequestBody? {
-///         guard case .login(let credentials) = self else { return nil }
-///         return .json(credentials)
-///     }
-/// }
-/// ```
-///
-/// An endpoint need not be `Sendable`: the client reads it on the caller's actor.
+/// type. An endpoint need not be `Sendable`: the client reads it on the caller's actor.
 public protocol ServiceEndpoint {
     /// The method; `GET` by default.
     var method: HTTPRequest.Method { get }

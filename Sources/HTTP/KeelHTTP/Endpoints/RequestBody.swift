@@ -34,7 +34,6 @@ public struct RequestBody: Sendable {
         self.make = make
     }
 
-    /// Returns the media type with these codings, unless the endpoint's headers set another.
     package func mediaType(in codings: BodyCodings) -> String? {
         switch kind {
         case .made: contentType

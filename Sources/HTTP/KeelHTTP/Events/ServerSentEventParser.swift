@@ -101,7 +101,7 @@ public struct ServerSentEventParser: Sendable {
     }
 }
 
-/// A search for line ends in raw bytes, eight bytes at a time.
+/// A search for line ends, eight bytes at a time.
 enum LineEnd {
     static let lineFeed = UInt8(ascii: "\n")
     static let carriageReturn = UInt8(ascii: "\r")

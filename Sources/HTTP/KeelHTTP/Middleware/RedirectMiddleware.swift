@@ -203,7 +203,6 @@ extension HTTPRequest {
             + (target.query(percentEncoded: true).map { "?\($0)" } ?? "")
     }
 
-    /// Whether both requests have the same scheme, host and port.
     package func hasSameOrigin(as other: HTTPRequest) -> Bool {
         func origin(_ request: HTTPRequest) -> String {
             let scheme = (request.scheme ?? "http").lowercased()

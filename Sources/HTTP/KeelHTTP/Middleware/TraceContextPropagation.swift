@@ -44,7 +44,6 @@ public struct TraceContextPropagation: HTTPMiddleware, DeadlineEnforcing {
 }
 
 extension HTTPRequest {
-    /// The trace context of the request, from its `traceparent` and `tracestate`.
     package var traceContext: TraceContext? {
         let parents = headerFields[values: .traceParent]
         guard parents.count == 1 else { return nil }

@@ -102,7 +102,7 @@ package struct HTTPEventRecorder: Sendable {
     /// The request whose events are recorded; nil for events of the whole call.
     private var request: Int?
 
-    /// Starts measuring a call; nil without observers.
+    /// Nil without observers.
     package init?(_ observers: [any HTTPEventObserver], clock: any Clock<Duration>) {
         guard !observers.isEmpty else { return nil }
         self.observers = observers

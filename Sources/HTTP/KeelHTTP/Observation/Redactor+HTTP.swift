@@ -66,7 +66,6 @@ extension Redactor {
     }
 }
 
-/// The format of a body, as far as redaction distinguishes it.
 package enum BodyKind: Sendable, Hashable {
     case json
     case form

@@ -55,7 +55,6 @@ package struct TraceContext: Sendable, Hashable {
         )
     }
 
-    /// Returns a child span of this one, in the same trace.
     package func child(using generator: inout some RandomNumberGenerator) -> TraceContext {
         TraceContext(
             traceID: traceID,

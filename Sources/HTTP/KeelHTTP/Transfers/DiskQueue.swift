@@ -6,7 +6,6 @@ package struct DiskQueue: Sendable {
 
     package init() {}
 
-    /// Runs work on the queue and returns its result.
     package func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

@@ -60,10 +60,8 @@ extension HTTPBody {
     }
 }
 
-/// A file that is the whole body.
 package struct HTTPBodyFile: Sendable {
     package let path: String
-    /// The size of the body in bytes.
     package let length: Int64
     /// The observer for a transport that has the system send the file.
     var observer: TransferObserver?

@@ -31,10 +31,8 @@ public struct HTTPCall: Sendable {
     /// The number of this attempt, counted from 1; each retry increments it.
     public var attempt = 1
 
-    /// The recipient of the call's events; nil if nobody observes them.
     package var recorder: HTTPEventRecorder?
 
-    /// The point in time by which the call must end, if there is one.
     package var deadline: Deadline?
 
     /// The time of a call that several callers share; see ``shared()``.
@@ -65,8 +63,7 @@ public struct HTTPCall: Sendable {
 
     /// Returns the call without its deadline, for an exchange that several callers share.
     ///
-    /// The time that the first caller has left still limits the silence of an attempt; on a dead connection, the
-    /// exchange would otherwise last until all callers give up.
+    /// The time that the first caller has left still limits the silence of an attempt, as on a dead connection.
     package func shared() -> HTTPCall {
         var shared = self
         shared.sharedTime = deadline?.remaining ?? sharedTime

@@ -59,7 +59,7 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
         self.port = Int(port)
     }
 
-    /// The origin as text, without the scheme's default port.
+    /// The origin without the scheme's default port.
     public var description: String {
         port == (scheme == "https" ? 443 : 80)
             ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"

@@ -1,6 +1,5 @@
 import Synchronization
 
-/// A bounded table of values per origin.
 package final class OriginTable<Value: Sendable>: Sendable {
     private struct Entry {
         var value: Value

@@ -1,6 +1,5 @@
 internal import KeelCore
 
-/// Splits `Set-Cookie` fields; `KeelHTTPCookies` parses them.
 package enum SetCookieFields {
     /// Splits `Set-Cookie` fields that URLSession has joined with commas.
     ///
@@ -22,7 +21,6 @@ package enum SetCookieFields {
         return fields.filter { !$0.isEmpty }
     }
 
-    /// Whether the text begins with a name and an equals sign.
     private static func beginsPair(_ text: Substring.UTF8View) -> Bool {
         let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         let text = text.drop(while: isBlank)

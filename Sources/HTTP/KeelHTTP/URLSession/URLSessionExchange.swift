@@ -138,7 +138,6 @@ final class URLSessionExchange: Sendable {
         file.observer?.report(count, of: file.length)
     }
 
-    /// Records that the server's key matches no pin, which ends the exchange.
     func refuseKey() { state.withLock { $0.isKeyRefused = true } }
 
     func received(_ response: URLResponse) {

@@ -1,6 +1,6 @@
 import KeelCore
 
-/// The attempts of one call so far, and the decision about the next.
+/// The attempts of one call.
 struct Effort: Sendable {
     private(set) var call: HTTPCall
 
@@ -67,7 +67,6 @@ struct Effort: Sendable {
         if let budget { cost = budget.cost(of: advice.kind) }
     }
 
-    /// Repays the budget for a success.
     func succeeded() {
         guard let budget, let origin else { return }
         budget.deposit(max(1, cost), origin)
@@ -83,7 +82,6 @@ struct Effort: Sendable {
         return error
     }
 
-    /// Returns the error of a call that was canceled during a pause.
     func cancelled() -> TransportError {
         var error = TransportError(.cancelled)
         error.attempts = history

@@ -32,7 +32,7 @@ public final class HTTPRetryBudget: Sendable {
 
     private struct Account: Sendable {
         var tokens: Int
-        /// The requests; retries are marked.
+        /// Retries are marked.
         var recent = RecentCounts()
     }
 
@@ -50,7 +50,6 @@ public final class HTTPRetryBudget: Sendable {
     /// Returns the number of tokens that an origin has left.
     public func tokens(for origin: HTTPOrigin) -> Int { accounts.with(origin) { $0.tokens } }
 
-    /// Counts a request before it is sent.
     func begin(_ origin: HTTPOrigin) {
         let now = timeline.now
         accounts.with(origin) { account in

@@ -2,23 +2,23 @@ import KeelCore
 
 /// The rules for which calls a client retries, how often and after which pauses.
 ///
-/// A call is retried only if that is known to be harmless:
-///
-/// - the request is idempotent (``HTTPCall/isIdempotent``), or it provably had no effect: ``TransportError/processed``
-///   is `no`, no byte was sent, or the status is 421 or 425, which a server sends without processing the request (RFC
-///   9110 section 15.5.20, RFC 8470 section 5.2);
-/// - its body can be sent again (``HTTPBody/isReplayable``).
-///
-/// Retried are transient failures, except `circuitOpen`, `throttled` and `deadlineExceeded`; the statuses 408, 429,
-/// 500, 502, 503 and 504; and 409 if the request has an `Idempotency-Key` and was sent before, because the server may
-/// still be processing it. Only a first attempt is retried after status 421 and 425, a failed TLS or proxy handshake,
-/// and a wait for a connection that took too long. A status shows that the server has seen the request: even after 429
+/// A call is retried only if its body can be sent again (``HTTPBody/isReplayable``), and repeating it is known to be
+/// harmless: it is idempotent (``HTTPCall/isIdempotent``), or it had no effect, because ``TransportError/processed`` is
+/// `no`, no byte was sent, or the status is 421 or 425, which a server sends without processing the request (RFC 9110
+/// section 15.5.20, RFC 8470 section 5.2). Any other status shows that the server has seen the request: even after 429
 /// and 503, a `POST` without an idempotency key is not sent again.
 ///
+/// | outcome | retried |
+/// |---|---|
+/// | status 421 and 425, `tlsHandshakeFailed`, `proxyFailed`, `poolTimeout` | after the first attempt |
+/// | `circuitOpen`, `throttled`, `deadlineExceeded` | no |
+/// | other transient failures | yes |
+/// | status 408, 429, 500, 502, 503, 504 | yes |
+/// | status 409, if the request has an `Idempotency-Key` and was sent before | yes |
+///
 /// The pause is drawn uniformly between zero and an upper bound that doubles ("full jitter"), starting at 50 ms, or at
-/// 1 s if the server throttles (429, or 503 with `Retry-After`). These delays are those of AWS's SDKs since 2026. A
-/// pause that the server requests is honored, see ``retryAfterLimit``. A pause that would outlast the total time of the
-/// call is not begun.
+/// 1 s if the server throttles (429, or 503 with `Retry-After`), as in AWS's SDKs since 2026. A pause that the server
+/// requests is honored, see ``retryAfterLimit``. A pause that would outlast the total time of the call is not begun.
 public struct HTTPRetryPolicy: Sendable {
     /// The budget that retries draw on.
     public enum Budget: Sendable {

@@ -1,7 +1,6 @@
 package import HTTPTypes
 import KeelCore
 
-/// How to repeat a call.
 struct RetryAdvice: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case transient
@@ -11,7 +10,6 @@ struct RetryAdvice: Sendable, Hashable {
     var kind = Kind.transient
     /// The maximum number of attempts after such an outcome, including this one.
     var attempts = Int.max
-    /// The pause that the server requests.
     var asked: Duration?
     /// Whether the connection caused the failure.
     var needsNewConnection = false

@@ -61,7 +61,6 @@ struct RetryMiddleware: HTTPMiddleware, DeadlineEnforcing {
         case kept(HTTPReply, isSuccess: Bool)
         case refused(status: Int, pause: Duration, RetryAdvice)
 
-        /// Whether all of it has been read.
         var isWhole: Bool {
             guard case .kept(let reply, _) = self else { return true }
             return reply.body.collected != nil

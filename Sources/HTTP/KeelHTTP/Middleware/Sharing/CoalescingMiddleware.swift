@@ -175,14 +175,12 @@ private struct RequestIdentity: Hashable, Sendable {
     }
 }
 
-/// A response that can be copied for any number of callers.
 private struct SharedReply: Sendable {
     let head: HTTPResponse
     let bytes: [UInt8]
     let trailers: HTTPFields?
     let connection: ConnectionInfo?
     let notes: HTTPReplyNotes
-    /// The call that carried out the exchange.
     let call: HTTPCallID
     /// Whether the other waiting calls may have the response.
     let isForAll: Bool
