@@ -76,7 +76,7 @@ package enum InternetDate {
     /// Parses a date, or returns nil if the text is not RFC 3339.
     ///
     /// Accepts any number of fraction digits, `Z` or any offset with or without its colon, and a space or a lowercase
-    /// letter between date and time. Second 60 is the first of the next minute.
+    /// letter between date and time. A second of 60 is the first second of the next minute.
     package static func parse(_ text: String) -> Date? {
         guard let (seconds, femtoseconds) = InternetTime.read(text, isLenient: true) else {
             return nil

@@ -267,8 +267,7 @@ extension TransportError.Code {
         summary: "The request body cannot be sent again.",
         advice: "Use a body that starts from its first byte each time it is opened."
     )
-    /// There are no valid credentials for the call, or they belong to another user than the call; the cause is an
-    /// ``AuthenticationError``.
+    /// There are no valid credentials for the call, or they belong to another user than the call.
     public static let credentialsUnavailable = Self(
         name: "credentialsUnavailable",
         summary: "There are no valid credentials for the call.",

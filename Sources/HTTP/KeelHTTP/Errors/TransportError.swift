@@ -78,7 +78,8 @@ public struct TransportError: KeelError {
     /// The number of bytes of the response body that arrived, if known.
     public var bytesReceived: Int64?
 
-    /// The attempts since the call's last redirect, in order; empty if none was made.
+    /// The attempts since the call's last redirect, in order; empty for an error outside of an attempt, such as one in
+    /// a streamed body or of a layer above the retries.
     public var attempts: [HTTPAttempt] = []
 
     /// The reason why a failure that permits a retry was not retried.

@@ -42,7 +42,8 @@ public struct ServerSentEventParser: Sendable {
 
     /// Returns the next complete event, or nil if more bytes are needed.
     ///
-    /// - Throws: ``TransportError/Code/lineTooLong`` or ``TransportError/Code/responseTooLarge``; do not go on then.
+    /// - Throws: ``TransportError/Code/lineTooLong`` or ``TransportError/Code/responseTooLarge``; the stream cannot be
+    ///   parsed further then.
     public mutating func next() throws(TransportError) -> ServerSentEvent? {
         guard position < input.count else { return nil }
         // A second reference, so that the bytes can be read while the parser changes.

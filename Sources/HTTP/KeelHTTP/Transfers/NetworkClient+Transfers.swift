@@ -76,7 +76,7 @@ extension NetworkClient {
     /// Calls an endpoint and writes its response to a file as it arrives.
     ///
     /// The file appears under its name, replacing any earlier one, once it is complete and on disk. Until then it has a
-    /// temporary name in the same folder, which must exist, that begins with `.keel-`. A call that fails or is canceled
+    /// temporary name that begins with `.keel-` in the same folder, which must exist. A call that fails or is canceled
     /// removes it; only the end of the process leaves it behind.
     ///
     /// The size is not limited; ``Configuration/idleTimeout`` limits the wait for the next bytes. The client's total
