@@ -22,8 +22,8 @@ extension HTTPCallOptions {
 
 /// A layer that adds a user's credentials to calls.
 ///
-/// A client finds such layers when it is created, wherever they are listed, and asks them for the user of a call: an
-/// HTTP cache stores the responses of different users separately, and ``CoalescingMiddleware`` does not share them.
+/// A client finds such layers when it is created, and asks them for the user of a call: an HTTP cache stores the
+/// responses of different users separately, and ``CoalescingMiddleware`` does not share them.
 ///
 /// `BearerAuthorization`, `BasicAuthorization` and `CookieJar` conform. A layer of your own that adds an
 /// `Authorization` field, a key or a signature must conform as well: otherwise one user's response may be cached for
@@ -40,7 +40,7 @@ public protocol HTTPAuthorizing: HTTPMiddleware {
     ///
     /// Return false in a layer that adds only other credentials, such as cookies. A cache then does not attribute an
     /// `Authorization` field from elsewhere to the layer's user. Calls whose ``HTTPCallOptions/authentication`` is
-    /// ``HTTPAuthentication/none`` then also get the layer's credentials and belong to its user.
+    /// ``HTTPAuthentication/none`` get such credentials, too, and belong to that user.
     var addsAuthorization: Bool { get }
 }
 

@@ -15,7 +15,7 @@ extension NetworkClient {
         try await send(type, .get, path, query, nil, timeout, options)
     }
 
-    /// Sends a value in the client's coding with the method `POST` and decodes the response.
+    /// Sends a value in the client's coding as a `POST` and decodes the response.
     ///
     /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func post<Response: Decodable & Sendable>(
@@ -29,7 +29,7 @@ extension NetworkClient {
         try await send(type, .post, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body with the method `POST` and decodes the response.
+    /// Sends a body as a `POST` and decodes the response.
     ///
     /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func post<Response: Decodable & Sendable>(
@@ -43,7 +43,7 @@ extension NetworkClient {
         try await send(type, .post, path, query, body, timeout, options)
     }
 
-    /// Sends a value in the client's coding with the method `PUT` and decodes the response.
+    /// Sends a value in the client's coding as a `PUT` and decodes the response.
     ///
     /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func put<Response: Decodable & Sendable>(
@@ -57,7 +57,7 @@ extension NetworkClient {
         try await send(type, .put, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body with the method `PUT` and decodes the response.
+    /// Sends a body as a `PUT` and decodes the response.
     ///
     /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func put<Response: Decodable & Sendable>(
@@ -71,7 +71,7 @@ extension NetworkClient {
         try await send(type, .put, path, query, body, timeout, options)
     }
 
-    /// Sends a value in the client's coding with the method `PATCH` and decodes the response.
+    /// Sends a value in the client's coding as a `PATCH` and decodes the response.
     ///
     /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func patch<Response: Decodable & Sendable>(
@@ -85,7 +85,7 @@ extension NetworkClient {
         try await send(type, .patch, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body with the method `PATCH` and decodes the response.
+    /// Sends a body as a `PATCH` and decodes the response.
     ///
     /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func patch<Response: Decodable & Sendable>(

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension NetworkClient {
-    /// Sends a value in the client's coding with the method `POST`.
+    /// Sends a value in the client's coding as a `POST`.
     ///
     /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func post(
@@ -14,7 +14,7 @@ extension NetworkClient {
         _ = try await send(EmptyResponse.self, .post, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body, or none, with the method `POST`.
+    /// Sends a body, or none, as a `POST`.
     ///
     /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func post(
@@ -27,7 +27,7 @@ extension NetworkClient {
         _ = try await send(EmptyResponse.self, .post, path, query, body, timeout, options)
     }
 
-    /// Sends a value in the client's coding with the method `PUT`.
+    /// Sends a value in the client's coding as a `PUT`.
     ///
     /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func put(
@@ -40,7 +40,7 @@ extension NetworkClient {
         _ = try await send(EmptyResponse.self, .put, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body, or none, with the method `PUT`.
+    /// Sends a body, or none, as a `PUT`.
     ///
     /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func put(
@@ -53,7 +53,7 @@ extension NetworkClient {
         _ = try await send(EmptyResponse.self, .put, path, query, body, timeout, options)
     }
 
-    /// Sends a value in the client's coding with the method `PATCH`.
+    /// Sends a value in the client's coding as a `PATCH`.
     ///
     /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func patch(
@@ -66,7 +66,7 @@ extension NetworkClient {
         _ = try await send(EmptyResponse.self, .patch, path, query, .value(body), timeout, options)
     }
 
-    /// Sends a body, or none, with the method `PATCH`.
+    /// Sends a body, or none, as a `PATCH`.
     ///
     /// - Throws: ``NetworkError``, also for a status outside 200 to 299.
     public func patch(

@@ -15,11 +15,6 @@ public import Foundation
 /// let restaurant = try await client.request(GetRestaurant(id: "42"))
 /// ```
 ///
-/// - ``request(_:timeout:options:)`` returns the decoded body of a status from 200 to 299; anything else is a
-///   ``NetworkError``.
-/// - ``response(to:timeout:options:)`` returns the response for any status.
-/// - ``stream(_:timeoutCovers:timeout:options:)`` returns the body as a stream.
-///
 /// Requests are encoded and responses decoded off the caller's actor. Copies of a client share the transport, which its
 /// creator shuts down.
 public struct NetworkClient: Sendable {

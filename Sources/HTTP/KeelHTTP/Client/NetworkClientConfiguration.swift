@@ -54,8 +54,8 @@ extension NetworkClient {
         ///
         /// If the first-byte or the idle limit is nil and the call can be retried, the limit is a third of the call's
         /// time, and at least ten seconds; the first-byte limit grows by one second per 64 KiB of the request body. The
-        /// attempt after such a timeout uses a new connection and all the time left. So a dead connection costs a third
-        /// of the call's time, and a slow server still gets the rest.
+        /// attempt after such a timeout uses a new connection and all the time left, so that a slow server still gets
+        /// it.
         public var timeouts = HTTPTimeouts()
 
         /// The default options for the layers; an endpoint or a call can override them.

@@ -23,8 +23,7 @@ public import Foundation
 /// let diary = network.client(for: .diary)
 /// ```
 ///
-/// Each service has one client, created once. The base URL, credentials and default header fields belong to that client
-/// alone; connections are shared.
+/// The base URL, credentials and default header fields belong to the client of one service; connections are shared.
 public struct NetworkClientProvider: Sendable {
     /// The name of a service.
     public struct Service: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {

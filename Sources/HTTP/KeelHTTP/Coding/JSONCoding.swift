@@ -158,21 +158,6 @@ extension JSONCoding.Dates {
 
 /// JSON as encoded and decoded by Foundation's coders, with your settings.
 ///
-/// ```swift
-/// configuration.coding = FoundationJSONCoding(
-///     encoder: {
-///         let encoder = JSONEncoder()
-///         encoder.dataEncodingStrategy = .base64
-///         return encoder
-///     },
-///     decoder: {
-///         let decoder = JSONDecoder()
-///         decoder.keyDecodingStrategy = .convertFromSnakeCase
-///         return decoder
-///     }
-/// )
-/// ```
-///
 /// Prefer ``JSONCoding`` if its names and dates suffice: its snake case works together with explicit `CodingKeys`.
 public struct FoundationJSONCoding: BodyCoding {
     public let mediaType: String

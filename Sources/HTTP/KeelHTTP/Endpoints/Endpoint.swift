@@ -56,8 +56,6 @@ extension ServiceEndpoint {
 ///     let id: String
 ///     var path: EndpointPath { "/restaurants/\(id)" }
 /// }
-///
-/// let restaurant = try await client.request(GetRestaurant(id: "42"))
 /// ```
 ///
 /// If your module isolates declarations to the main actor by default, declare the response type `nonisolated`: it is

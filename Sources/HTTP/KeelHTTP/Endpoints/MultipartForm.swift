@@ -16,10 +16,8 @@ public import Foundation
 /// ```
 ///
 /// Files are read while they are sent. The body has a known length if every part has one, and is replayable if every
-/// part is.
-///
-/// Names and file names are written as browsers do (WHATWG HTML, "multipart/form-data encoding algorithm"): in UTF-8, a
-/// quotation mark as `%22`, line ends as `%0D` and `%0A`. The values of text parts are sent unchanged.
+/// part is. Names and file names are written as browsers do (WHATWG HTML, "multipart/form-data encoding algorithm"): in
+/// UTF-8, a quotation mark as `%22`, line ends as `%0D` and `%0A`.
 public struct MultipartForm: Sendable {
     /// The parts in the order in which they are sent; a name can occur more than once.
     public let parts: [Part]

@@ -10,15 +10,12 @@ import KeelCore
 /// - The stream connects when the first element is requested. It works in the task that requests elements and ends with
 ///   that task; a slow reader slows the server down.
 /// - After a lost connection, a stream closed by the server, or a transient status, it reconnects with `Last-Event-ID`,
-///   after a pause that grows with each failure. It does so only if the request may be repeated: see
-///   ``EventStreamPolicy/resendsUnsafeRequests``.
+///   after a growing pause, if the request may be repeated: see ``EventStreamPolicy/resendsUnsafeRequests``.
 /// - Status 204 ends the stream. Any other permanent status than 200, and any other content type, ends it with an
-///   error.
+///   error, as does a new connection after another user has signed in.
 /// - The client's total time limit covers each connection up to its response head.
-/// - All connections are for one user: a stream that has to reconnect after another user has signed in ends with an
-///   error.
 ///
-/// A stream can be read several times; each reader has its own connection. ``updates`` also reports the connections.
+/// A stream can be read several times; each reader has its own connection.
 public struct EventStream: AsyncSequence, Sendable {
     public typealias Element = ServerSentEvent
     public typealias Failure = NetworkError

@@ -9,7 +9,7 @@ public import Foundation
 extension NetworkClient {
     /// Sends bytes as the body of an endpoint and returns its decoded response.
     ///
-    /// The bytes replace the endpoint's own body, and `POST` replaces the method `GET`. The content type is
+    /// They replace the endpoint's own body, and `POST` replaces the method `GET`. The content type is
     /// `application/octet-stream` unless the endpoint's headers set another.
     public func upload<E: Endpoint>(
         _ bytes: some Sequence<UInt8>,

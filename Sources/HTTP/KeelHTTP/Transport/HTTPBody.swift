@@ -23,7 +23,7 @@ public struct HTTPBody: Sendable {
     /// Creates a body that is produced while it is sent.
     ///
     /// - Parameters:
-    ///   - length: The number of bytes that `open` will produce; nil sends the body in chunks of unknown total size.
+    ///   - length: The number of bytes that `open` will produce; nil if it is unknown.
     ///   - isReplayable: Whether `open` produces the same bytes each time.
     ///   - open: Opens the body. An error that it or its stream throws fails the exchange.
     public init(length: Int64?, isReplayable: Bool, open: @escaping Open) {

@@ -3,9 +3,9 @@ internal import KeelCore
 package enum SetCookieFields {
     /// Splits `Set-Cookie` fields that URLSession has joined with commas.
     ///
-    /// A `Set-Cookie` field may contain commas, above all in dates (RFC 9110 section 5.3), so a field begins only after
-    /// a comma that a name and an equals sign follow, as in Foundation's `HTTPCookie`. A value such as `1, b=2` cannot
-    /// be distinguished from two fields, and a field with only a value stays part of the previous one.
+    /// A field begins only after a comma that a name and an equals sign follow, as in Foundation's `HTTPCookie`,
+    /// because a date contains a comma (RFC 9110 section 5.3). A value such as `1, b=2` is read as two fields, and a
+    /// field with only a value stays part of the previous one.
     package static func fields(inJoined text: String) -> [String] {
         let bytes = text.utf8
         var fields: [String] = []

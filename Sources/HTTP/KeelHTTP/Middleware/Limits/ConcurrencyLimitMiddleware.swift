@@ -2,9 +2,8 @@ import Synchronization
 
 /// A layer that limits the number of concurrent exchanges per origin.
 ///
-/// Further calls wait in the order of their arrival; a canceled call leaves the queue immediately. If the queue is
-/// full, a call fails with ``TransportError/Code/throttled``. An exchange lasts until its body has ended, failed or
-/// been dropped.
+/// Further calls wait in the order of their arrival; if the queue is full, a call fails with
+/// ``TransportError/Code/throttled``. An exchange lasts until its body has ended, failed or been dropped.
 ///
 /// Place it in ``NetworkClient/Configuration/attemptMiddleware``, so that a call does not hold a place between two
 /// attempts.

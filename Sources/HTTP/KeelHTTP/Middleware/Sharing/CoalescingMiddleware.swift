@@ -3,9 +3,8 @@ import KeelCore
 
 /// A layer that shares one exchange between identical calls in progress at the same time.
 ///
-/// The first of the identical calls carries out the exchange; each caller gets its own complete copy of the response,
-/// or the error. A canceled caller does not affect the others; when the last one is canceled, so is the exchange.
-/// Callers also share the retries below the layer.
+/// The first of the identical calls carries out the exchange; each caller gets its own copy of the response, or the
+/// error. The exchange is canceled only with its last caller. Callers also share the retries below the layer.
 ///
 /// Only `GET` and `HEAD` without a body are shared, and only if their responses are read into memory. Two calls are
 /// identical if they have the same user, target, header fields except ``ignoredFields``, and options
@@ -15,8 +14,8 @@ import KeelCore
 /// own adds credentials without conforming, name the user in `identity`: otherwise two users of one client could share
 /// a response. If the user changes while a call is in progress, the new user never gets the response of the old one.
 ///
-/// A call that begins after a change has ended shares no exchange that began before. Calls to the same origin through
-/// this layer count as changes, with any method but `GET`, `HEAD`, `OPTIONS` and `TRACE`.
+/// A call that begins after a change has ended shares no exchange that began before. Changes are calls through this
+/// layer to the same origin with any method but `GET`, `HEAD`, `OPTIONS` and `TRACE`.
 ///
 /// Place it in ``NetworkClient/Configuration/middleware``, or below a cache in
 /// ``NetworkClient/Configuration/hopMiddleware``.
