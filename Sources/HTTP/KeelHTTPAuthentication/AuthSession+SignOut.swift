@@ -7,9 +7,8 @@ struct AuthCleanUp: Sendable {
     let name: String
     let run: @Sendable (SignOutReason, String?) async throws -> Void
 
-    /// The name under which the store keeps the user whose session the server denied.
-    ///
-    /// A clean-up that runs later receives the reason `denied`, so that an app can keep the user's unsent writes.
+    /// The name under which the store keeps the user whose session the server denied, so that a later clean-up receives
+    /// the reason `denied`.
     static let denial = "keel.denial"
 }
 
@@ -71,13 +70,13 @@ extension AuthSession {
     /// They must be harmless when run twice, and must not sign in or out, because the next sign-in waits for them.
     /// Their calls get no token: if they require one, they fail with the code `signedOut` or `superseded` as the cause.
     ///
-    /// If a clean-up did not run because the process was killed, or because the session ended in another process on the
-    /// same store, it runs before ``restore()`` returns. This requires that the clean-up is added before, and that the
-    /// store keeps the user's name (see ``CredentialStore/setUser(_:ofCleanUp:)``).
+    /// A clean-up that did not run, because the process was killed or because the session ended in another process on
+    /// the same store, runs before ``restore()`` returns. This requires that the clean-up is added before, and that the
+    /// store implements ``CredentialStore/setUser(_:ofCleanUp:)``.
     ///
     /// - Parameters:
-    ///   - name: The name of the clean-up, which does not change between launches. Clean-ups of several processes on
-    ///     one store have the same name only if they clean up the same data.
+    ///   - name: The name of the clean-up, the same at each launch. Clean-ups of several processes on one store have
+    ///     the same name only if they clean up the same data.
     ///   - work: The work to do; it receives the reason for the sign-out.
     public func onSignOut(
         _ name: String,
@@ -94,14 +93,14 @@ extension AuthSession {
     /// }
     /// ```
     ///
-    /// Prefer this method if the next user has data in the same place: when the work runs, another process may already
-    /// have signed in the next user.
+    /// Prefer this method if users share a place: when the work runs, another process may already have signed in the
+    /// next user.
     ///
     /// - Parameters:
     ///   - name: The name of the clean-up.
-    ///   - work: The work to do; it receives the reason for the sign-out and the ``identity`` of the user, or the
-    ///     identity of all callers without a user if no user was signed in. The identity is nil if the user is unknown;
-    ///     the work must then keep the data of other users.
+    ///   - work: The work to do; it receives the reason for the sign-out and the ``identity`` of the user, or that of
+    ///     all callers without a user if no user was signed in. If the identity is nil, the user is unknown: keep the
+    ///     data of other users.
     public func onSignOut(
         _ name: String,
         _ work: @escaping @Sendable (_ reason: SignOutReason, _ user: String?) async throws -> Void
@@ -109,13 +108,13 @@ extension AuthSession {
         cleanUps.withLock { $0.append(AuthCleanUp(name: name, run: work)) }
     }
 
-    /// Signs the user out, clears the store and runs the clean-ups.
+    /// Signs the user out, clears the store and runs the clean-ups, even if the caller is canceled.
     ///
     /// The session ends immediately, and calls that wait for a token fail; the method returns after the clean-up.
-    /// Signing out again repeats the clean-up. The server is not notified: do that in a clean-up, or before. A clean-up
-    /// is completed even if the caller is canceled.
+    /// Signing out again repeats the clean-up. The server is not notified: do that before, because a clean-up gets no
+    /// token.
     ///
-    /// - Throws: `AuthenticationError` with the code `cleanUpIncomplete` after all clean-ups ran; its cause is the
+    /// - Throws: `AuthenticationError` with the code `cleanUpIncomplete`, after all clean-ups ran; its cause is the
     ///   first failure.
     public func signOut() async throws(AuthenticationError) {
         let error = AuthenticationError(.signedOut)
@@ -186,8 +185,7 @@ extension AuthSession {
 
     /// Returns the reason for the clean-ups of a sign-in: why the session of the earlier user ended.
     ///
-    /// Called in the turn of the sign-in, before the store has the new credentials. If the store has none, the user has
-    /// signed out or was denied, and a clean-up failed or the process was killed before it.
+    /// Called in the turn of the sign-in, before the store has the new credentials.
     func reasonBeforeSignIn() async -> SignOutReason {
         guard ledger.withLock({ $0.held }) == nil else { return .replaced }
         do {

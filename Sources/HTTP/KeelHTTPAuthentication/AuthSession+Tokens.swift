@@ -5,25 +5,29 @@ import Synchronization
 extension AuthSession {
     /// Returns the token for the next request, renewing it first if it is about to expire.
     ///
-    /// If the refresh fails with a transient error while the old token is still valid, the old token is returned.
+    /// If the identity server fails without a denial while the old token is still valid, the old token is returned. If
+    /// new credentials cannot be saved, the error is thrown.
     ///
-    /// - Throws: `AuthenticationError` with the code `signedOut`, `denied` or `expired` if the user has to sign in,
-    ///   `refreshFailed` or `tooManyRefreshes` if a later call may succeed, or `storeFailed`.
+    /// - Throws: `AuthenticationError` with the code `signedOut`, `denied` or `expired` if the user has to sign in;
+    ///   `refreshFailed`, `tooManyRefreshes` or `storeFailed` if a later call may succeed; `superseded` if another user
+    ///   has signed in meanwhile, or in a clean-up; `insideRefresh` in the refresh itself; or `cancelled`.
     public func token() async throws(AuthenticationError) -> AccessToken {
         try await token(for: .use)
     }
 
     /// Returns the token to use after a server has refused `refused`.
     ///
-    /// If `refused` has been replaced in the meantime, the current token is returned without a refresh. A refresh that
-    /// has failed since `refused` was handed out is not repeated: its error is thrown again.
+    /// If `refused` has been replaced in the meantime, the current token is returned without a refresh. The error of a
+    /// refresh that has failed since `refused` was handed out is thrown again.
+    ///
+    /// - Throws: The errors of ``token()``; `superseded` also if `refused` is of an earlier session.
     public func token(
         after refused: AccessToken
     ) async throws(AuthenticationError) -> AccessToken {
         try await token(for: .refused(refused.origin))
     }
 
-    /// Renews the credentials now, or joins the refresh in progress.
+    /// Renews the credentials now, joins the refresh in progress, or adopts those that another session has renewed.
     ///
     /// - Throws: The errors of ``token()``.
     public func refresh() async throws(AuthenticationError) {
@@ -76,7 +80,7 @@ extension AuthSession {
 extension AuthSession {
     /// Asks the identity server for credentials and saves them.
     ///
-    /// Runs in an unstructured task: the first caller may be canceled while others wait, and a refresh that is cut off
+    /// Runs in an unstructured task: others may wait after the first caller is canceled, and a refresh that is cut off
     /// loses the new refresh token.
     private func carryOut(_ flight: RefreshFlight) async {
         if ledger.withLock({ $0.held(for: flight)?.isSaved }) == true {
@@ -184,7 +188,7 @@ extension AuthSession {
 // MARK: Other sessions on the same store
 
 extension AuthSession {
-    /// The state of the store in relation to a refresh.
+    /// The state of the store, compared with that of a refresh.
     private enum StoreFinding {
         case unchanged
         /// Another session has renewed the sign-in; its credentials are now in use but are due for renewal.
@@ -197,8 +201,8 @@ extension AuthSession {
         case unreadable
     }
 
-    /// Checks whether another session on the same store, such as one of an app extension, has renewed the credentials,
-    /// or whether another user has signed in there.
+    /// Checks whether another session on the same store has renewed the credentials, or whether another user has signed
+    /// in.
     ///
     /// In that case the refresh token of this session is spent. Using it a second time can revoke the grant for all its
     /// holders (RFC 9700 section 4.14.2), and a refusal says nothing about the token in the store.

@@ -18,23 +18,23 @@ public import Foundation
 /// try await session.signOut()
 /// ```
 ///
-/// It promises that
+/// A session promises that
 ///
 /// - callers that need new credentials at the same time share one refresh and its outcome; a canceled caller stops
 ///   waiting without affecting the others;
-/// - new credentials are in the store before they sign a request, so that a server which rotates refresh tokens never
-///   sees an old one after the process was killed;
+/// - new credentials are in the store before they sign a request;
 /// - a late refusal, of older credentials or of an earlier user, neither renews nor ends the current session;
-/// - a refresh that the server denies ends the session, and a refresh that fails otherwise leaves the credentials
-///   unchanged; neither is repeated automatically;
+/// - a refresh that the server denies ends the session, and any other failure leaves the user signed in. Neither is
+///   repeated until a later call needs a token;
 /// - several sessions, such as those of an app and its extensions, can share a store. A session reads the store before
 ///   it renews, and again before it accepts a denial. It then continues with credentials that another session has
 ///   renewed, or as the user whom another session has signed in. This requires credentials that store their
-///   ``SessionCredentials/sessionID``. Two sessions that renew at the same moment can still use one refresh token
-///   twice: configure the identity server to accept the old token for a few seconds.
+///   ``SessionCredentials/sessionID``.
 ///
-/// A refresh runs in its own task, which ends with the identity server's answer and is canceled when the session ends.
-/// Descriptions and mirrors contain no token.
+/// If the process is killed after the server's response and before the save, or if two sessions renew at the same
+/// moment, a refresh token is used twice: configure a server that rotates them to accept the old one for a few seconds.
+///
+/// A refresh runs in its own task, which is canceled when the session ends. Descriptions and mirrors contain no token.
 public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     let server: any IdentityServer<Credentials>
     let store: any CredentialStore<Credentials>
@@ -64,11 +64,11 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     /// The credentials in use; nil if no user is signed in or the store has not been read yet.
     public var current: Credentials? { ledger.withLock { $0.held?.credentials } }
 
-    /// The identifier of the sign-in, stored with the credentials; it is not the user's name.
+    /// The identifier of the sign-in (``SessionCredentials/sessionID``), not a user's name.
     ///
-    /// It survives renewals and restarts; see ``SessionCredentials/sessionID``. A new sign-in changes it, unless
-    /// ``signIn(as:_:)`` names the same account again. All callers without a user share one identifier. If the store
-    /// has not been read yet, it is read first; nil if that fails.
+    /// It survives renewals and restarts. A new sign-in changes it, unless ``signIn(as:_:)`` names the same account
+    /// again. All callers without a user share one identifier. A store that has not been read is read first; nil if
+    /// that fails.
     public var identity: String? {
         get async {
             if state == .unknown { _ = try? await restore() }
@@ -83,10 +83,8 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
 
     /// Reads the store, unless it has already been read; completes even if the caller is canceled.
     ///
-    /// The session first runs the clean-ups that an earlier sign-out or sign-in did not complete, because the process
-    /// was killed or because it happened in another process: see `onSignOut`.
+    /// The session first runs the clean-ups that an earlier sign-out or sign-in did not complete: see `onSignOut`.
     ///
-    /// - Returns: Whether a user is signed in.
     /// - Throws: `AuthenticationError` with the code `storeFailed`.
     @discardableResult
     public func restore() async throws(AuthenticationError) -> AuthState {
@@ -124,10 +122,10 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         return state
     }
 
-    /// Gives credentials that were stored without an identifier of their sign-in a new one, and saves it.
+    /// Gives credentials without an identifier of their sign-in a new one, and saves it.
     ///
-    /// After a failure to save, or with credentials that do not store it, the next launch creates another identifier:
-    /// `isKept` is then false.
+    /// `isKept` is false if the save failed or the credentials do not store the identifier: the next launch creates
+    /// another.
     private func named(
         _ stored: Credentials?
     ) async -> (Credentials?, name: String, isKept: Bool) {
@@ -146,18 +144,20 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
 
     /// Signs a user in, replacing any previous user.
     ///
+    /// Signs a user in, replacing any previous user.
+    ///
     /// The current session continues until `authenticate` has succeeded and the store has the new credentials; the
     /// clean-ups of its user run before the new one takes over. If sign-ins and sign-outs overlap, the one begun last
     /// wins. Once `authenticate` has succeeded, the sign-in is completed even if the caller is canceled.
     ///
     /// - Parameters:
     ///   - account: The name of the account at the identity server, unique and never given to another user, such as a
-    ///     user id. The identity of the session is then the same after each sign-in to the account, so that unsent
-    ///     changes and stored responses still belong to the user. Only a hash of it is stored. If nil, each sign-in has
-    ///     an identity of its own.
+    ///     user id. The ``identity`` of the session is then the same after each sign-in to the account, so that unsent
+    ///     changes and stored responses still belong to the user. Only a hash of the name is stored. If nil, each
+    ///     sign-in has an identity of its own.
     ///   - authenticate: Asks the identity server for credentials.
-    /// - Throws: The error of `authenticate`; `AuthenticationError` with the code `superseded` if a later sign-in or
-    ///   sign-out intervened, or `storeFailed` if the store failed.
+    /// - Throws: The error of `authenticate`; `AuthenticationError` with the code `superseded` if a sign-in or sign-out
+    ///   began later, or `storeFailed`.
     public func signIn(
         as account: String? = nil,
         _ authenticate: () async throws -> Credentials
@@ -228,38 +228,38 @@ extension AuthSession: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: ["state": state]) }
 }
 
-/// Whether a user is signed in.
+/// The state of an ``AuthSession``.
 public enum AuthState: Sendable, Hashable {
     /// The credential store has not been read yet.
     case unknown
     /// No user is signed in.
     case signedOut(SignOutReason)
-    /// A user is signed in with credentials of this version; each renewal increments it.
+    /// A user is signed in with credentials of this version, which each renewal and each sign-in increases.
     case signedIn(version: Int)
-    /// The user is signed in, but the credentials have expired and cannot be renewed.
+    /// The user is signed in, but a call found that the credentials have expired or were refused, and they cannot be
+    /// renewed.
     case expired
 }
 
 /// The reason why no user is signed in.
 public enum SignOutReason: Sendable, Hashable {
-    /// No user has signed in yet.
+    /// The store had no credentials when the session first read it.
     case notSignedIn
     /// The app signed the user out, in this session or in another one on the same store.
     case requested
     /// The identity server refused to renew the credentials.
     case denied
-    /// Another user signed in; only clean-ups receive it.
+    /// Another user signed in; only clean-ups receive this reason.
     case replaced
 }
 
 /// The rules for when and how often a session renews its credentials.
 public struct AuthSessionPolicy: Sendable {
-    /// The time before its expiry at which a token is renewed, in seconds.
-    ///
-    /// For a token from a refresh, the time is at most half the token's lifetime.
+    /// The time before its expiry at which a token is renewed, in seconds; at most half the lifetime of a token from a
+    /// refresh of this session.
     public var leeway: TimeInterval = 60
 
-    /// The maximum number of refreshes begun within ``refreshWindow``.
+    /// The maximum number of refreshes begun within ``refreshWindow``; a sign-in restarts the count.
     public var refreshLimit = 5
 
     /// The period over which refreshes are counted, in seconds.
@@ -271,13 +271,14 @@ public struct AuthSessionPolicy: Sendable {
     /// The clock that expiry is compared with.
     public var now: @Sendable () -> Date = { Date() }
 
-    /// A closure that creates the identifiers of sign-ins without an account (see ``SessionCredentials/sessionID``),
-    /// each new and impossible to guess.
+    /// A closure that creates the ``SessionCredentials/sessionID`` of sign-ins without an account, each new and
+    /// impossible to guess.
     public var makeSessionID: @Sendable () -> String = { UUID().uuidString }
 
-    /// A closure that receives the name and the error of each failed clean-up.
+    /// A closure that receives the name and the error of each failed clean-up; the name is `credential store` if the
+    /// store could not be cleared.
     ///
-    /// ``AuthSession/signOut()`` also throws the error; in all other cases, only this closure receives it.
+    /// Of these errors, ``AuthSession/signOut()`` throws only the first of its own; no other method throws any.
     public var onCleanUpFailure: @Sendable (_ name: String, _ error: any Error) -> Void = { _, _ in
     }
 

@@ -56,7 +56,7 @@ extension BasicCredentials:
 
 /// A layer that signs calls with a user's name and password (RFC 7617).
 ///
-/// It signs the same calls as ``BearerAuthorization``, but never sends one again.
+/// It signs the same calls as ``BearerAuthorization``, but does not repeat a refused call.
 public struct BasicAuthorization: HTTPAuthorizing, DeadlineEnforcing {
     private let credentials: BasicCredentials
     private let origins: Set<HTTPOrigin>
@@ -73,10 +73,9 @@ public struct BasicAuthorization: HTTPAuthorizing, DeadlineEnforcing {
         self.origins = origins
     }
 
-    /// A hash of the user's name and password, stable across restarts.
+    /// A hash of the user's name and password (Argon2id), stable across restarts.
     ///
-    /// Because a different password gives a different identity, the user's name alone does not give access to the
-    /// user's cached responses. The hash is Argon2id, which makes the password hard to guess from it.
+    /// With another password, even the same name gets none of the user's cached responses.
     public var identity: String? {
         get async { computedName }
     }

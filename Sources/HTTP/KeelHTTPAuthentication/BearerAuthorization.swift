@@ -15,7 +15,7 @@ public import KeelHTTP
 /// - All attempts of a call are sent for one user, that of the first: if another user has signed in since, or if the
 ///   call has another `HTTPCallOptions.owner`, it fails.
 /// - A call that the source itself makes to renew a token passes unsigned. Like the calls of a clean-up, it shares no
-///   exchange and no cached response with the calls of the user, which may wait for it.
+///   exchange and no cached response with the calls of the user.
 ///
 /// It belongs to the layers of the attempt, below redirects and retries.
 public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
@@ -55,8 +55,8 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
 
     /// Sends the call.
     ///
-    /// A refusal is read into memory: the renewal and the request after it may need the place that the refusal's
-    /// exchange holds under a limit.
+    /// A refusal is read into memory: its exchange may hold a place under a limit that the renewal and the next request
+    /// need.
     private func answer(
         to call: HTTPCall,
         _ next: HTTPNext
@@ -90,7 +90,7 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
         return token
     }
 
-    /// Throws if the call belongs to another user than the token; nil is a call sent without a token.
+    /// Throws if the call belongs to another user than the token; nil means a call without a token.
     private func demandSameUser(
         _ call: HTTPCall,
         _ token: AccessToken?
@@ -169,9 +169,9 @@ extension HTTPCall {
 extension NetworkClient.Configuration {
     /// Signs all calls to the base URL's origin and to the given origins.
     ///
-    /// It adds a ``BearerAuthorization`` to `attemptMiddleware`, above all layers except others that add credentials,
-    /// so that a concurrency limit does not block the request that renews the token. If you replace the list afterward,
-    /// the layer is lost.
+    /// This adds a ``BearerAuthorization`` to `attemptMiddleware`, above all layers except others that add credentials,
+    /// so that a concurrency limit does not block the request that renews the token. The layer is lost if you replace
+    /// the list afterward.
     public mutating func authorize(
         with tokens: some TokenSource,
         alsoAt origins: Set<HTTPOrigin> = []

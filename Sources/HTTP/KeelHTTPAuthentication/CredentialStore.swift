@@ -2,9 +2,8 @@ import Synchronization
 
 /// A type that keeps the credentials of one session across launches of the app.
 ///
-/// A session calls it from one task at a time. A store promises that ``load()`` returns the credentials of the last
-/// ``save(_:)``, even after the process was killed. A failed save leaves either the old or the new credentials, never a
-/// mix of both.
+/// A session calls it from one task at a time. ``load()`` returns the credentials that were saved last, even after the
+/// process was killed. A failed save leaves either the old or the new credentials, never a mix of both.
 public protocol CredentialStore<Credentials>: Sendable {
     /// The type of the credentials.
     associatedtype Credentials: SessionCredentials
@@ -20,24 +19,21 @@ public protocol CredentialStore<Credentials>: Sendable {
 
     /// Replaces or removes the stored credentials, if they are still `old`.
     ///
-    /// A session calls this method if another process may have changed the store since `old` was read. The default
-    /// implementation reads, compares and writes in separate steps; a store that several processes share should do so
-    /// in one step.
+    /// The default implementation reads, compares and writes in separate steps; a store that several processes share
+    /// should do so in one step.
     ///
-    /// - Returns: Whether the stored credentials were `old`, with the same identifier and tokens; otherwise nothing
-    ///   changed.
+    /// - Returns: Whether the stored credentials were `old`: with the same tokens and, if both have one, the same
+    ///   ``SessionCredentials/sessionID``. Otherwise nothing changes.
     func replace(_ old: Credentials, with new: Credentials?) async throws -> Bool
 
-    /// Returns the user whose data a clean-up has still to remove, as ``setUser(_:ofCleanUp:)`` stored it last.
-    ///
-    /// The default implementation returns nil.
+    /// Returns the user that ``setUser(_:ofCleanUp:)`` stored last; nil by default.
     func user(ofCleanUp name: String) async throws -> String?
 
     /// Stores the user whose data a clean-up has to remove once the session ends; nil if there is none.
     ///
-    /// With this value, a session can later run clean-ups that did not run, because the process was killed or the
-    /// session ended in another process. The value is stored for each name, separately from the credentials:
-    /// ``clear()`` does not remove it. The default implementation does nothing.
+    /// This lets a later session run clean-ups that did not run, because the process was killed or the session ended in
+    /// another process. The value is stored for each name, separately from the credentials: ``clear()`` does not remove
+    /// it. The default implementation does nothing.
     func setUser(_ user: String?, ofCleanUp name: String) async throws
 }
 

@@ -16,8 +16,8 @@ public import Foundation
 /// try await session.signIn { try await firebase.signIn(email: email, password: password) }
 /// ```
 ///
-/// The access token is Firebase's ID token, which is valid for an hour, and which `FirestoreAuthentication.idToken(_:)`
-/// takes from the session. ``BearerCredentials/firebaseUserID`` is the user's id.
+/// The access token is Firebase's ID token, which is valid for an hour. `FirestoreAuthentication.idToken(_:)` takes it
+/// from the session. ``BearerCredentials/firebaseUserID`` is the user's id.
 ///
 /// Sources: https://firebase.google.com/docs/reference/rest/auth and
 /// https://cloud.google.com/identity-platform/docs/use-rest-api.
@@ -31,7 +31,7 @@ public struct FirebaseIdentityServer: IdentityServer {
     ///
     /// - Parameters:
     ///   - apiKey: The web API key of the Firebase project, which is not a secret; an emulator accepts any.
-    ///   - transport: The transport of the requests, which are not signed.
+    ///   - transport: The transport of the requests.
     ///   - emulator: The address of Firebase's Authentication emulator; nil for Google's service.
     ///   - now: Returns the current time, from which the lifetimes of tokens are counted.
     public init(
@@ -64,7 +64,7 @@ public struct FirebaseIdentityServer: IdentityServer {
     /// Signs in a user with an e-mail address and a password.
     ///
     /// - Throws: `AuthenticationError` with the code `wrongCredentials`, `accountDisabled`, `methodDisabled`,
-    ///   `tooManyAttempts` or `signInFailed`.
+    ///   `tooManyAttempts`, `signInFailed` or `cancelled`.
     public func signIn(
         email: String,
         password: String
@@ -74,8 +74,8 @@ public struct FirebaseIdentityServer: IdentityServer {
 
     /// Creates a user with an e-mail address and a password, and signs the user in.
     ///
-    /// - Throws: As ``signIn(email:password:)``, and the codes `accountExists` and `weakPassword`. After `signInFailed`,
-    ///   the user may have been created.
+    /// - Throws: The errors of ``signIn(email:password:)``, `accountExists` and `weakPassword`. After `signInFailed`
+    ///   and `cancelled`, the user may have been created.
     public func signUp(
         email: String,
         password: String
@@ -85,14 +85,15 @@ public struct FirebaseIdentityServer: IdentityServer {
 
     /// Creates a user without a name and signs the user in.
     ///
-    /// - Throws: As ``signIn(email:password:)``.
+    /// - Throws: The errors of ``signIn(email:password:)``. After `signInFailed` and `cancelled`, the user may have
+    ///   been created.
     public func signInAnonymously() async throws(AuthenticationError) -> BearerCredentials {
         try await signIn("signUp", [:])
     }
 
     /// Signs in the user of a token that the app's own server has made with a service account.
     ///
-    /// - Throws: As ``signIn(email:password:)``.
+    /// - Throws: The errors of ``signIn(email:password:)``.
     public func signIn(
         customToken: String
     ) async throws(AuthenticationError) -> BearerCredentials {
@@ -101,7 +102,7 @@ public struct FirebaseIdentityServer: IdentityServer {
 
     /// Gives an anonymous user an e-mail address and a password, and keeps the user's id.
     ///
-    /// - Throws: As ``signUp(email:password:)``, and the code `expired` if the credentials are too old for this.
+    /// - Throws: The errors of ``signUp(email:password:)``, and `expired` if the credentials are too old for this.
     public func link(
         _ credentials: BearerCredentials,
         email: String,
@@ -120,7 +121,7 @@ public struct FirebaseIdentityServer: IdentityServer {
     /// If the address is unknown, a project with protection against email enumeration, the default of new projects,
     /// sends nothing and reports no error; other projects report `wrongCredentials`.
     ///
-    /// - Throws: As ``signIn(email:password:)``.
+    /// - Throws: The errors of ``signIn(email:password:)``.
     public func sendPasswordReset(email: String) async throws(AuthenticationError) {
         let fields = ["requestType": "PASSWORD_RESET", "email": email]
         _ = try await call("sendOobCode", AccountRequest.Body(fields: fields, wantsTokens: false))

@@ -4,8 +4,9 @@ import KeelHTTP
 
 /// A type that asks an identity server for new credentials.
 ///
-/// A session calls it from one task at a time, and passes a refresh token twice only if the answer was lost. Its
-/// requests through a client whose calls the session signs pass unsigned.
+/// A session runs one refresh at a time; only that of a session that has ended may still run beside it, canceled. It
+/// passes a refresh token again only after a refresh that failed or was cut off. The requests of a refresh, through a
+/// client whose calls the session signs, pass unsigned.
 public protocol IdentityServer<Credentials>: Sendable {
     /// The type of the credentials that the server issues.
     associatedtype Credentials: SessionCredentials
@@ -13,9 +14,9 @@ public protocol IdentityServer<Credentials>: Sendable {
     /// Returns credentials that replace `credentials`.
     ///
     /// - Throws: `AuthenticationError` with the code `denied` if the server refuses permanently, which ends the
-    ///   session. A `NetworkError` ends it too if its body is an OAuth 2 error that revokes the grant, such as
-    ///   `invalid_grant` (RFC 6749 section 5.2). Any other error leaves the session unchanged, whatever its status:
-    ///   gateways, captive portals and misconfigured servers also answer 400 and 401.
+    ///   session. So does a `NetworkError` with status 400 or 401 whose body is an OAuth 2 error that revokes the
+    ///   grant, such as `invalid_grant` (RFC 6749 section 5.2). Any other error leaves the user signed in: gateways,
+    ///   captive portals and misconfigured servers also answer 400 and 401.
     func refresh(_ credentials: Credentials) async throws -> Credentials
 }
 
@@ -38,7 +39,7 @@ extension NetworkError {
     /// Whether the body says that only the user can obtain another grant: `invalid_grant` of RFC 6749 section 5.2, or
     /// its counterparts in OpenID Connect Core 1.0 section 3.1.2.6.
     ///
-    /// The other errors of RFC 6749 are mistakes in the request or the server that a later release of either can fix.
+    /// A later release of the app or the server can fix the cause of any other error.
     fileprivate var saysThatGrantIsOver: Bool {
         struct Body: Decodable {
             var error: String

@@ -22,8 +22,8 @@ public struct OAuthIdentityServer: IdentityServer {
 
     /// Creates a server.
     ///
-    /// `fields` and `headers` are sent with each request: form fields such as `client_id` and `scope`, and header
-    /// fields such as `Authorization` with ``BasicCredentials/authorization``. Lifetimes are counted from `now`.
+    /// `fields`, such as `client_id` and `scope`, are added to the form of each request, and `headers`, such as
+    /// `Authorization` with ``BasicCredentials/authorization``, to its header. Lifetimes are counted from `now`.
     public init(
         _ client: NetworkClient,
         path: EndpointPath,

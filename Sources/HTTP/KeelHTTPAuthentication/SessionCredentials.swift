@@ -6,8 +6,7 @@ public import Foundation
 
 /// The credentials that sign the requests of a signed-in user.
 ///
-/// An app's own type can hold more, such as the user's identifier. The tokens are secrets: keep them out of the type's
-/// description and mirror, as ``BearerCredentials`` does.
+/// An app's own type can hold more. Keep the tokens out of its description and mirror, as ``BearerCredentials`` does.
 public protocol SessionCredentials: Sendable {
     /// The token that signs requests.
     var accessToken: String { get }
@@ -21,14 +20,13 @@ public protocol SessionCredentials: Sendable {
     /// Whether the credentials can be renewed; by default true if there is a refresh token.
     var isRenewable: Bool { get }
 
-    /// The identifier of the sign-in that these credentials come from; it is not a secret.
+    /// The identifier of the sign-in that these credentials come from; not a secret.
     ///
-    /// ``AuthSession`` sets it at each sign-in and keeps it across renewals: to a random one, or to a hash of the
-    /// account that ``AuthSession/signIn(as:_:)`` names. HTTP caches, repositories and outboxes use it to keep users
-    /// apart. If your own type has this property and encodes it with the rest, a user's cached responses are found
-    /// again after a restart. The default implementation does not store the identifier, so it is lost with the session
-    /// object: ``AuthSession/restore()`` then cannot distinguish users, and does not run a clean-up that was missed
-    /// before another user signed in.
+    /// ``AuthSession`` sets it at each sign-in, to a random value or to a hash of the account that
+    /// ``AuthSession/signIn(as:_:)`` names, and keeps it across renewals. Caches, repositories and outboxes use it to
+    /// keep users apart: declare and encode this property in a type of your own. The default implementation does not
+    /// store the identifier, so it is lost with the session object: a user's cached responses are not found after a
+    /// restart, and ``AuthSession/restore()`` does not run the clean-ups of a user whom another has replaced.
     var sessionID: String? { get set }
 }
 
@@ -40,7 +38,7 @@ extension SessionCredentials {
         set {}
     }
 
-    /// Whether these are the same credentials: with the same tokens, and of the same sign-in where both name it.
+    /// Whether the tokens are the same, and the sign-in if both name it.
     package func matches(_ other: Self) -> Bool {
         guard accessToken == other.accessToken, refreshToken == other.refreshToken else {
             return false
@@ -50,7 +48,7 @@ extension SessionCredentials {
     }
 }
 
-/// The tokens that an OAuth 2 server issues (RFC 6749 section 5.1), and additional fields.
+/// The tokens that an OAuth 2 server issues (RFC 6749 section 5.1), and other values.
 public struct BearerCredentials: SessionCredentials, Codable, Hashable {
     public var accessToken: String
     public var refreshToken: String?

@@ -21,8 +21,9 @@ internal import Foundation
 /// The credentials are one secret, as JSON: a save replaces all of them or nothing, and signing out removes the secret.
 /// The user of each clean-up is a secret of its own. Each session of an app needs its own key. Sessions of several
 /// processes share the credentials under one key if the capabilities of the secret store contain
-/// `comparesAcrossProcesses`. An error of the secret store, for example a locked keyring, becomes the cause of an
-/// `AuthenticationError` with the code `storeFailed`; the credentials remain stored.
+/// `comparesAcrossProcesses`. An error of the secret store, such as a locked keyring, becomes the cause of an
+/// `AuthenticationError` with the code `storeFailed`, or `cleanUpIncomplete` at sign-out; the credentials remain
+/// stored.
 public struct SecretCredentialStore<Credentials: SessionCredentials & Codable>: CredentialStore {
     private let secrets: SecretStore
     private let key: String
