@@ -85,6 +85,7 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
     ///
     /// The session first runs the clean-ups that an earlier sign-out or sign-in did not complete: see `onSignOut`.
     ///
+    /// - Returns: The state of the session.
     /// - Throws: `AuthenticationError` with the code `storeFailed`.
     @discardableResult
     public func restore() async throws(AuthenticationError) -> AuthState {

@@ -45,8 +45,8 @@ final class BackgroundRuns: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Held while a run takes the lock of its file, and while a received file replaces the part: a
-    /// lock refuses a second owner in the same process.
+    /// Held while a run takes the lock of its file, and while a received file replaces the part: a lock refuses a
+    /// second owner in the same process.
     private let disk = Mutex(())
 
     // MARK: Runs

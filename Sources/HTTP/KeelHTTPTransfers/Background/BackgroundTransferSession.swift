@@ -16,9 +16,9 @@ public import Foundation
 /// try await download.run(in: background)
 /// ```
 ///
-/// Create one per identifier at launch, and keep it for the life of the process. After each launch,
-/// run incomplete transfers again: a run finds its task, under way or already ended, and continues
-/// from there. Canceling the task that runs a transfer pauses it; ending the process does not.
+/// Create one per identifier at launch, and keep it for the life of the process. After each launch, run incomplete
+/// transfers again: a run finds its task, under way or already ended, and continues from there. Canceling the task that
+/// runs a transfer pauses it; ending the process does not.
 ///
 /// When the system launches or wakes the app for its transfers, pass on the handler it provides:
 ///
@@ -34,8 +34,7 @@ public import Foundation
 ///
 /// In SwiftUI's `backgroundTask(.urlSession(_:))`, wait until your handler is called.
 ///
-/// - Important: Not yet run on Apple's systems: the project's machines run Linux, where it is
-///   compiled and tested with a stand-in for the system.
+/// - Important: Not yet run on Apple's systems: it is compiled and tested on Linux, with a stand-in for the system.
 public final class BackgroundTransferSession: Sendable {
     private let session: URLSession
     private let events = BackgroundEvents()
@@ -46,8 +45,8 @@ public final class BackgroundTransferSession: Sendable {
     ///
     /// - Parameters:
     ///   - identifier: The name of the session, the same in every process of the app.
-    ///   - configure: Changes the settings, the same way in every process, for example
-    ///     `isDiscretionary`, `allowsCellularAccess` or `sharedContainerIdentifier`.
+    ///   - configure: Changes the settings, the same way in every process, for example `isDiscretionary`,
+    ///     `allowsCellularAccess` or `sharedContainerIdentifier`.
     public init(
         _ identifier: String,
         configure: (URLSessionConfiguration) -> Void = { _ in }
@@ -64,21 +63,19 @@ public final class BackgroundTransferSession: Sendable {
     // The session retains its delegate while it has tasks.
     deinit { session.finishTasksAndInvalidate() }
 
-    /// Calls a handler once, after the system has delivered its pending events and the runs that
+    /// Calls a handler once, on the main actor, after the system has delivered its pending events and the runs that
     /// waited for them have processed them: files are in place, the next pieces are being sent.
     ///
-    /// Pass the handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
-    /// Runs that pause between attempts or query a server are waited for; runs that have not begun
-    /// are not, so begin them first. A new handler replaces one that was not called.
+    /// Pass the handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)`. Runs that pause
+    /// between attempts or query a server are waited for; runs that have not begun are not, so begin them first. A new
+    /// handler replaces one that was not called.
     public func onEventsFinished(_ handler: @escaping @MainActor @Sendable () -> Void) {
         runs.whenOver(handler)
     }
 
     // MARK: Tasks
 
-    /// Waits for a task that an earlier run started, and returns its end.
-    ///
-    /// Cancels unwanted tasks for the same file.
+    /// Waits for a task that an earlier run started, and cancels unwanted tasks for the same file.
     ///
     /// - Returns: The end of the task, which may be in the past, or nil if there is no such task.
     func earlier(

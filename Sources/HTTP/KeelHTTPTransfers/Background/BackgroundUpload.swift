@@ -118,19 +118,21 @@ struct BackgroundUpload: Sendable {
 }
 
 extension ResumableUpload {
-    /// Sends the missing bytes through the system; the server keeps what was sent before an error.
+    /// Sends the missing bytes through the system.
     ///
-    /// Each piece is one request that the system performs, with all missing bytes unless the server
-    /// wants less; ``Configuration/pieceByteCount`` is ignored. The rest of a file is first copied
-    /// beside the record. The small requests around the pieces go through the client while the app
-    /// runs. Those with a piece bypass its layers: put credentials into ``Configuration/headers``.
+    /// Each piece is one request that the system performs, with all missing bytes unless the server wants less;
+    /// ``Configuration/pieceByteCount`` is ignored. The rest of a file is first copied beside the record. The small
+    /// requests around the pieces go through the client while the app runs. Those with a piece bypass its layers: put
+    /// credentials into ``Configuration/headers``.
     ///
-    /// Call it again after a launch: it waits for the piece under way, asks the server what has
-    /// arrived, and sends the rest. While a piece is sent, the observer receives
-    /// ``TransferEvent/provisionalProgress(_:)``. A change of the file is detected only after sending a piece.
+    /// Call it again after a launch: it waits for the piece under way, asks the server what has arrived, and sends the
+    /// rest. While a piece is sent, the observer receives ``TransferEvent/provisionalProgress(_:)``. A change of the
+    /// file is detected only before and after sending a piece.
     ///
-    /// The system repeats requests on its own if the network fails. A piece has an offset that the
-    /// server compares; the plain request of ``Fallback/sendPlainRequest`` may arrive twice.
+    /// The system repeats requests on its own if the network fails. The server compares the offset of a piece, but the
+    /// plain request of ``Fallback/sendPlainRequest`` may arrive twice.
+    ///
+    /// - Throws: ``TransferError``, with `inUse` while the upload runs; the server keeps the bytes that were sent.
     @discardableResult @concurrent
     public func run(
         in session: BackgroundTransferSession,

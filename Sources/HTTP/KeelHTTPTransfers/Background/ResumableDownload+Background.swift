@@ -11,13 +11,13 @@ import CFNetwork
 extension ResumableDownload {
     /// Downloads the file through the system, and puts it in its place.
     ///
-    /// The system requests the whole file and repeats the request on its own if the network fails.
-    /// Bytes fetched by ``run(observer:)`` are not continued, nor the reverse. The request has the
-    /// header fields of the configuration and the client but bypasses the client's layers, so put a
-    /// credential into ``Configuration/headers``. ``Configuration/retry`` is ignored.
+    /// The system requests the whole file and repeats the request on its own if the network fails. Bytes fetched by
+    /// ``run(observer:)`` are not continued, nor the reverse. The request has the header fields of the configuration
+    /// and the client but bypasses the client's layers, so put a credential into ``Configuration/headers``.
+    /// ``Configuration/retry`` is ignored.
     ///
-    /// Call it again after a launch: it finds the received file, the task under way, or the resume
-    /// data of one that was paused or has failed. While the file is fetched, the observer receives
+    /// Call it again after a launch: it finds the received file, the task under way, or the resume data of one that was
+    /// paused or has failed. While the file is fetched, the observer receives
     /// ``TransferEvent/provisionalProgress(_:)``.
     ///
     /// - Returns: A summary of the run.

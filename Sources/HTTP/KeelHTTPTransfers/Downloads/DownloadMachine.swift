@@ -4,8 +4,8 @@ import KeelHTTP
 
 /// The state machine of a resumable download, without network, disk or clock.
 ///
-/// Each event returns effects, to be performed in order. The last effect yields the next event,
-/// except `finish` and `fail`, which end the run.
+/// Each event returns effects, to be performed in order. The last effect yields the next event, except `finish` and
+/// `fail`, which end the run.
 struct DownloadMachine: Sendable {
     enum Event: Sendable {
         /// The record on disk and its number of durable bytes; nil if there is no usable one.

@@ -42,8 +42,8 @@ enum StrongValidator: Codable, Hashable, Sendable {
 
     /// Returns whether a partial response belongs to this file.
     ///
-    /// A 206 must have the entity tag that a 200 would have (RFC 9110 section 15.3.7); it may omit
-    /// the date, which `If-Range` has compared.
+    /// A 206 must have the entity tag that a 200 would have (RFC 9110 section 15.3.7); it may omit the date, which
+    /// `If-Range` has compared.
     func holds(for fields: HTTPFields) -> Bool {
         switch self {
         case .entityTag(let tag): fields[.eTag] == tag

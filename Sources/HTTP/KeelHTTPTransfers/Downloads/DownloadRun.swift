@@ -25,8 +25,7 @@ struct DownloadRun {
     private var isOpen = false
     private var resumedBytes: Int64 = 0
 
-    /// The number of bytes written at once: a change of threads per piece from the network would
-    /// cost more than the writing.
+    /// The number of bytes written at once: a change of threads for each piece would cost more than the writing.
     private static let blockSize = 512 * 1024
 
     init(

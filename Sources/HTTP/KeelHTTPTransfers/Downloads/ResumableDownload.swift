@@ -22,15 +22,16 @@ public import Foundation
 /// It promises that
 ///
 /// - the file appears under its name once it is complete, synchronized and has the expected digest;
-/// - bytes of two versions of a file are never mixed: a part is continued only by `Range` and
-///   `If-Range` with a strong validator (RFC 9110 section 13.1.5), and restarted otherwise;
-/// - reported progress survives a crash, even of the machine;
+/// - bytes of two versions of a file are never mixed: a part is continued only by `Range` and `If-Range` with a strong
+///   validator (RFC 9110 section 13.1.5), and restarted otherwise;
+/// - reported progress survives a crash, even of the machine, if the server gives a strong validator; provisional
+///   progress in the background does not;
 /// - a part belongs to the user for whom the client signs the requests: another one starts from the beginning, unless
 ///   an ``Configuration/expectedDigest`` shows that their files are the same. Cookies alone name no user here;
 /// - two downloads to one file, in one process or two, refuse each other.
 ///
-/// Until completion the bytes are in the same folder, in a file whose name begins with `.keel-`,
-/// beside a small record. The record contains no header fields, and only a checksum of a query.
+/// Until completion the bytes are in the same folder, in a file whose name begins with `.keel-`, beside a small record
+/// without header fields, and with only a checksum of a query.
 public struct ResumableDownload: Sendable {
     let address: URL
     let file: URL
@@ -42,9 +43,9 @@ public struct ResumableDownload: Sendable {
     /// Creates a download, without starting it.
     ///
     /// - Parameters:
-    ///   - address: The address of the file, absolute or relative to the client's base URL. The
-    ///     client's own header fields are sent only to the origin of its base URL.
-    ///   - file: The destination; its folder must exist.
+    ///   - address: The address of the file, absolute or relative to the client's base URL. The client's own header
+    ///     fields are sent only to the origin of its base URL.
+    ///   - file: The destination, which is replaced if it exists; its folder must exist.
     ///   - client: The client for the requests. It does not retry them: the download does. Its HTTP cache, if any,
     ///     passes them on.
     ///   - configuration: The configuration of the download.
@@ -87,7 +88,7 @@ public struct ResumableDownload: Sendable {
 
         /// The checkpoint interval: the bytes written before they are made durable and reported.
         ///
-        /// A crash loses at most this many bytes. Smaller values wait for the disk more often.
+        /// A crash loses about this many bytes at most. Smaller values wait for the disk more often.
         public var checkpointByteCount = 32 * 1024 * 1024
 
         /// The treatment of a part that was fetched from another address.
@@ -120,13 +121,13 @@ public struct ResumableDownload: Sendable {
 
     /// The treatment of a part that was fetched from another address.
     ///
-    /// A validator is unique only for one address (RFC 9110 section 8.8.3): two files of a server
-    /// may share one, such as `"1"` if tags count versions. Their parts would be mixed in one file.
+    /// A validator is unique only for one address (RFC 9110 section 8.8.3): two files of a server may share one, such
+    /// as `"1"` if tags count versions, and their parts would be mixed.
     public enum ChangedAddress: Sendable, Hashable {
-        /// Continues the part like ``resume`` if a digest is expected, which reveals mixed files;
-        /// otherwise drops it, even if only the query differs.
+        /// Continues the part like ``resume`` if a digest is expected, which reveals mixed files; otherwise drops it,
+        /// even if only the query differs.
         case resumeIfDigestExpected
-        /// Continues the part if the validator and the length are the same.
+        /// Continues the part if the user, the validator and the length are the same.
         ///
         /// For briefly signed addresses and for mirrors, if each version of a file has its own tag.
         case resume
@@ -134,11 +135,11 @@ public struct ResumableDownload: Sendable {
         case restart
     }
 
-    /// A summary of a download's run.
+    /// The result of a download's run.
     public struct Receipt: Sendable, Hashable {
         /// The length of the file.
         public let byteCount: Int64
-        /// The number of bytes that an earlier run had fetched.
+        /// The number of bytes that an earlier run had fetched and this one kept.
         public let resumedBytes: Int64
         /// How often this run restarted.
         public let restarts: Int
@@ -162,9 +163,10 @@ public struct ResumableDownload: Sendable {
         return try await run.run()
     }
 
-    /// Returns the progress of the download on disk, or nil if there is none.
+    /// Returns the progress of the download on disk, or nil if there is none, whatever its address and user.
     ///
     /// - Returns: The number of durable bytes, and the total.
+    /// - Throws: ``TransferError`` if a file cannot be read.
     @concurrent
     public func progress() async throws(TransferError) -> TransferProgress? {
         let part = try part()
@@ -180,9 +182,7 @@ public struct ResumableDownload: Sendable {
         }
     }
 
-    /// Removes the fetched bytes.
-    ///
-    /// A completed file remains. Removing nothing succeeds.
+    /// Removes the fetched bytes, if any; a completed file remains.
     ///
     /// - Throws: ``TransferError``, with `inUse` while the download runs.
     @concurrent

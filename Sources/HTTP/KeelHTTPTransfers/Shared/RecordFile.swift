@@ -8,8 +8,8 @@ import Foundation
 
 /// The format of a transfer's record: a checksum precedes it, so that a torn file is detected.
 ///
-/// Eight bytes name the kind and its version. The length and the CRC-32C of the following JSON text
-/// come next, as little-endian numbers of four bytes.
+/// Eight bytes name the kind and its version. The length and the CRC-32C of the following JSON text come next, as
+/// little-endian numbers of four bytes.
 enum RecordFile {
     static let headLength = 16
 

@@ -4,8 +4,7 @@ import Crypto
 
 /// A function that computes a digest of bytes, such as SHA-256.
 ///
-/// A transfer passes it every byte once, in order. `.sha256` is available with the trait `Crypto`;
-/// any other function takes a type of a few lines.
+/// Each instance receives the bytes of one file or piece once, in order. `.sha256` needs the trait `Crypto`.
 public protocol TransferDigest: Sendable {
     /// Adds bytes.
     mutating func update(_ bytes: UnsafeRawBufferPointer)

@@ -4,14 +4,14 @@ import KeelHTTP
 
 /// A failure of a resumable transfer.
 ///
-/// Transferred bytes remain, unless the code says otherwise, and the same call continues. The
-/// message may name files and hosts, but never contains a query string, header fields or contents.
+/// Unless the code says otherwise, transferred bytes remain, and the same call continues. The message may name files
+/// and hosts, but never contains a query string, header fields or contents.
 public struct TransferError: KeelError {
     public let code: Code
     public let message: String
     public let cause: (any Error)?
 
-    /// The status of the response, if the server refused the request.
+    /// The status of the response that refused the request, if one did.
     public let status: HTTPResponse.Status?
 
     /// The number of safe bytes: on disk for a download, at the server for an upload.
@@ -93,7 +93,8 @@ extension TransferError {
 // MARK: - The network and the server
 
 extension TransferError.Code {
-    /// The connection, or the renewal of the token, failed more often in a row than the retry policy allows.
+    /// The connection, or the renewal of the token, failed more often in a row than the retry policy allows, or the
+    /// system ended a background transfer.
     public static let connection = Self(
         name: "connection",
         isTransient: true,
@@ -106,7 +107,8 @@ extension TransferError.Code {
         summary: "The exchange with the server failed.",
         advice: "Check the cause; once it is fixed, run the transfer again to resume it."
     )
-    /// The server was unavailable more often in a row than the retry policy allows.
+    /// The server was unavailable more often in a row than the retry policy allows, or asks for a pause above
+    /// ``TransferRetry/retryAfterLimit``.
     public static let unavailable = Self(
         name: "unavailable",
         isTransient: true,
@@ -133,7 +135,8 @@ extension TransferError.Code {
         advice: "Disable compression for this file on the server, or use the client's own "
             + "download, which decodes but cannot resume."
     )
-    /// The file at the server changed more often than the configuration allows.
+    /// The file at the server changed, or the server refused the range, more often than ``TransferRetry/restartLimit``
+    /// allows.
     public static let changing = Self(
         name: "changing",
         summary: "The file on the server kept changing while it was being read.",
@@ -165,13 +168,13 @@ extension TransferError.Code {
             "Choose the protocol that the server supports, or configure a fallback that sends the "
             + "file as one plain request."
     )
-    /// The server has forgotten the upload, and it may not be restarted.
+    /// The server forgot the upload, or rejected its offset, more often than ``TransferRetry/restartLimit`` allows.
     public static let expired = Self(
         name: "expired",
         summary: "The server no longer has this upload.",
         advice: "Discard the transfer and run it again: it starts over."
     )
-    /// All bytes were sent, and the server's response was lost.
+    /// The last bytes may have been sent, and the server no longer knows the upload or its offset.
     public static let outcomeUnknown = Self(
         name: "outcomeUnknown",
         summary: "All bytes were sent, but the server no longer knows whether they arrived.",

@@ -4,7 +4,7 @@ public import KeelHTTP
 public enum TransferEvent: Sendable {
     /// Bytes became safe: synchronized for a download, acknowledged for an upload.
     case progress(TransferProgress)
-    /// The system sent or received bytes in the background, which are not safe yet.
+    /// In the background, the system sent or received bytes that are not safe yet.
     case provisionalProgress(TransferProgress)
     /// The transfer continues after the bytes of an earlier run.
     case resumed(at: Int64)
@@ -46,7 +46,8 @@ public struct TransferRestart: Sendable, Hashable, CustomStringConvertible {
 /// for await progress in updates { bar.value = progress.fraction }
 /// ```
 ///
-/// The closures are called in order, in the transfer's task, which waits for them.
+/// The closures are called in order, in the transfer's task or, for ``TransferEvent/provisionalProgress(_:)``, on the
+/// queue of the background session. The transfer waits for them.
 public struct ResumableTransferObserver: Sendable {
     private let event: @Sendable (TransferEvent) -> Void
     private let end: @Sendable () -> Void

@@ -2,8 +2,7 @@ public import KeelCore
 
 /// The rules for retrying a transfer and giving up.
 ///
-/// Consecutive failures count: once more bytes are safe, the count restarts. A day-long transfer
-/// survives any number of broken connections, and one to a dead server ends soon.
+/// Only consecutive failures count: once more bytes are safe, the count restarts.
 public struct TransferRetry: Sendable {
     /// The number of consecutive attempts without progress, and the pauses between them.
     ///
@@ -13,10 +12,11 @@ public struct TransferRetry: Sendable {
     /// The longest pause that a server may request in `Retry-After`; a longer one ends the run.
     public var retryAfterLimit = Duration.seconds(120)
 
-    /// How often one run may restart because the file changed or the server lost the upload.
+    /// How often one run may start over because the file changed, the server refused a range, or it lost or rejected
+    /// the upload.
     public var restartLimit = 3
 
-    /// Returns a random number from 0 to 1: the fraction of the longest pause to wait.
+    /// A function that returns a random number from 0 to 1: the fraction of the longest pause to wait.
     public var jitter: @Sendable () -> Double = { .random(in: 0...1) }
 
     /// Creates the default rules: six consecutive attempts, pauses of up to 20 s, three restarts.

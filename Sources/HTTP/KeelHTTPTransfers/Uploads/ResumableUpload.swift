@@ -15,22 +15,21 @@ public import Foundation
 /// let receipt = try await upload.run()
 /// ```
 ///
-/// To pause it, cancel the task that runs it. To resume it, run it again, in this process or, after
-/// a crash, in another. To abandon it, call ``discard()``.
+/// To pause it, cancel the task that runs it. To resume it, run it again, in this process or, after a crash, in
+/// another. To abandon it, call ``discard()``.
 ///
 /// It promises that
 ///
 /// - the address of the upload is on disk before its first byte is sent, and survives a crash;
 /// - only bytes acknowledged by the server are reported as progress;
-/// - pieces of two versions of a file are never mixed: if the length, the date or the first bytes
-///   have changed, it fails with `sourceChanged`;
-/// - it never guesses whether to send a file again: if all bytes were sent and the server has
-///   forgotten the upload, it fails with `outcomeUnknown`;
+/// - pieces of two versions of a file are never mixed: if the length or the date has changed, or between runs the first
+///   MiB, it fails with `sourceChanged`;
+/// - it never guesses whether to send a file again: if the last bytes may have been sent and the server has forgotten
+///   the upload, it fails with `outcomeUnknown`;
 /// - two uploads of one file to one address, in one process or two, refuse each other. Addresses with different queries
 ///   are different; only the parameters of AWS's, Google's and CloudFront's signatures do not count;
-/// - an upload belongs to the user for whom the client signs it: another user sends the file in an
-///   upload of their own, and the first one's is continued only for the first one. Cookies alone
-///   name no user here: the server decides whose an upload is.
+/// - an upload belongs to the user for whom the client signs it: another user sends the file in an upload of their own.
+///   Cookies alone name no user here: the server decides whose an upload is.
 ///
 /// The record is beside the file, in a file whose name begins with `.keel-`, or in ``Configuration/recordFolder``. It
 /// contains the address of the upload, which often suffices to add to it, so only the user may read it.
@@ -46,8 +45,8 @@ public struct ResumableUpload: Sendable {
     ///
     /// - Parameters:
     ///   - file: The file to send. It must not change before the upload is complete.
-    ///   - address: The address that creates uploads, absolute or relative to the client's base
-    ///     URL. The client's own header fields are sent only to the origin of its base URL.
+    ///   - address: The address that creates uploads, absolute or relative to the client's base URL. The client's own
+    ///     header fields are sent only to the origin of its base URL.
     ///   - client: The client for the requests. It does not retry them: the upload does.
     ///   - kind: The protocol of the server.
     ///   - configuration: The configuration of the upload.
@@ -89,10 +88,9 @@ public struct ResumableUpload: Sendable {
         /// When to retry, and when to fail.
         public var retry = TransferRetry()
 
-        /// The number of bytes per request, and therefore between acknowledgements.
+        /// The number of bytes per request, and therefore between acknowledgements; a server may ask for less or more.
         ///
-        /// A server may ask for less or more. A broken connection costs at most what the server
-        /// drops of one piece; each piece costs a round trip.
+        /// A broken connection costs at most what the server drops of one piece; each piece costs a round trip.
         public var pieceByteCount = 8 * 1024 * 1024
 
         /// Whether to ask the server for its capabilities before creating an upload.
@@ -106,19 +104,18 @@ public struct ResumableUpload: Sendable {
         /// The folder of the upload's record; nil means the folder of the file.
         public var recordFolder: URL?
 
-        /// Metadata of the file that tus sends, such as `filename`; keys are ASCII words.
+        /// Metadata of the file that tus sends, such as `filename`; keys are printable ASCII without spaces and commas.
         public var metadata: [String: String] = [:]
 
         /// A checksum that tus sends with each piece, which is then read twice; nil sends none.
         public var pieceChecksum: PieceChecksum?
 
-        /// The content type of the file, sent when the upload is created.
+        /// The content type of the file, sent when the upload is created and with a plain request.
         public var contentType = "application/octet-stream"
 
         /// Header fields of all requests, such as a credential.
         ///
-        /// They are sent only to the origin of the address: if the server keeps uploads at another
-        /// origin, requests to it have none of them.
+        /// They are sent only to the origin of the address: requests to an upload at another origin have none of them.
         public var headers: HTTPFields = [:]
 
         /// The options of the requests for the client's layers.
@@ -148,7 +145,7 @@ public struct ResumableUpload: Sendable {
         }
     }
 
-    /// A summary of an upload's run.
+    /// The result of an upload's run.
     public struct Receipt: Sendable, Hashable {
         /// The length of the file.
         public let byteCount: Int64
@@ -160,7 +157,8 @@ public struct ResumableUpload: Sendable {
         public let wasResumable: Bool
         /// The head of the last response; nil if it was lost but the upload is complete.
         public let response: HTTPResponse?
-        /// The body of that response.
+        /// The first bytes of that response's body, up to the client's `errorBodyLimit` and, in the background, 64 KiB;
+        /// empty if they could not be read.
         public let body: [UInt8]
     }
 
@@ -178,7 +176,6 @@ public struct ResumableUpload: Sendable {
         return try await run.run()
     }
 
-    /// Throws if the configuration is invalid.
     func check() throws(TransferError) {
         guard configuration.pieceByteCount > 0 else {
             throw TransferError(.invalidConfiguration, "pieceByteCount must be positive.")
@@ -194,8 +191,8 @@ public struct ResumableUpload: Sendable {
 
     /// Removes the record, and asks the server to terminate the upload.
     ///
-    /// An unreachable server keeps the bytes until it drops them on its own. An upload that may be
-    /// complete is forgotten only locally: terminating it might remove the file that has arrived.
+    /// An unreachable server keeps the bytes until it drops them on its own. An upload that may be complete is
+    /// forgotten only locally: terminating it might remove the file that has arrived.
     ///
     /// - Throws: ``TransferError``, with `inUse` while the upload runs.
     @concurrent
@@ -213,15 +210,14 @@ public struct ResumableUploadProtocol: Sendable, Hashable, CustomStringConvertib
 
     /// The IETF's resumable uploads for HTTP, in interoperability version 6 of the draft.
     ///
-    /// The version is sent in `Upload-Draft-Interop-Version`; see
-    /// <https://datatracker.ietf.org/doc/draft-ietf-httpbis-resumable-upload/>.
+    /// See <https://datatracker.ietf.org/doc/draft-ietf-httpbis-resumable-upload/>.
     public static let ietf = Self("ietf-6")
 
-    /// tus 1.0.0 with creation, and with expiration, checksum and termination if the server has
-    /// them; see <https://tus.io/protocols/resumable-upload>.
+    /// tus 1.0.0 with creation, and with expiration, checksum and termination if the server has them.
+    ///
+    /// See <https://tus.io/protocols/resumable-upload>.
     public static let tus = Self("tus-1.0.0")
 
-    /// The implementation of the protocol.
     var dialect: any UploadDialect {
         self == .tus ? TusUploads() : IETFUploads()
     }

@@ -25,14 +25,10 @@ struct UploadSource: Codable, Hashable, Sendable {
     }
 }
 
-/// The record of an upload.
-///
-/// Does not include the number of bytes that have arrived, which only the server knows.
+/// The record of an upload, without the number of bytes that have arrived, which only the server knows.
 struct UploadRecord: Codable, Hashable, Sendable {
     var dialect: String
-    /// The location of the upload.
-    ///
-    /// It allows adding to the upload, so only the user may read the file.
+    /// The location of the upload, with which anyone can add to it.
     var location: String
     var source: UploadSource
     /// Whether the last bytes may have been sent, so that the server may have finished the upload.
