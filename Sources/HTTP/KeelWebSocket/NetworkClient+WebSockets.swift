@@ -12,12 +12,12 @@ extension NetworkClient {
     /// The upgrade request passes the client's `Configuration.attemptMiddleware` as a call to an `http` or `https`
     /// address, and so does its response, status 101 or a refusal. The request is therefore signed, and signed once
     /// more if the server answers 401; cookies are sent and stored; limits and circuit breakers count it; and
-    /// `Configuration.observers` see it. The client's `Configuration.defaultHeaders` are added if the address has
-    /// the origin of the base URL, and its `Configuration.pins` replace those of the ``WebSocketConfiguration``.
-    /// Messages do not pass the layers.
+    /// `Configuration.observers` see it. The client's `Configuration.defaultHeaders` are added if the address has the
+    /// origin of the base URL, and its `Configuration.pins` replace those of the ``WebSocketConfiguration``, which also
+    /// sets the time limits. Messages do not pass the layers.
     ///
     /// Redirects are not followed and nothing is retried. `Configuration.middleware` and `Configuration.hopMiddleware`
-    /// are skipped because they share and store responses. The time limits are those of the ``WebSocketConfiguration``.
+    /// are skipped because they share and store responses.
     ///
     /// If the client has pins and `transport` does not declare `HTTPTransportFeatures.pinning`, opening fails with
     /// ``WebSocketError/Code/transport``, caused by `TransportError.Code.invalidConfiguration`.

@@ -3,7 +3,8 @@ extension ReconnectingWebSocket {
     public enum State: Sendable {
         /// ``ReconnectingWebSocket/run(_:)`` has not been called yet.
         case idle
-        /// A connection is being opened; attempts count from 1 and start over after a success.
+        /// A connection is being opened; attempts count from 1 and start over after a connection that has lasted
+        /// ``WebSocketReconnectPolicy/stableAfter``.
         case connecting(attempt: Int)
         /// The connection is open.
         case connected(WebSocketHandshake)

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A WebSocket that reconnects when its connection is lost.
 ///
-/// The app owns ``run(_:)``, which does the work: the connection ends with its task. The closure is called once per
-/// connection, so it can subscribe again and request missed messages:
+/// The connection ends with the task of ``run(_:)``. Its closure is called once per connection, so it can subscribe
+/// again and request missed messages:
 ///
 /// ```swift
 /// let socket = ReconnectingWebSocket(to: request, over: transport)
@@ -113,15 +113,15 @@ public final class ReconnectingWebSocket: Sendable {
         case lost(WebSocketError, lasted: Duration?)
     }
 
-    /// Opens one connection after another and runs `session` with each.
+    /// Opens one connection after another and runs `session` with each; call it once.
     ///
-    /// The method returns when `session` returns, unless the peer's Close frame ended it and calls for a new connection
-    /// (``WebSocketError/allowsReconnect``). Call it once.
+    /// The method returns when `session` returns, unless the peer has closed the connection with a code other than
+    /// ``WebSocketCloseCode/normal`` for which the policy reconnects.
     ///
     /// - Parameter session: The work on a connection. A ``WebSocketError`` counts as the loss of the connection; any
     ///   other error ends the run.
     /// - Throws: The error of `session`; the last ``WebSocketError`` if the policy gives up;
-    ///   ``WebSocketError/Code/cancelled`` if the task was canceled during a pause.
+    ///   ``WebSocketError/Code/cancelled`` if the task was canceled.
     public func run(_ session: (WebSocketConnection) async throws -> Void) async throws {
         do {
             try await runUntilFinished(session)
@@ -203,16 +203,18 @@ public final class ReconnectingWebSocket: Sendable {
 
 /// When and after what pauses a WebSocket reconnects.
 public struct WebSocketReconnectPolicy: Sendable {
-    /// The maximum number of consecutive attempts, and the pauses between them, drawn with full jitter.
+    /// The maximum number of consecutive attempts, and the pauses between them, drawn with full jitter; `totalLimit` is
+    /// ignored.
     public var retry: RetryPolicy
 
     /// How long a connection must have lasted for the count of failures to start over.
     public var stableAfter: Duration
 
-    /// The longest pause that a server can request with `Retry-After` when it refuses a connection.
+    /// The longest pause that a server can request with `Retry-After` when it refuses a connection; a longer one is
+    /// shortened.
     public var maximumServerDelay: Duration
 
-    /// Whether to reconnect after a failure.
+    /// Whether to reconnect after a failure; ``WebSocketError/allowsReconnect`` by default.
     public var shouldReconnect: @Sendable (WebSocketError) -> Bool
 
     /// Creates a policy.

@@ -26,7 +26,8 @@ public struct WebSocketHandshake: Sendable, Hashable {
 /// A type that transports the messages of one open connection.
 ///
 /// Apps use ``WebSocketConnection``; transports implement this protocol. Any task may call its methods, but only one at
-/// a time ``receive()``. A canceled call throws ``WebSocketError/Code/cancelled`` and leaves the connection unchanged.
+/// a time ``receive()``. A canceled call throws ``WebSocketError/Code/cancelled``; a send or close may take effect all
+/// the same.
 public protocol WebSocketChannel: Sendable {
     /// The result of the handshake that opened the connection.
     var handshake: WebSocketHandshake { get }
@@ -52,6 +53,8 @@ public protocol WebSocketChannel: Sendable {
 
     /// Sends a Close frame and waits for the peer's, at most for the close timeout.
     ///
-    /// - Throws: ``WebSocketError/Code/invalidArgument`` for a code or reason that must not be sent.
+    /// ``WebSocketConnection`` has checked the code and the reason.
+    ///
+    /// - Throws: ``WebSocketError/Code/cancelled`` if the task was canceled while it waited.
     func close(_ close: WebSocketClose) async throws(WebSocketError)
 }

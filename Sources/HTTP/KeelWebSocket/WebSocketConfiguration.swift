@@ -11,8 +11,8 @@ public struct WebSocketConfiguration: Sendable {
     /// The public keys that the server may have; nil relies on certificate validation alone.
     ///
     /// The key is checked before the first byte of the request is sent; a mismatch fails with
-    /// `TransportError.Code.tlsPinMismatch`. A connection without TLS has no key and is refused for a host with pins.
-    /// The transport must declare `HTTPTransportFeatures.pinning`, see ``WebSocketTransport/features``.
+    /// `TransportError.Code.tlsPinMismatch`, and so does a connection without TLS to a host with pins. The transport
+    /// must declare `HTTPTransportFeatures.pinning`, see ``WebSocketTransport/features``.
     public var pins: PublicKeyPins?
 
     /// The time limit for opening: the name lookup, connection, TLS handshake and upgrade together.
@@ -20,16 +20,16 @@ public struct WebSocketConfiguration: Sendable {
 
     /// The maximum size of a received message, in bytes after decompression.
     ///
-    /// Reading stops at the first byte beyond the limit, and the connection is closed with
+    /// Reading stops at the latest at the first byte beyond the limit, and the connection is closed with
     /// ``WebSocketCloseCode/messageTooBig``.
     public var maximumMessageSize = 16 << 20
 
     /// The maximum size of a received frame, in bytes as transmitted.
     public var maximumFrameSize = 16 << 20
 
-    /// The number of bytes of unread messages from which the socket is no longer read.
+    /// The number of bytes of unread messages from which the socket is no longer read, which slows the server down.
     ///
-    /// TCP then slows down a server that sends faster than the app reads. At least one message always fits.
+    /// At least one message always fits.
     public var receiveBufferSize = 64 << 10
 
     /// The number of bytes of queued messages beyond which sending waits for the socket.
@@ -43,13 +43,14 @@ public struct WebSocketConfiguration: Sendable {
     /// The interval of pings that check whether the peer is alive; nil sends none.
     public var pingInterval: Duration? = .seconds(30)
 
-    /// How long the peer may be silent after a ping.
+    /// How long the peer may be silent after a ping of ``pingInterval`` before the connection is dropped with
+    /// ``WebSocketError/Code/pongTimeout``.
     ///
-    /// The connection is then dropped with ``WebSocketError/Code/pongTimeout``. Any received byte counts as a sign of
-    /// life. Time in which the app's own slow reader prevents reading the socket does not count.
+    /// Any received byte counts as a sign of life. Time in which the app's own slow reader prevents reading the socket
+    /// does not count. The timeout also limits the wait of ``WebSocketConnection/ping()`` for its pong.
     public var pongTimeout: Duration = .seconds(15)
 
-    /// The time limit for receiving the peer's Close frame and the end of the connection.
+    /// The time limit for receiving the peer's Close frame, and for the end of the connection.
     public var closeTimeout: Duration = .seconds(5)
 
     /// The number of bytes of a refused upgrade's body that the error keeps.
@@ -64,14 +65,12 @@ public struct WebSocketConfiguration: Sendable {
 
 /// The offer of compression with permessage-deflate (RFC 7692), and its requirements.
 public struct WebSocketDeflate: Sendable, Hashable {
-    /// The largest window that this side compresses with, as an exponent of two from 8 to 15.
-    ///
-    /// The server may ask for a smaller one.
+    /// The largest window that this side compresses with, as an exponent of two from 8 to 15; the server may ask for a
+    /// smaller one.
     public var clientWindowBits = 15
 
-    /// The largest window that the server may compress with, as an exponent of two from 8 to 15.
-    ///
-    /// A smaller window saves memory here: decompression needs as much as the window.
+    /// The largest window that the server may compress with, as an exponent of two from 8 to 15; decompression needs as
+    /// much memory.
     public var serverWindowBits = 15
 
     /// Whether each sent message is compressed independently of earlier ones.
@@ -86,10 +85,10 @@ public struct WebSocketDeflate: Sendable, Hashable {
     /// The size in bytes below which messages are sent uncompressed.
     public var minimumSize = 64
 
-    /// The maximum ratio of a message's size to its compressed size; nil sets no limit.
+    /// The maximum ratio of a message's size to its compressed size, checked for messages above 64 KiB; nil sets no
+    /// limit.
     ///
-    /// ``WebSocketConfiguration/maximumMessageSize`` always applies. Harmless runs of equal bytes reach a ratio of
-    /// about 1000.
+    /// Harmless runs of equal bytes reach a ratio of about 1000.
     public var maximumRatio: Int?
 
     /// Creates an offer with the largest windows, which are kept from message to message.

@@ -39,8 +39,8 @@ public struct WebSocketConnection: Sendable {
     /// down. Only a reply of the peer shows that it has read a message. A send that is canceled while it waits may
     /// still deliver the whole message.
     ///
-    /// - Throws: ``WebSocketError/Code/closed`` after a Close frame of either side, or the error that ended the
-    ///   connection.
+    /// - Throws: ``WebSocketError/Code/closed`` after a Close frame of either side; the error that ended the
+    ///   connection, or for which an earlier message was not sent; ``WebSocketError/Code/cancelled``.
     public func send(_ message: WebSocketMessage) async throws(WebSocketError) {
         try await channel.send(message)
     }
@@ -61,7 +61,8 @@ public struct WebSocketConnection: Sendable {
 
     /// Returns the next message, or nil at the end of ``messages``.
     ///
-    /// - Throws: The error that ended the connection.
+    /// - Throws: The error that ended the connection, ``WebSocketError/Code/concurrentRead`` or
+    ///   ``WebSocketError/Code/cancelled``.
     public func receive() async throws(WebSocketError) -> WebSocketMessage? {
         try await channel.receive()
     }
@@ -72,16 +73,17 @@ public struct WebSocketConnection: Sendable {
     ///
     /// - Returns: The time from the ping to its pong.
     /// - Throws: ``WebSocketError/Code/pongTimeout`` after ``WebSocketConfiguration/pongTimeout``, in which case the
-    ///   connection stays open, or the error that ended the connection.
+    ///   connection stays open; the error that ended the connection; or ``WebSocketError/Code/cancelled``.
     @discardableResult
     public func ping() async throws(WebSocketError) -> Duration {
         try await channel.ping()
     }
 
-    /// Closes the connection: sends a Close frame and waits for the peer's.
+    /// Closes the connection: sends a Close frame and waits for the peer's, at most for
+    /// ``WebSocketConfiguration/closeTimeout``.
     ///
-    /// The connection is dropped after ``WebSocketConfiguration/closeTimeout``. From now on a slow reader no longer
-    /// slows the peer down: messages beyond the receive buffer are lost. Closing again has no effect.
+    /// From now on a slow reader no longer slows the peer down: messages beyond the receive buffer are lost. Closing
+    /// again has no effect.
     ///
     /// - Parameters:
     ///   - code: The code, which must be ``WebSocketCloseCode/isSendable``.

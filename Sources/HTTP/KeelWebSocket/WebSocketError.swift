@@ -38,10 +38,10 @@ public struct WebSocketError: KeelError {
     /// The target without user information, query and fragment.
     public private(set) var url: String?
 
-    /// Creates an error.
+    /// Creates an error; a nil message uses the code's own.
     ///
-    /// The message must not contain a query, header field or contents, and nil uses the code's own. `url` must already
-    /// be redacted. The description of `cause` ends up in logs.
+    /// The message must not contain a query, header field or contents, and `url` must already be redacted. The
+    /// description of `cause` ends up in logs.
     public init(
         _ code: Code,
         _ message: String? = nil,
@@ -92,8 +92,8 @@ extension WebSocketError {
 
     /// Whether a new connection may succeed.
     ///
-    /// Unlike ``Code/isTransient``, it considers the details: the status of a refused upgrade, the code of a Close
-    /// frame, and the failure of the network or of the token's renewal.
+    /// Unlike ``Code/isTransient``, it considers the status of a refused upgrade, the code of a Close frame, and the
+    /// cause of a failed connection.
     public var allowsReconnect: Bool {
         switch code {
         case .upgradeRefused:
@@ -133,10 +133,7 @@ extension WebSocketError.Code {
         summary: "The request cannot open a WebSocket connection.",
         advice: "Use a ws or wss address without a fragment, and omit the upgrade's header fields."
     )
-    /// The server answered with a status other than 101; see ``WebSocketError/response``.
-    ///
-    /// Redirects count as refusals: following them is left to the app, which knows the hosts that may get its
-    /// credentials.
+    /// The server answered with a status other than 101, even a redirect; see ``WebSocketError/response``.
     public static let upgradeRefused = Self(
         name: "upgradeRefused",
         summary: "The server refused to open a WebSocket connection.",

@@ -19,15 +19,15 @@ public import Foundation
 public protocol WebSocketTransport: Sendable {
     /// The features of this transport beyond opening connections; empty by default.
     ///
-    /// Only `HTTPTransportFeatures.pinning` and `HTTPTransportFeatures.clientCertificates` apply to WebSockets.
-    /// ``ReconnectingWebSocket`` and `NetworkClient.webSocketTransport(over:)` refuse to open a connection with pins
-    /// over a transport that does not declare pinning.
+    /// Only `HTTPTransportFeatures.pinning` and `HTTPTransportFeatures.clientCertificates` apply to WebSockets. Without
+    /// the former, ``ReconnectingWebSocket`` and `NetworkClient.webSocketTransport(over:)` refuse to open a connection
+    /// with pins.
     var features: HTTPTransportFeatures { get }
 
     /// Opens a connection, runs `body` with it, and closes it.
     ///
-    /// Unless it is already closed, the connection is closed with ``WebSocketCloseCode/normal`` when `body` returns,
-    /// and with ``WebSocketCloseCode/goingAway`` when `body` throws. Closing takes at most
+    /// A connection that is not yet closed is closed with ``WebSocketCloseCode/normal`` when `body` returns, and with
+    /// ``WebSocketCloseCode/goingAway`` when `body` throws. Closing takes at most
     /// ``WebSocketConfiguration/closeTimeout``.
     ///
     /// - Parameters:
@@ -58,9 +58,7 @@ extension WebSocketTransport {
         )
     }
 
-    /// Opens a connection with the default limits, runs `body` with it, and closes it.
-    ///
-    /// See ``withConnection(to:configuration:_:)``.
+    /// Opens a connection with the default configuration, runs `body` with it, and closes it.
     public func withConnection<Value>(
         to request: HTTPRequest,
         _ body: (WebSocketConnection) async throws -> Value

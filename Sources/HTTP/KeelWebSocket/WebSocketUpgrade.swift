@@ -5,10 +5,8 @@ import Synchronization
 /// The transport below a client's layers that opens a WebSocket.
 ///
 /// The layers may send several requests: after a refusal with new credentials, or concurrently when hedging. Each has
-/// its own connection; the newest open one is used.
-///
-/// A connection lasts as long as a closure runs, but the layers return earlier. Each connection therefore runs in a
-/// task, which ends when its request is canceled or in ``end(hasFailed:)``.
+/// its own connection, in a task that ends when its request is canceled or in ``end(hasFailed:)``; the newest open one
+/// is used.
 final class WebSocketUpgrade: HTTPTransport {
     /// The pins have already been checked against the features of the underlying transport.
     let features: HTTPTransportFeatures = [.pinning]

@@ -5,15 +5,15 @@ public import KeelWebSocket
 
 /// A WebSocket transport on SwiftNIO, for Linux and Apple's systems.
 ///
-/// Speaks RFC 6455 over HTTP/1.1, with permessage-deflate (RFC 7692) on the system's zlib. Secure
-/// connections, TLS 1.2 or newer, verify the certificate, the host name and the
-/// `WebSocketConfiguration.pins`. Each connection has its own socket, without a pool.
+/// It speaks RFC 6455 over HTTP/1.1, with permessage-deflate (RFC 7692) on the system's zlib. Secure connections, TLS
+/// 1.2 or newer, verify the certificate, the host name and the `WebSocketConfiguration.pins`. Each connection has its
+/// own socket, without a pool.
 ///
-/// All connections of a process share up to four event loops, separate from those of HTTP clients.
-/// Messages are compressed there, so a large one delays the other WebSockets of its loop.
+/// All connections of a process share up to four event loops, separate from those of HTTP clients. Messages are
+/// compressed there, so a large one delays the other WebSockets of its loop.
 ///
-/// On its own, a transport knows none of the pins, credentials and observers of a `NetworkClient`:
-/// open WebSockets through `NetworkClient.webSocketTransport(over:)` to apply them.
+/// To apply the pins, credentials and observers of a `NetworkClient`, open WebSockets through
+/// `NetworkClient.webSocketTransport(over:)`.
 ///
 /// ```swift
 /// let transport = NIOWebSocketTransport()

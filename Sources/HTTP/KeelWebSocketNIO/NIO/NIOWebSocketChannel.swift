@@ -166,7 +166,7 @@ final class SendBacklog: Sendable {
     /// The overhead per message, which bounds the number of empty messages.
     private static let overhead = 64
 
-    /// Creates an empty backlog; `limit` is the number of pending bytes at which senders wait.
+    /// Creates an empty backlog; `limit` is the number of pending bytes above which senders wait.
     init(limit: Int) { self.limit = limit }
 
     /// Adds a message; returns whether the sender may continue without waiting.
