@@ -7,14 +7,14 @@ public import KeelHTTP
 ///     show(menu.value, isOld: menu.source != .network)
 /// }
 /// ```
-///
-/// - The stored response comes first, whatever its age. If it is fresh, nothing follows.
+/// - The stored response comes first, whatever its age, unless it must be validated before each use. If it is fresh,
+///   nothing follows, except with ``Refresh/always``.
 /// - Otherwise the origin's response follows, even if it only confirms the stored one.
 /// - A failure of the origin is thrown after the stored response, which does not hide it.
 /// - If nothing is stored, or nothing that can be decoded, the origin's response is the only element.
 ///
-/// The client needs an ``HTTPCachingMiddleware``. All work happens in the task that reads; the
-/// sequence can be read several times.
+/// The client needs an ``HTTPCachingMiddleware``. All work happens in the task that reads; the sequence can be read
+/// several times.
 public struct CachedThenFresh<Response: Decodable & Sendable>: AsyncSequence, Sendable {
     public typealias Failure = NetworkError
 

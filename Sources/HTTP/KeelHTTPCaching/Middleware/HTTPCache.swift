@@ -19,12 +19,13 @@ public import Foundation
 /// validates stale ones, and invalidates those whose address is changed by a call. `HTTPReply.cacheResult` is the
 /// source of a reply, and ``HTTPCachePolicy`` controls a single call.
 ///
-/// A tier that fails, loses entries or is damaged causes misses, counted in ``statistics``, but does not fail calls.
-/// The exception is damage in the middle of a file, detected after the reader has received the beginning: the body then
-/// fails with `truncatedBody`.
+/// A tier that fails, loses entries or is damaged causes misses, counted in ``statistics``, but does not fail calls,
+/// except for damage in the middle of a file whose beginning the reader has received: the body then fails with
+/// `truncatedBody`.
 ///
-/// Background revalidations (`stale-while-revalidate`) run in tasks of the cache. They end with the origin's response,
-/// and are canceled by ``cancelRevalidations()`` and when the cache is deallocated.
+/// Background revalidations (`stale-while-revalidate`) run in tasks of the cache. They end with the origin's response
+/// or after ``Configuration/backgroundTimeout``, and are canceled by ``cancelRevalidations()`` and when the cache is
+/// deallocated.
 public final class HTTPCache: Sendable {
     /// The configuration of the cache.
     public let configuration: Configuration
@@ -97,9 +98,7 @@ public final class HTTPCache: Sendable {
 
     // MARK: Sending
 
-    /// Sends a call through the cache without a client, for proxies and tests.
-    ///
-    /// Follows no redirects and does not retry.
+    /// Sends a call through the cache without a client, redirects or retries.
     ///
     /// - Returns: The reply; its body is stored while it is read.
     /// - Throws: `TransportError` of the transport, unless a stored response may be served instead.

@@ -1,9 +1,8 @@
 import HTTPTypes
 public import KeelHTTP
 
-/// The rule by which a cache separates its users.
+/// The rule by which a cache separates its users: none of them gets a response requested with another's credentials.
 ///
-/// A response requested with one user's credentials is not given to another user of the same cache.
 /// Keys contain a hash of the user's name or credentials, never a token.
 public struct HTTPCachePartition: Sendable {
     /// The user that a call belongs to.
@@ -25,13 +24,10 @@ public struct HTTPCachePartition: Sendable {
     /// authorization adds in a lower layer, and by the user of a `CookieJar`. The `Cookie` field of a call is ignored.
     ///
     /// Calls with a token source that cannot name the user of its tokens bypass the cache. A response to an
-    /// `Authorization` field added by a lower layer other than `HTTPAuthorizing` is not stored.
+    /// `Authorization` field that another lower layer than an `HTTPAuthorizing` adds is not stored.
     public static let byCredentials = HTTPCachePartition { call in await signedOwner(of: call) }
 
-    /// Separates users by credentials, and by the given cookies if the call has a `Cookie` field.
-    ///
-    /// A `CookieJar` adds its cookies below the cache, and names its user: use this rule for calls that have cookies of
-    /// their own.
+    /// Separates users by credentials, and by the given cookies if the call has a `Cookie` field of its own.
     ///
     /// - Parameter cookies: The names of the cookies that identify the user.
     /// - Returns: The partition.
@@ -55,9 +51,7 @@ public struct HTTPCachePartition: Sendable {
     /// Does not separate users: for a cache that has one user, or serves only public responses.
     public static let none = HTTPCachePartition({ _ in .everyone }, countsCredentials: false)
 
-    /// Separates users as the app decides.
-    ///
-    /// A call during which the user changed is not stored.
+    /// Separates users as the app decides; a call during which the user changed is not stored.
     ///
     /// - Parameter user: Returns the name of a call's user, or nil for everyone.
     /// - Returns: The partition.

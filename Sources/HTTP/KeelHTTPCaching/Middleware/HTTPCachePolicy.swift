@@ -8,8 +8,8 @@ public import KeelHTTP
 /// let menu = try await client.request(GetMenu(), options: options)
 /// ```
 ///
-/// The fields of the request (`Cache-Control: max-age=60`) count as well. No policy serves a stale
-/// response that says `no-cache` or `must-revalidate`.
+/// The fields of the request (`Cache-Control: max-age=60`) count as well. No policy serves a stale response that says
+/// `must-revalidate`, or any that says `no-cache`, without validation.
 public struct HTTPCachePolicy: Hashable, Sendable {
     enum Reads: Hashable, Sendable {
         case fresh
@@ -51,7 +51,7 @@ public struct HTTPCachePolicy: Hashable, Sendable {
 
     /// Serves a stored response of any age, and never asks the origin.
     ///
-    /// If no response is stored, the reply has status 504 and ``HTTPCacheResult/missing``.
+    /// If no usable response is stored, the reply has status 504 and ``HTTPCacheResult/missing``.
     public static let cacheOnly = HTTPCachePolicy(reads: .onlyStored)
 
     /// Like ``standard``, but serves a stored response of any age if the origin is unreachable.

@@ -10,7 +10,7 @@ public struct HTTPCacheStatistics: Hashable, Sendable {
     public var staleHits = 0
     /// Calls the origin answered although the cache was asked.
     public var misses = 0
-    /// Calls the cache did not handle because of their method, their policy or an unknown user.
+    /// Calls passed on without asking the cache, because of their method, their policy, `no-store` or an unknown user.
     public var bypasses = 0
     /// Calls for which nothing usable was stored and that excluded the origin.
     public var onlyIfCachedMisses = 0
@@ -20,11 +20,11 @@ public struct HTTPCacheStatistics: Hashable, Sendable {
     public var backgroundRevalidations = 0
     /// Responses that were stored.
     public var storedResponses = 0
-    /// Bodies not stored because they were truncated, abandoned or too large.
+    /// Bodies not stored because they were incomplete, abandoned or too large, or a file could not be written.
     public var unfinishedBodies = 0
-    /// Addresses and groups invalidated by calls that change resources.
+    /// Addresses and groups invalidated by calls that change resources, or removed by the app.
     public var invalidations = 0
-    /// Failed operations of the tier, each of which counts as a miss or as not stored.
+    /// Failed operations of the tier.
     public var tierFailures = 0
 
     /// Creates statistics with all counts at zero.
@@ -33,7 +33,7 @@ public struct HTTPCacheStatistics: Hashable, Sendable {
     /// Calls answered from the cache.
     public var hits: Int { freshHits + revalidatedHits + staleHits }
 
-    /// The fraction of answerable calls that the cache answered, from 0 to 1; 0 if there were none.
+    /// The fraction of hits among hits and misses, from 0 to 1; 0 if there were none.
     public var hitRatio: Double {
         let count = hits + misses
         return count == 0 ? 0 : Double(hits) / Double(count)

@@ -18,7 +18,6 @@ public import KeelHTTP
 /// - A body reaches the caller while it is stored; an incomplete or oversized body is not kept.
 /// - Concurrent calls for one stale response share its revalidation if they collect the body. A call after a change
 ///   through this cache does not share a revalidation that began before the end of the change.
-/// - All decisions are pure functions of the request, the stored responses and the time.
 public struct HTTPCachingMiddleware: HTTPMiddleware {
     /// The cache.
     public let cache: HTTPCache
@@ -124,11 +123,7 @@ extension HTTPResponse {
 extension NetworkClient.Configuration {
     /// Answers calls from a cache if HTTP allows it, and stores responses.
     ///
-    /// ```swift
-    /// configuration.cacheResponses(in: cache)
-    /// ```
-    ///
-    /// Inserts an ``HTTPCachingMiddleware`` first in `hopMiddleware`. Clients can share a cache.
+    /// This inserts an ``HTTPCachingMiddleware`` first in `hopMiddleware`. Clients can share a cache.
     public mutating func cacheResponses(in cache: HTTPCache) {
         hopMiddleware.insert(HTTPCachingMiddleware(cache), at: 0)
     }
