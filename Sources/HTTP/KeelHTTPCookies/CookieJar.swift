@@ -23,10 +23,9 @@ public import Foundation
 /// - `Secure` cookies are set and sent over https, and over http to the local device.
 /// - `SameSite` and `HttpOnly` are recorded but never withhold a cookie, because an app's requests have no originating
 ///   site.
-/// - A cookie for a public suffix, such as `co.uk`, is refused unless the suffix is the host itself (section 5.5): the
-///   names below a public suffix belong to different owners. ``isKnownPublicSuffix(_:)`` knows the most common
-///   suffixes. An app that talks to hosts that it does not choose should pass a test that uses the whole public suffix
-///   list.
+/// - A cookie for a public suffix, such as `co.uk`, is refused unless the suffix is the host itself (section 5.5).
+///   ``isKnownPublicSuffix(_:)`` knows the most common suffixes. An app that talks to hosts that it does not choose
+///   should pass a test that uses the whole public suffix list.
 ///
 /// A jar has one user at a time: call ``remove()`` when the user signs out. A call that began before neither sets
 /// cookies afterward nor is sent with those of the next user, and the next user shares no response with it.
@@ -34,9 +33,10 @@ public import Foundation
 /// Cookies are stored in memory. ``cookies`` is `Codable`: save it where secrets are stored, and pass it to the next
 /// jar. Descriptions of jars and cookies contain no value.
 public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
-    /// The maximum number of cookies in a jar; the least recently used ones are evicted first.
+    /// The maximum number of cookies in a jar.
     ///
-    /// A jar that exceeds the total limit evicts up to a sixteenth of it at once.
+    /// Expired cookies are evicted first; then, within a domain, insecure ones; then the least recently used. A jar
+    /// that exceeds the total limit evicts a sixteenth of it at once.
     public struct Limits: Sendable, Hashable {
         /// The maximum number of cookies per domain.
         public var perDomain: Int
@@ -104,8 +104,8 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
 
     /// A random name of the user whose cookies the jar has, or the constant of the initializer; it is not a secret.
     ///
-    /// A random one changes with each ``remove()``, and saved ``cookies`` carry it to the next jar. An HTTP cache,
-    /// `CoalescingMiddleware` and resumable uploads use it to keep users apart.
+    /// A random one changes with each ``remove()``, and saved ``cookies`` carry it to the next jar. An HTTP cache and
+    /// `CoalescingMiddleware` use it to keep users apart.
     public var identity: String? { kept.withLock { $0.identity } }
 
     /// Always false: a jar adds `Cookie` fields only.
