@@ -8,11 +8,9 @@ import Synchronization
 
 /// A source based on netlink, for Linux (rtnetlink(7)).
 ///
-/// The path is satisfied if a default route leads through an interface that is up and running. On each notification all
-/// interfaces and routes are read again, because the kernel does not announce every change: the routes of an interface
-/// that goes down disappear without notice.
-///
-/// Each observation has its own thread, which sleeps until the kernel reports a change.
+/// The path is satisfied if a default route leads through an interface that is up and running. Each observation has its
+/// own thread, which sleeps until the kernel reports a change and then reads all interfaces and routes again: the
+/// routes of an interface that goes down disappear without notice.
 public struct NetlinkPathSource: NetworkPathSource {
     /// Creates the source.
     public init() {}

@@ -11,7 +11,7 @@ import Synchronization
 /// The status is a hint: a satisfied path may lead to a login page, and only a request proves that a server is
 /// reachable. Use it to wait after a failure, not to avoid trying.
 ///
-/// The system is observed only while ``paths`` is being read.
+/// The system is observed only while a sequence of ``paths`` exists.
 public final class NetworkStatus: Sendable {
     private let source: any NetworkPathSource
     private let broadcast: StateBroadcast<NetworkPath?>
@@ -34,7 +34,7 @@ public final class NetworkStatus: Sendable {
         #endif
     }
 
-    /// The path last reported; unknown while ``paths`` is not being read.
+    /// The path last reported; unknown while no sequence of ``paths`` exists.
     public var current: NetworkPath { broadcast.value ?? NetworkPath(.unknown) }
 
     /// The current path and each later one; a slow reader gets only the latest.
@@ -44,9 +44,9 @@ public final class NetworkStatus: Sendable {
         return NetworkPaths(status: self, stream: stream)
     }
 
-    /// Waits until there is a path to the network.
+    /// Waits until there is a path to the network, for use before a retry.
     ///
-    /// Call it before a retry. It returns immediately if there is a path or the system does not report it.
+    /// It returns with the first report if there is a path or the system does not know.
     ///
     /// - Returns: Whether a retry is worthwhile; false if the timeout has passed or the task was canceled.
     public func waitUntilSatisfied(
