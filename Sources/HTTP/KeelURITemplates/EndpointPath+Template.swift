@@ -12,11 +12,11 @@ extension EndpointPath {
     /// The expansions of `{?…}` and `{&…}`, and everything after a question mark of the template, become part of the
     /// query, before the endpoint's own `ServiceEndpoint.query`.
     ///
-    /// The guarantees of a literal path hold here too. A call fails with `NetworkError.Code.invalidURL` if the
-    /// template is not valid or has a fragment, or if a value in the path is missing from `{id}` or is empty. Values of
-    /// `{id}`, `{.id}`, `{/id}` and `{;id}` stay inside their segments. A value of `{+path}` may contain slashes, and
-    /// with them any number of segments below the base URL, but cannot leave it: dot segments, question marks and
-    /// number signs are refused. In the query, a value of `{+more}` may add parameters.
+    /// The guarantees of a literal path hold here too. A call fails with `NetworkError.Code.invalidURL` if the template
+    /// is not valid or has a fragment, or if a value in the path is missing from `{id}` or is empty. Values of `{id}`,
+    /// `{.id}`, `{/id}` and `{;id}` stay inside their segments. A value of `{+path}` may contain slashes, but cannot
+    /// leave the base URL: dot segments, question marks and number signs are refused. In the query, a value of
+    /// `{+more}` may add parameters.
     public init(template: String, _ values: [String: URITemplate.Value]) {
         do throws(URITemplateError) {
             self.init(template: try URITemplate(template), values)

@@ -50,9 +50,7 @@ public struct URITemplate: Sendable, Hashable, CustomStringConvertible {
         return names
     }
 
-    /// Returns the template expanded with these values.
-    ///
-    /// A variable without a value is undefined.
+    /// Returns the template expanded with these values; a variable without a value is undefined.
     ///
     /// - Throws: ``URITemplateError/Reason/prefixOfComposite`` if a variable with a prefix has a list or pairs as its
     ///   value.
@@ -159,7 +157,7 @@ public struct URITemplateError: Error, Sendable, Hashable, CustomStringConvertib
         public static let prefixOfComposite = Reason(description: "a prefix of a list or of pairs")
     }
 
-    /// The flaw.
+    /// The kind of failure.
     public let reason: Reason
 
     /// The position of the mistake in the template, in UTF-8 bytes.
