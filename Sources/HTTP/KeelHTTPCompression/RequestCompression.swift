@@ -5,11 +5,12 @@ internal import Synchronization
 
 /// A middleware that compresses request bodies with gzip.
 ///
-/// HTTP cannot ask a server beforehand whether it accepts compressed requests: use this for servers
-/// that are known to. A replayable body remains replayable.
+/// HTTP cannot ask a server beforehand whether it accepts compressed requests: use this for servers that are known to.
+/// A replayable body remains replayable.
 ///
 /// Requests that count or digest the bytes of their body pass unchanged: those with `Content-Range`, the
-/// `Upload-Offset` of a resumable upload, `Content-Digest`, `Repr-Digest`, `Digest` or `Content-MD5`.
+/// `Upload-Offset` of a resumable upload, `Content-Digest`, `Repr-Digest`, `Digest` or `Content-MD5`. So do those with
+/// a `Content-Encoding` or a type that is compressed already, and bytes that compression does not shorten.
 public struct RequestCompression: HTTPMiddleware, DeadlineEnforcing {
     /// The fields that refer to the bytes of the body as it was given.
     private static let exactFields = [

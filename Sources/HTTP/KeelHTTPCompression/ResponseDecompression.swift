@@ -10,19 +10,19 @@ public import KeelHTTP
 /// configuration.attemptMiddleware.append(ResponseDecompression(for: transport.features))
 /// ```
 ///
-/// Supports `gzip` and `deflate`. The reply loses `Content-Encoding` and `Content-Length`, which
-/// describe the compressed form. These calls and their responses pass unchanged:
+/// Supports `gzip` and `deflate`. The reply loses `Content-Encoding` and `Content-Length`, which describe the
+/// compressed form. These calls and their responses pass unchanged:
 ///
 /// - a call with its own `Accept-Encoding`, or with a `Range`, which counts the bytes as sent;
 /// - a `HEAD`, so that its reply has the length of the uncompressed body;
 /// - a call that accepts only `text/event-stream`;
-/// - a download with an observer: the compressed length says nothing about the decoded progress.
+/// - a download with an observer: the compressed length says nothing about the decoded progress;
+/// - all calls, if the transport does not pass bodies on as sent (`HTTPTransportFeatures.rawContentCoding`).
 ///
-/// If the transport does not pass bodies on as sent (`HTTPTransportFeatures.rawContentCoding`), the
-/// system decodes already and the middleware does nothing.
+/// So do responses with status 206, or with another coding or more than three.
 ///
 /// A cache belongs above it: it stores the decoded body under the entity tag of the compressed one, validates it by
-/// that tag, and cuts ranges from the decoded body. A `Vary` that names `Accept-Encoding` makes no difference to it.
+/// that tag, and cuts ranges from the decoded body.
 ///
 /// Bodies fail with `decompressionFailed` if they are malformed or end early, and with
 /// `decompressionLimit` if they exceed the limits.
