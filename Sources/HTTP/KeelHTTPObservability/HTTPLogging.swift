@@ -12,9 +12,8 @@ internal import Synchronization
 /// configuration.observers.append(HTTPLogging(Logger(label: "api")))
 /// ```
 ///
-/// As an observer of events rather than a middleware, it sees retries, redirects and cached
-/// responses as well as exchanges, and slows a call down no more than its log handler does. URLs
-/// lose their query; fields are logged on request, redacted; bodies never. Errors show their code.
+/// It sees retries, redirects and cached responses as well as exchanges, and slows a call down no more than its log
+/// handler does. URLs lose their query; fields are logged on request, redacted; bodies never. Errors show their code.
 public struct HTTPLogging: HTTPEventObserver {
     /// The log levels.
     public struct Levels: Sendable, Hashable {

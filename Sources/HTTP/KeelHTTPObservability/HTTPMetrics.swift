@@ -14,8 +14,8 @@ internal import Synchronization
 /// - `http.client.active_requests`, a meter;
 /// - `http.client.request.body.size` and `http.client.response.body.size`, recorders of bytes.
 ///
-/// For each call: `keel.http.client.call.duration`, a timer over attempts and pauses, and
-/// `keel.http.client.retries`, a counter. Dimensions are the method, the server, the status and the
+/// For each call: `keel.http.client.call.duration`, a timer over attempts and pauses, and `keel.http.client.retries`, a
+/// counter by reason. Dimensions are the method, the scheme, the server, the status, the version of HTTP and the
 /// error's code: never a path, and at most ``serverLimit`` servers.
 ///
 /// One instance may serve several clients.

@@ -15,10 +15,8 @@ public import Tracing
 ///
 /// The span of a call covers its attempts and pauses. The spans of attempts are its children, of the kind `client`; the
 /// tracer writes their context into the request, usually as `traceparent` and `tracestate` (W3C Trace Context). Both
-/// last until the end of the body. Names and attributes follow OpenTelemetry's semantic conventions for HTTP client
-/// spans; URLs lose their query, and errors are recorded by their code.
-///
-/// A middleware, not an observer, because it changes requests and passes its context down.
+/// last until the end of the body, a failure, or the release of the reply. Names and attributes follow OpenTelemetry's
+/// semantic conventions for HTTP client spans; URLs lose their query, and errors are recorded by their code.
 public struct HTTPTracing: HTTPMiddleware, DeadlineEnforcing {
     /// The unit that a span covers.
     public enum Scope: Sendable, Hashable {

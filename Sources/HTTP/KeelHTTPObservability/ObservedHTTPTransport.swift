@@ -11,8 +11,8 @@ public import Tracing
 
 /// A transport that logs, measures and traces its exchanges.
 ///
-/// For a transport used without a client, or to observe calls below a client's layers. To observe a client, including
-/// its retries, use its configuration: see `observe(logger:metrics:tracer:redactor:)`.
+/// Use it for a transport without a client, or below a client's layers. To observe a client, including its retries, use
+/// `observe(logger:metrics:tracer:redactor:)` of its configuration.
 public struct ObservedHTTPTransport<Upstream: HTTPTransport>: HTTPTransport {
     fileprivate let upstream: Upstream
     fileprivate let observers: [any HTTPEventObserver]
