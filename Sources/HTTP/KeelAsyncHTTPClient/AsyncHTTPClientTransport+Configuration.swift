@@ -17,9 +17,8 @@ extension AsyncHTTPClientTransport {
         /// After it, the call fails with `TransportError.Code.poolTimeout`.
         public var poolTimeout: Duration?
 
-        /// The stall timeout of a request body: the time without any bytes taken by the network.
-        ///
-        /// After it, the call fails with `TransportError.Code.writeTimeout`.
+        /// The stall timeout of a request body: the time without any bytes taken by the network, after which the call
+        /// fails with `TransportError.Code.writeTimeout`.
         public var writeTimeout: Duration = .seconds(60)
 
         /// How long an unused connection is kept open for the next call.
@@ -27,8 +26,7 @@ extension AsyncHTTPClientTransport {
 
         /// The number of HTTP/1.1 connections to one host kept in concurrent use.
         ///
-        /// Every eight of them have their own event loop, up to half the number of processors: a
-        /// gateway that calls one server sets this to eight times the processors it may use.
+        /// Every eight of them have their own event loop, up to half the number of processors.
         public var connectionsPerHost = 8
 
         /// Whether HTTP/2 is used with servers that offer it.
@@ -42,10 +40,10 @@ extension AsyncHTTPClientTransport {
 
         /// The limits on compressed response bodies; nil requests no compression.
         ///
-        /// A `NetworkClient` over the transport requests compressed responses and decodes them,
-        /// except for the calls listed under `ResponseDecompression`. The transport itself passes
-        /// bodies on as the server sent them. By default a body may grow to 16 MiB whatever its
-        /// ratio, because harmless data, such as a table of equal rows, may compress to any ratio.
+        /// A `NetworkClient` over the transport requests compressed responses and decodes them, except for the calls
+        /// listed under `ResponseDecompression`; the transport itself passes bodies on as sent. By default a body may
+        /// grow to 16 MiB whatever its ratio, because harmless data, such as a table of equal rows, may compress to any
+        /// ratio.
         public var decompression: DecompressionLimits? = DecompressionLimits(allowance: 16 << 20)
 
         /// Creates a configuration with the default limits.

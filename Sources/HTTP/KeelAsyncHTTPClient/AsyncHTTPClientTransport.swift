@@ -20,9 +20,8 @@ import Synchronization
 /// | connection information | identity, reuse, protocol, address; the moments of an exchange |
 /// | pinning, client certificates, proxies | yes |
 ///
-/// AsyncHTTPClient's retries of connection attempts are off: they would hide a refused port or an
-/// unknown host until the connect timeout. Also off are its redirects, its decompression and its
-/// spans, which `HTTPTracing` of KeelHTTPObservability creates instead.
+/// AsyncHTTPClient's retries of connection attempts are off: they would hide a refused port or an unknown host until
+/// the connect timeout. Also off are its redirects, its decompression and its spans.
 ///
 /// Bytes after the end of an HTTP/1.1 response are dropped, and the connection is not reused (RFC 9112 section 6.3). If
 /// they arrive only after the next request was sent, that request fails as on a stale connection, and a client repeats
@@ -31,7 +30,8 @@ import Synchronization
 /// The calls to one origin share an event loop, and origins are distributed over the loops. With at least sixteen
 /// ``Configuration/connectionsPerHost`` and four processors, many concurrent calls to one origin use several loops.
 ///
-/// A deallocated transport closes its connections; call ``shutdown()`` to wait for that.
+/// A deallocated transport closes its connections; ``shutdown()`` waits for that, at most for
+/// ``Configuration/connectTimeout``.
 public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, DeadlineEnforcing {
     private let client: HTTPClient
     private let isShutDown = Mutex(false)
@@ -202,9 +202,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
 
     /// Sends a request with a body that is produced on the way, or too large to write at once.
     ///
-    /// A server may respond before it has read such a body. A delegate like ``ResponseReceiver``
-    /// learns of the end only after the request has ended as well, so these exchanges use
-    /// AsyncHTTPClient's asynchronous functions, which cost more.
+    /// A server may respond before it has read such a body. A delegate like ``ResponseReceiver`` learns of the end only
+    /// after the request has ended as well, so these exchanges use AsyncHTTPClient's asynchronous functions, which cost
+    /// more.
     private func streamedReply(
         to call: HTTPCall,
         _ exchange: Exchange
