@@ -127,7 +127,6 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
         }
     }
 
-    /// Waits for the head of a streamed exchange within the call's limits.
     private func limitedReply(
         to call: HTTPCall,
         _ exchange: Exchange

@@ -23,7 +23,6 @@ final class ConnectionHealth: Sendable {
         state.withLock { $0.violation = $0.violation ?? error }
     }
 
-    /// Returns the actual failure, or nil if the connection does not explain it.
     func explanation(of error: TransportError) -> TransportError? {
         let state = state.withLock { $0 }
         if let stream = (error.cause as? NIOHTTP2Errors.StreamClosed)?.streamID,

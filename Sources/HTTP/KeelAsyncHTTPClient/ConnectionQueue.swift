@@ -30,7 +30,6 @@ final class ConnectionQueue: Sendable {
         }
     }
 
-    /// Runs an exchange, and ends it if it waits too long for a free connection.
     func waiting<Value: Sendable>(
         _ exchange: Exchange,
         _ operation: @escaping @Sendable () async throws -> Value

@@ -43,7 +43,6 @@ extension HTTPHeaders {
 }
 
 extension HTTPClientRequest {
-    /// Creates a request whose body is sent as it is produced.
     init(
         _ call: HTTPCall,
         sending body: HTTPBody,

@@ -31,10 +31,8 @@ final class Exchange: Sendable {
     let path: String?
     let origin: String
     let pins: PublicKeyPins?
-    /// Whether to skip connections that have carried another exchange.
     let wantsNewConnection: Bool
     let host: String
-    /// Used by bodies that are sent as they are produced.
     let window = SendWindow()
     private let call: HTTPCall?
     private let onInterimResponse: (@Sendable (HTTPResponse) -> Void)?
@@ -93,7 +91,6 @@ final class Exchange: Sendable {
         call.record(.sentBody(bytes: state.withLock { $0.bodyBytesSent }))
     }
 
-    /// Handles an interim response (RFC 9110 section 15.2).
     func received(interim status: HTTPResponseStatus, _ headers: HTTPHeaders) {
         // 100 and 101 concern only the connection.
         guard status.code > 101 else { return }
@@ -196,7 +193,6 @@ extension TransportError {
 }
 
 extension HTTPRequest {
-    /// The host of the target, without port and brackets.
     fileprivate var hostWithoutPort: String {
         var host = (authority ?? "")[...]
         if let end = host.lastIndex(of: "]") {
@@ -232,7 +228,6 @@ final class WaitingExchanges: Sendable {
         }
     }
 
-    /// Removes and returns an exchange that has reached a connection or has ended.
     @discardableResult
     func take(_ number: UInt64) -> Exchange? {
         state.withLock { $0.waiting.removeValue(forKey: number) }

@@ -180,7 +180,6 @@ extension ExchangeHandler {
     /// while the decoder may still be processing later bytes.
     func holdEnd() { holdsEnd = true }
 
-    /// Passes on the end that was held back.
     func releaseEnd() {
         holdsEnd = false
         guard let end = heldEnd else { return }
@@ -203,7 +202,6 @@ final class Connection {
     /// The SHA-256 digest of the server's public key; nil on a connection without TLS.
     let keyDigest: [UInt8]?
 
-    /// The connection events that may explain a failed exchange.
     let health = ConnectionHealth()
 
     private let id: String
@@ -225,7 +223,6 @@ final class Connection {
         remoteAddress = channel.remoteAddress.map { "\($0)" }
     }
 
-    /// Returns the connection's description for the exchange that begins now.
     func next() -> ConnectionInfo {
         defer { hasCarriedExchange = true }
         return ConnectionInfo(

@@ -59,7 +59,6 @@ final class OriginLoops: Sendable {
 }
 
 extension OriginLoops.State {
-    /// The first loop with room, or the least busy one.
     fileprivate var next: Int {
         if let free = busy.firstIndex(where: { $0 < OriginLoops.few }) { return free }
         return busy.indices.min { busy[$0] < busy[$1] } ?? 0

@@ -44,7 +44,6 @@ final class OriginRequests: Sendable {
 
     private struct State {
         var origins: [Origin: Known] = [:]
-        /// The number of origins that have got their loops so far.
         var originCount = 0
         var uses: UInt64 = 0
     }
@@ -82,7 +81,6 @@ final class OriginRequests: Sendable {
         return Prepared(request: request, place: loops.enter(), path: target.path)
     }
 
-    /// Returns what is known of an origin, adding an unknown one.
     private func find(
         _ origin: Origin,
         _ method: HTTPRequest.Method

@@ -45,7 +45,6 @@ extension ByteBuffer {
     /// The number of bytes written at once: ``SendStallTimeout`` sees only whole pieces being taken.
     static let pieceSize = 64 * 1024
 
-    /// Removes and returns the next piece, or nil if there are no more bytes.
     mutating func readPiece() -> ByteBuffer? {
         readableBytes == 0 ? nil : readSlice(length: min(readableBytes, Self.pieceSize))
     }

@@ -24,11 +24,9 @@ extension TransportError {
     }
 }
 
-/// The body of a response received by a ``ResponseReceiver``.
 final class ReceivedResponse: ResponseBody {
     private let receiver: ResponseReceiver
     private let task: HTTPClient.Task<Void>
-    /// Ends the exchange at its deadline.
     private let watch: DeadlineWatch?
 
     init(_ receiver: ResponseReceiver, _ task: HTTPClient.Task<Void>, _ watch: DeadlineWatch?) {
@@ -50,7 +48,6 @@ final class ReceivedResponse: ResponseBody {
         }
     }
 
-    /// Removes and returns the whole body if it has arrived.
     func takeWhole() -> [UInt8]? { receiver.takeWhole() }
 
     func next(within limit: Duration?) async throws -> ArraySlice<UInt8>? {

@@ -22,10 +22,8 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
         var mayHandOverHead = false
         var pieces = CircularBuffer<ByteBuffer>()
         var bytes = 0
-        /// The end of the response; nil until it has ended.
         var end: Result<Void, any Error>?
         var waiter: Waiter?
-        /// Fulfilled when there is room for more.
         var room: EventLoopPromise<Void>?
         var isAbandoned = false
     }
@@ -56,7 +54,6 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
         }
     }
 
-    /// Removes and returns the whole body if it has arrived.
     func takeWhole() -> [UInt8]? {
         state.withLock { state in
             guard case .success? = state.end else { return nil }
@@ -142,7 +139,6 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
 
     // MARK: Passing on
 
-    /// Changes the state, and resumes the waiting task if possible.
     private func change(_ change: (inout State) -> Void) {
         let action = state.withLock { state in
             change(&state)
