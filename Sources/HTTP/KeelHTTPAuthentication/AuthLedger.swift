@@ -41,9 +41,7 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
     enum Need {
         /// For a request that is about to be sent.
         case use
-        /// Because a server refused the token of this origin.
         case refused(AccessToken.Origin?)
-        /// Because the app requests a renewal.
         case renewal
     }
 
@@ -52,7 +50,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         /// Wait for this refresh of this session; the caller must start it if it is new.
         case wait(RefreshFlight, session: Int, isNew: Bool)
         case failure(AuthenticationError)
-        /// Read the store first.
         case restore
     }
 
@@ -100,7 +97,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
 
     // MARK: Tokens
 
-    /// Decides how a caller gets a token.
     mutating func answer(to need: Need, at now: Date) -> Answer {
         let held: Held
         switch phase {
@@ -136,7 +132,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return start(held)
     }
 
-    /// Decides how a caller gets a token of credentials that cannot be renewed.
     private mutating func lastAnswer(to need: Need, _ held: Held, _ isPast: Bool) -> Answer {
         var held = held
         switch need {
@@ -148,7 +143,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return held.isExhausted ? .failure(AuthenticationError(.expired)) : .token(token(held))
     }
 
-    /// Decides how a caller that has waited for a refresh of this session gets a token.
     mutating func answer(afterRefreshOf session: Int, at now: Date) -> Answer {
         guard let held, held.session == session else {
             return .failure(
@@ -255,7 +249,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return true
     }
 
-    /// Puts the saved credentials into use, unless the session has ended.
     mutating func land(_ flight: RefreshFlight) {
         guard var held = held(for: flight) else { return }
         lastVersion += 1
@@ -267,7 +260,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         self.flight = nil
     }
 
-    /// Records a failed refresh, unless the session has ended.
     mutating func fail(_ flight: RefreshFlight, _ error: AuthenticationError, at now: Date) {
         guard let held = held(for: flight) else { return }
         renewals += 1
@@ -283,7 +275,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return order
     }
 
-    /// Begins with the stored credentials and the identifier of their sign-in.
     mutating func restore(_ credentials: Credentials?, named name: String) {
         guard case .unknown = phase else { return }
         if let credentials {

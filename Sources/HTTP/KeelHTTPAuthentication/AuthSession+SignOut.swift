@@ -2,7 +2,6 @@ internal import KeelCore
 public import KeelHTTP
 import Synchronization
 
-/// Work to do when a session ends.
 struct AuthCleanUp: Sendable {
     let name: String
     let run: @Sendable (SignOutReason, String?) async throws -> Void
@@ -22,21 +21,17 @@ final class SessionScope: Sendable {
     private let session: ObjectIdentifier
     private let hasEnded = Mutex(false)
 
-    /// Begins a scope of a session.
     init(of session: AnyObject) { self.session = ObjectIdentifier(session) }
 
     /// Ends the scope: tasks that were begun in it, and that outlive it, may wait for the session.
     func end() { hasEnded.withLock { $0 = true } }
 
-    /// Whether a session waits for the current task.
     static var isCurrent: Bool { (refreshes + cleanUps).contains { $0.isOpen } }
 
-    /// Whether the session waits for the current task to renew its credentials.
     static func isRefresh(of session: AnyObject) -> Bool {
         refreshes.contains { $0.isOpen && $0.session == ObjectIdentifier(session) }
     }
 
-    /// Whether the session waits for the current task to clean up.
     static func isCleanUp(of session: AnyObject) -> Bool {
         cleanUps.contains { $0.isOpen && $0.session == ObjectIdentifier(session) }
     }
@@ -47,7 +42,6 @@ final class SessionScope: Sendable {
 extension AuthSession {
     typealias CleanUpFailure = (name: String, error: any Error)
 
-    /// The user who follows the one whose session ended.
     enum Successor: Sendable, Equatable {
         case nobody
         case user(String)
@@ -55,7 +49,6 @@ extension AuthSession {
         case unknown
     }
 
-    /// The part of the store that a session removes when it ends.
     enum Clearing: Sendable {
         case everything
         /// These credentials, unless another process has replaced them.

@@ -197,7 +197,6 @@ extension AuthSession {
         case ended
         /// The store is empty: another session has signed out.
         case signedOut
-        /// The store cannot be read now.
         case unreadable
     }
 

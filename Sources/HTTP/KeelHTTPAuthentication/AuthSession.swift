@@ -211,7 +211,6 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         return isDone
     }
 
-    /// Changes the ledger and publishes the new state.
     func change<Value: Sendable>(
         _ body: (inout AuthLedger<Credentials>) -> Value
     ) -> Value {

@@ -151,7 +151,6 @@ final class LayerKey: Sendable {
 }
 
 extension TransportError {
-    /// Creates the error of a call that would be sent in another user's name.
     static func sentForAnotherUser(_ call: HTTPCall) -> TransportError {
         let reason = AuthenticationError(.superseded, "The call belongs to another user.")
         return TransportError(.credentialsUnavailable, url: call.redactedURL, cause: reason)

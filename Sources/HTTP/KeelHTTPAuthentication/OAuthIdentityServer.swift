@@ -78,7 +78,6 @@ public struct OAuthIdentityServer: IdentityServer {
 }
 
 extension HTTPCallOptions {
-    /// The options of a call that gets the credentials.
     static var unauthenticated: HTTPCallOptions {
         var options = HTTPCallOptions()
         options.authentication = .none

@@ -1,7 +1,6 @@
 import KeelHTTP
 import Synchronization
 
-/// A refresh in progress, with its waiting callers.
 final class RefreshFlight: Sendable {
     typealias Outcome = Result<Void, AuthenticationError>
 
@@ -37,7 +36,6 @@ final class RefreshFlight: Sendable {
         }
     }
 
-    /// Sets the task that performs the refresh, so that ``abandon(_:)`` can cancel it.
     func attach(_ task: Task<Void, Never>) {
         // A task that has ended its refresh may still be cleaning up and must not be canceled.
         let isAbandoned = state.withLock { state in
