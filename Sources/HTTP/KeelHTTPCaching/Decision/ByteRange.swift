@@ -4,9 +4,7 @@ import HTTPTypes
 enum ByteRange: Hashable, Sendable {
     /// From one byte to another, both included.
     case bounded(Int64, Int64)
-    /// From a byte to the end.
     case from(Int64)
-    /// A number of bytes at the end.
     case suffix(Int64)
 
     /// Reads a `Range` field; nil for several ranges, another unit or a malformed field.
@@ -25,7 +23,6 @@ enum ByteRange: Hashable, Sendable {
         }
     }
 
-    /// Returns the requested positions, or nil if none exists or their length is unknown.
     func positions(total: Int64?) -> ClosedRange<Int64>? {
         switch self {
         case .bounded(let first, let last):

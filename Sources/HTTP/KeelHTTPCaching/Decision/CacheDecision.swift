@@ -6,14 +6,12 @@ enum CacheDecision: Hashable, Sendable {
     case serve(Choice)
     /// Serve a stale stored response, and validate it for the next caller (RFC 5861).
     case serveAndRevalidate(Choice)
-    /// Ask the origin whether a stored response is still valid.
     case validate(Choice, CacheStatus.Forward)
     /// Ask the origin; if that fails, a stored response may still be served.
     case forward(CacheStatus.Forward, fallback: Choice?)
     /// Report that no usable response is stored (`only-if-cached`).
     case refuse
 
-    /// A stored response with its directives and freshness.
     struct Choice: Hashable, Sendable {
         var index: Int
         var response: StoredResponse
@@ -24,7 +22,6 @@ enum CacheDecision: Hashable, Sendable {
     }
 }
 
-/// The properties of a request that the decision depends on.
 struct CacheQuestion: Sendable {
     var method: HTTPRequest.Method
     var fields: HTTPFields
@@ -60,7 +57,6 @@ extension CacheRules {
         return canValidate ? .validate(choice, forward) : .forward(forward, fallback: choice)
     }
 
-    /// Returns whether the call's policy accepts a fresh response.
     private func permits(_ question: CacheQuestion, _ choice: CacheDecision.Choice) -> Bool {
         // Revalidating an immutable response is pointless (RFC 8246).
         question.policy.reads != .validated || choice.directives.isImmutable
@@ -125,7 +121,6 @@ extension CacheRules {
 
     enum OriginFailure: Hashable, Sendable {
         case offline
-        /// The origin answered with an error status.
         case status
     }
 

@@ -3,13 +3,10 @@ import HTTPTypes
 /// The rules for a cache's decisions, besides messages and time.
 struct CacheRules: Hashable, Sendable {
     var isShared = false
-    /// Whether stored responses are served without their cookies.
     var dropsCookies = false
-    /// The fraction of a resource's age used as its freshness lifetime if none is stated.
     var heuristicFraction = 0.1
     /// The maximum heuristic lifetime, in seconds.
     var heuristicLimit: Int64 = 86_400
-    /// Fields that replace `Cache-Control`, in order of precedence (RFC 9213).
     var targetedFields: [HTTPField.Name] = []
     /// The maximum staleness in seconds while the origin is unreachable; nil for never.
     var offlineLimit: Int64?

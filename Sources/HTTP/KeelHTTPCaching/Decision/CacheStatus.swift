@@ -1,10 +1,8 @@
 /// A member of a `Cache-Status` field (RFC 9211): this cache's handling of a request.
 struct CacheStatus: Hashable, Sendable {
-    /// The reason a request was forwarded to the origin.
     enum Forward: String, Hashable, Sendable {
         /// The request or the configuration bypassed the cache.
         case bypass
-        /// Requests with this method are forwarded.
         case method
         /// Nothing is stored for the address.
         case uriMiss = "uri-miss"
@@ -26,7 +24,6 @@ struct CacheStatus: Hashable, Sendable {
     var timeToLive: Int64?
     var detail: String?
 
-    /// Returns the member as text, for a cache's name.
     func text(_ name: String) -> String {
         var text = name
         if hit { text += "; hit" }

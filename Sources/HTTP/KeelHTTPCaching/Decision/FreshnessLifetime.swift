@@ -3,7 +3,6 @@ import KeelCache
 
 /// The freshness lifetime of a response (RFC 9111 sections 4.2.1 and 4.2.2).
 struct FreshnessLifetime: Hashable, Sendable {
-    /// The lifetime in seconds; zero if the response is stale from the start.
     var seconds: Int64
     /// Whether the response states its lifetime, rather than the cache estimating it.
     var isExplicit: Bool
@@ -58,7 +57,6 @@ struct FreshnessLifetime: Hashable, Sendable {
     }
 }
 
-/// The freshness of a stored response at one moment.
 struct Freshness: Hashable, Sendable {
     var age: Int64
     var lifetime: Int64
@@ -96,13 +94,11 @@ struct Freshness: Hashable, Sendable {
     /// The remaining freshness in seconds; negative once the response is stale.
     var remaining: Int64 { isOutdated ? min(0, lifetime - age) : lifetime - age }
 
-    /// The number of seconds since the response became stale.
     var staleness: Int64 { max(0, -remaining) }
 }
 
 /// The age of a stored response (RFC 9111 section 4.2.3).
 enum ResponseAge {
-    /// Returns the age in whole seconds.
     static func seconds(of response: StoredResponse, at now: CacheInstant) -> Int64 {
         let received = response.received.seconds
         let apparent = date(of: response.fields, received: response.received).map {

@@ -13,7 +13,6 @@ struct ResourceAddress: Hashable, Sendable {
     /// Origin, path and query, without a fragment.
     let text: String
 
-    /// Reads the address of a request; nil if it has no valid one.
     init?(_ request: HTTPRequest) {
         guard let origin = HTTPOrigin(request) else { return nil }
         self.init(origin, request.path ?? "/")
@@ -56,7 +55,6 @@ enum Invalidation {
         "GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "REPORT", "SEARCH",
     ]
 
-    /// Returns the addresses whose stored responses must be invalidated.
     static func addresses(
         of request: HTTPRequest,
         _ response: HTTPResponse
@@ -100,7 +98,6 @@ enum CacheGroups {
         strings(response[values: .cacheGroups])
     }
 
-    /// Returns the groups that the response to a changing request invalidates.
     static func invalidated(by request: HTTPRequest, _ response: HTTPResponse) -> [String] {
         guard !Invalidation.safeMethods.contains(request.method.rawValue),
             (200..<400).contains(response.status.code)

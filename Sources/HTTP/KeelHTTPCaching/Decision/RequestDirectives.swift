@@ -2,7 +2,6 @@ import HTTPTypes
 
 /// The cache directives of a request (RFC 9111 section 5.2.1).
 struct RequestDirectives: Hashable, Sendable {
-    /// How stale a response may be.
     enum MaxStale: Hashable, Sendable {
         case none
         case seconds(Int64)
@@ -52,7 +51,6 @@ struct RequestDirectives: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the request accepts a fresh response of an age.
     func accepts(age: Int64, remaining: Int64) -> Bool {
         if noCache { return false }
         // Ages are known to the second only, so zero demands validation.
@@ -70,6 +68,5 @@ struct RequestDirectives: Hashable, Sendable {
         }
     }
 
-    /// Whether the request sets its own limits on freshness.
     var demandsFreshness: Bool { noCache || maxAge != nil || minFresh != nil }
 }

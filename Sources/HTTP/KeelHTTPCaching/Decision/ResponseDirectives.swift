@@ -48,7 +48,6 @@ struct ResponseDirectives: Hashable, Sendable {
     /// Whether a targeted field applies, so that `Cache-Control` and `Expires` do not.
     var isTargeted = false
 
-    /// Reads the directives that apply to a cache with the given rules.
     init(_ fields: HTTPFields, _ rules: CacheRules) {
         for name in rules.targetedFields {
             let lines = fields[values: name]

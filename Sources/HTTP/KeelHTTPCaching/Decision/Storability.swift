@@ -3,7 +3,6 @@ import KeelCache
 
 /// Whether a response may be stored (RFC 9111 section 3), and which fields of it.
 enum Storability {
-    /// A received response and its request.
     struct Exchange: Sendable {
         var request: HTTPFields
         var requestDirectives: RequestDirectives
@@ -69,7 +68,6 @@ enum Storability {
         return status == 200 && !directives.forbidsStale(rules)
     }
 
-    /// Returns the fields that may be stored (section 3.1).
     static func storedFields(_ fields: HTTPFields, _ rules: CacheRules) -> HTTPFields {
         var unwanted = Set(FieldList.members(fields[values: .connection]).map { $0.lowercased() })
         unwanted.formUnion(connectionFields)

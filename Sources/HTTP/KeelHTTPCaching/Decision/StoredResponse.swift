@@ -8,7 +8,6 @@ struct StoredResponse: Hashable, Sendable {
     var fields: HTTPFields
     /// The normalized request fields that selected this response; nil for an absent field.
     var selectors: [Selector]
-    /// When the request was sent.
     var requested: CacheInstant
     /// When the response's head was received.
     var received: CacheInstant
@@ -18,7 +17,6 @@ struct StoredResponse: Hashable, Sendable {
     var part: StoredPart?
     /// Whether it was found to be outdated and needs validation whatever its age.
     var isOutdated = false
-    /// The groups by which it can be removed, besides its address.
     var groups: [String] = []
 
     /// A field that `Vary` names.
@@ -34,7 +32,6 @@ struct StoredResponse: Hashable, Sendable {
 
     /// The part of a representation that a response with status 206 brought.
     struct StoredPart: Hashable, Sendable {
-        /// The position of its first byte.
         var first: Int64
         /// The length of the whole representation, if known.
         var total: Int64?

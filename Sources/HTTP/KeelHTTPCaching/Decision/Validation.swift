@@ -109,7 +109,6 @@ struct Validators: Hashable, Sendable {
         lastModified = fields[values: .lastModified].first.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Whether they allow a conditional request.
     var isUsable: Bool { entityTag != nil || lastModified != nil }
 
     /// Returns whether no validator shows that two messages describe different states.

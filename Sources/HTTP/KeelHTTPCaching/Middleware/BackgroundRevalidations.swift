@@ -59,7 +59,6 @@ final class BackgroundRevalidations: Sendable {
         }
     }
 
-    /// Waits until none is in progress.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in

@@ -47,7 +47,6 @@ extension CacheExchange {
         }
     }
 
-    /// Makes the reply from a stored response and its body.
     func reply(
         _ response: StoredResponse,
         _ directives: ResponseDirectives,

@@ -98,7 +98,6 @@ extension CacheExchange {
         return fields
     }
 
-    /// Returns the length of a complete body, or nil if it is unknown.
     private func announcedLength(of reply: HTTPReply) -> Int64? {
         guard let length = reply.announcedLength else { return nil }
         // A layer that decoded the body may have left the encoded length.
@@ -172,7 +171,6 @@ extension CacheExchange {
         )
     }
 
-    /// Returns the total freshness lifetime of a stored response, in seconds.
     private func lifetime(of response: StoredResponse) -> Int64 {
         let directives = ResponseDirectives(response.fields, rules)
         return Freshness(response, directives, at: store.clock.now, rules).lifetime

@@ -4,7 +4,6 @@ import KeelCore
 import KeelHTTP
 
 extension CacheExchange {
-    /// Asks the origin whether a stored response is still valid.
     func validated(
         _ choice: CacheDecision.Choice,
         _ body: CacheBody,
@@ -111,7 +110,6 @@ extension CacheExchange {
         )
     }
 
-    /// Waits for the revalidation of a stored response, starting it if necessary.
     func joined(
         _ choice: CacheDecision.Choice,
         _ body: CacheBody,
@@ -276,7 +274,6 @@ extension CacheExchange {
         return CacheExchange(self, sending: quiet)
     }
 
-    /// Asks the origin about a stored response, and stores the answer.
     private func renew(_ stored: StoredResponse) async {
         do throws(TransportError) {
             let arrival = try await send(call)
@@ -319,7 +316,6 @@ extension CacheExchange {
     }
 }
 
-/// A revalidation shared by several calls.
 enum ValidationFlight {
     struct Subject: Hashable, Sendable {
         var list: [UInt8]

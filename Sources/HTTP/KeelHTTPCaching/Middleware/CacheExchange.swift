@@ -106,7 +106,6 @@ struct CacheExchange: Sendable {
 
     // MARK: Changing
 
-    /// Passes on a call that may change a resource.
     func change(_ cache: HTTPCache) async throws(TransportError) -> HTTPReply {
         var arrival: Arrival
         do throws(TransportError) {
@@ -126,7 +125,6 @@ struct CacheExchange: Sendable {
 
     // MARK: The origin
 
-    /// A reply of the origin, with the times of the exchange.
     struct Arrival: Sendable {
         var reply: HTTPReply
         var requested: CacheInstant
@@ -135,7 +133,6 @@ struct CacheExchange: Sendable {
         /// Whether it was requested in the name of the user whose responses these are.
         var isOwners: Bool
 
-        /// Whether all of the reply has been read.
         var isWhole: Bool { reply.body.collected != nil }
     }
 

@@ -5,7 +5,6 @@ public import KeelHTTP
 ///
 /// Keys contain a hash of the user's name or credentials, never a token.
 public struct HTTPCachePartition: Sendable {
-    /// The user that a call belongs to.
     enum Owner: Hashable, Sendable {
         case everyone
         case user(String)

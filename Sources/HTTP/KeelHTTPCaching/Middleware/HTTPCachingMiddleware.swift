@@ -52,7 +52,6 @@ public struct HTTPCachingMiddleware: HTTPMiddleware {
             || RequestDirectives(call.head.headerFields).onlyIfCached
     }
 
-    /// Passes on a call that the cache does not handle.
     private func passed(
         _ call: HTTPCall,
         _ next: HTTPNext
@@ -98,14 +97,12 @@ extension HTTPReply {
         return HTTPReply(head: head).adding(status, by: name).noting(.missing)
     }
 
-    /// Returns the origin's reply with this cache's status.
     func passed(_ forward: CacheStatus.Forward, by name: String?, isStored: Bool = false) -> Self {
         var status = CacheStatus(forward: forward)
         status.isStored = isStored
         return adding(status, by: name).noting(.network)
     }
 
-    /// Returns the reply with a member added to its `Cache-Status` field.
     consuming func adding(_ status: CacheStatus, by name: String?) -> Self {
         head.add(status, by: name)
         return self

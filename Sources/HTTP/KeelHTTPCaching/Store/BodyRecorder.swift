@@ -7,9 +7,7 @@ import Synchronization
 final class BodyRecorder: Sendable {
     /// The limits on the size of bodies, in bytes.
     struct Limits: Hashable, Sendable {
-        /// The size above which a body goes to a file.
         var file: Int
-        /// The maximum size if there are no files.
         var memory: Int
         var total: Int
     }
@@ -34,7 +32,6 @@ final class BodyRecorder: Sendable {
 
     var count: Int { state.withLock { $0.count } }
 
-    /// Adds a piece; gives up a body that is too large.
     func add(_ piece: ArraySlice<UInt8>) async {
         let (isWanted, needsFile) = state.withLock { state -> (Bool, Bool) in
             guard !state.isGivenUp else { return (false, false) }

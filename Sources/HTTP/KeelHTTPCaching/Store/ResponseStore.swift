@@ -61,7 +61,6 @@ final class ResponseStore: Sendable {
         }
     }
 
-    /// Returns the responses that a list's bytes encode; none if they are invalid.
     private func decoded(_ bytes: [UInt8], at key: StorageKey) -> [StoredResponse] {
         // Decoding the fields of a list would take most of the time of a hit.
         if let known = lists.peek(key.list), known.bytes == bytes { return known.responses }
@@ -70,7 +69,6 @@ final class ResponseStore: Sendable {
         return responses
     }
 
-    /// Returns the body of a response, or nil if it is gone.
     func body(of response: StoredResponse) async -> CacheBody? {
         if response.length == 0 { return .bytes([]) }
         guard let body = await read(StorageKey.body(response.body))?.body,
@@ -230,7 +228,6 @@ final class ResponseStore: Sendable {
 
 /// The recent invalidations in order, so that no response requested before one is stored after it.
 struct InvalidationLog: Sendable {
-    /// A position in the order of invalidations.
     struct Mark: Hashable, Sendable {
         fileprivate let step: UInt64
     }
@@ -259,7 +256,6 @@ struct InvalidationLog: Sendable {
         floor = step
     }
 
-    /// Returns whether any of the tags was invalidated since a position.
     func concerns(_ tags: [String], since mark: Mark) -> Bool {
         floor > mark.step || tags.contains { (last[$0] ?? 0) > mark.step }
     }

@@ -6,7 +6,6 @@ struct StorageKey: Hashable, Sendable {
     /// The format of keys and entries; entries of another version are not found.
     static let version: UInt8 = 2
 
-    /// The key of the list of the address's responses.
     let list: [UInt8]
     let origin: HTTPOrigin
     private let hash: [UInt8]
@@ -19,7 +18,6 @@ struct StorageKey: Hashable, Sendable {
         list = [Self.version, UInt8(ascii: "l")] + user + hash
     }
 
-    /// The tag of all responses of the address, of all users.
     var tag: String { Self.tag(hash) }
 
     private static let everybody = SecureHash.short("user:")
@@ -53,7 +51,6 @@ struct StorageKey: Hashable, Sendable {
 /// Keys name addresses and users. They are stable across restarts, have a fixed length, and do not
 /// reveal the credentials they are derived from.
 extension SecureHash {
-    /// Returns the first 16 of the 32 bytes of the hash.
     static func short(_ text: String) -> [UInt8] { Array(digest(Array(text.utf8)).prefix(16)) }
 
     /// Returns the first 16 bytes of the hash as hexadecimal digits.

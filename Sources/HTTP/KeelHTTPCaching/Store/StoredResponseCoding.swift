@@ -11,7 +11,6 @@ enum StoredResponseCoding {
         return writer.bytes
     }
 
-    /// Returns the list that the bytes encode, or nil if they are invalid.
     static func decode(_ bytes: [UInt8]) -> [StoredResponse]? {
         var reader = CBORReader(bytes)
         do throws(CBORError) {

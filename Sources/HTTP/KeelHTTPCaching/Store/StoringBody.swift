@@ -29,7 +29,6 @@ final class StoringBody: Sendable {
         if !hasEnded.withLock({ $0 }) { counts.add(\.unfinishedBodies) }
     }
 
-    /// Passes one read on to the reader.
     func pass(_ read: HTTPByteStream.Read) async throws(TransportError) -> ArraySlice<UInt8>? {
         do throws(TransportError) {
             guard let piece = try await read() else {

@@ -12,7 +12,6 @@ enum CacheDate {
         HTTPDate(fixdate: text)?.seconds ?? anyForm(text, now: now)
     }
 
-    /// Matches a date with each of the formats.
     static func anyForm(_ text: String, now: Int64) -> Int64? {
         let bytes = Array(text.utf8)
         guard let form = forms.first(where: { fits(bytes, $0) }) else { return nil }

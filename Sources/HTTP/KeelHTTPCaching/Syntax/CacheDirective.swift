@@ -1,4 +1,3 @@
-/// A member of a `Cache-Control` field.
 struct CacheDirective: Hashable, Sendable {
     /// The name in lowercase.
     let name: String
@@ -23,13 +22,11 @@ struct CacheDirective: Hashable, Sendable {
         argument = Self.unquoted(value) ?? String(value)
     }
 
-    /// Creates a directive from a member of a targeted field.
     init(name: String, argument: String?) {
         self.name = name
         self.argument = argument
     }
 
-    /// Returns the content of a quoted string, or nil if the text is not one.
     static func unquoted(_ text: some StringProtocol) -> String? {
         let bytes = Array(text.utf8)
         let quote = UInt8(ascii: "\"")

@@ -2,7 +2,6 @@ internal import KeelCore
 
 /// A parser of lists, split at commas outside quoted strings (RFC 9110 sections 5.6.1, 5.6.4).
 enum FieldList {
-    /// Returns the trimmed, nonempty members of all lines of a field.
     static func members(_ lines: [String]) -> [String] {
         lines.flatMap(members)
     }
@@ -37,7 +36,6 @@ enum FieldList {
         return parts
     }
 
-    /// Returns the text without spaces and tabs at both ends.
     static func trimmed(_ text: String) -> String {
         let bytes = text.utf8.drop { isSpace($0) }
         let end = bytes.lastIndex { !isSpace($0) }

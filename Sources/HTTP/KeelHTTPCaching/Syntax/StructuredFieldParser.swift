@@ -37,7 +37,6 @@ struct StructuredFieldParser {
         return isValid ? members : nil
     }
 
-    /// Returns the members of a list, or nil if the field is invalid.
     static func list(_ lines: [String]) -> [Value]? {
         var parser = Self(lines)
         var members: [Value] = []
