@@ -18,7 +18,6 @@ final class BodyDecoder: Sendable {
         var produced: Int64 = 0
     }
 
-    /// The maximum number of bytes per read.
     private static let pieceSize = 64 * 1024
 
     private let coding: ContentCoding
@@ -34,7 +33,6 @@ final class BodyDecoder: Sendable {
         state = Mutex(State())
     }
 
-    /// Returns the next decoded bytes, or nil at the end.
     func next(
         from read: HTTPByteStream.Read
     ) async throws(TransportError) -> ArraySlice<UInt8>? {

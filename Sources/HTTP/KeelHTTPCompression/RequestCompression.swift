@@ -67,7 +67,6 @@ public struct RequestCompression: HTTPMiddleware, DeadlineEnforcing {
         }
     }
 
-    /// Returns whether content of a type is compressed already.
     private static func isCompressed(_ type: String?) -> Bool {
         let type = (type ?? "").prefix { $0 != ";" }.lowercased()
         return ["image/", "video/", "audio/", "font/woff"].contains { type.hasPrefix($0) }
@@ -77,7 +76,6 @@ public struct RequestCompression: HTTPMiddleware, DeadlineEnforcing {
     }
 }
 
-/// Compresses one body in pieces.
 private final class BodyEncoder: Sendable {
     private struct State {
         let stream = DeflateStream()
