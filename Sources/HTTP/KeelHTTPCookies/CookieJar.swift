@@ -152,7 +152,6 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
     /// Cookies with longer paths come first, and older ones first among equals.
     public func cookieField(for head: HTTPRequest) -> String? { field(for: head).text }
 
-    /// Returns the `Cookie` field for a request, and the generation of its cookies.
     private func field(for head: HTTPRequest) -> (text: String?, generation: Int) {
         guard let origin = HTTPOrigin(head) else {
             return (nil, kept.withLock { $0.generation })
@@ -218,7 +217,6 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
         }
     }
 
-    /// Returns the cookie to store, or nil if the server may not set it.
     private func cookie(
         _ set: SetCookie,
         from origin: HTTPOrigin,

@@ -10,7 +10,6 @@ struct CookieTable: Sendable {
     private(set) var count = 0
     /// The number of times that the app has removed all cookies.
     private(set) var generation = 0
-    /// The name of the user whose cookies these are.
     private(set) var identity: String
     /// Whether the cookies identify no user.
     private let isConstant: Bool
@@ -28,7 +27,6 @@ struct CookieTable: Sendable {
         for cookie in cookies { put(cookie) }
     }
 
-    /// All cookies, in no particular order.
     var all: some Sequence<Cookie> { domains.values.lazy.flatMap(\.values) }
 
     /// Returns the cookies whose domain is the host or above it: the candidates for a request.

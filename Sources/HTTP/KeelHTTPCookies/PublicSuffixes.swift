@@ -1,7 +1,6 @@
 /// The domains below which names belong to different owners, as far as known without the whole public suffix list
 /// (https://publicsuffix.org), which has 10,000 rows and changes weekly.
 enum PublicSuffixes {
-    /// Whether a domain, given in lowercase, is a known public suffix.
     static func contains(_ domain: String) -> Bool {
         // A trailing dot does not make a different domain.
         let name = domain.hasSuffix(".") ? domain.dropLast() : domain[...]
@@ -19,7 +18,6 @@ enum PublicSuffixes {
         "ac", "co", "com", "edu", "gov", "mil", "net", "org",
     ]
 
-    /// Additional labels of individual registries.
     private static let registriesOfCountry: [String: Set<String>] = [
         "ar": ["gob", "int", "tur"],
         "at": ["gv", "or"],

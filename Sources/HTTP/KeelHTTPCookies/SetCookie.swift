@@ -22,7 +22,6 @@ struct SetCookie: Sendable, Hashable {
     var isHTTPOnly = false
     var sameSite: Cookie.SameSite?
 
-    /// Parses a field; nil if it must be ignored.
     init?(_ field: String) {
         guard !field.unicodeScalars.contains(where: Self.isForbidden) else { return nil }
         // By bytes: a semicolon and a combining mark are one character.
@@ -85,7 +84,6 @@ struct SetCookie: Sendable, Hashable {
 
 /// A parser of cookie dates, which come in many odd forms (RFC 6265bis section 5.1.1).
 enum CookieDate {
-    /// Parses a date, or returns nil if the text has none.
     static func read(_ text: String) -> Date? {
         var time: (Int, Int, Int)?
         var day: Int?
