@@ -155,7 +155,6 @@ extension HTTPCallSummary {
     }
 }
 
-/// The summaries of the calls in progress.
 final class OpenCalls: Sendable {
     // Enough for any app, and keeps calls whose end is never reported from piling up.
     private static let limit = 10_000

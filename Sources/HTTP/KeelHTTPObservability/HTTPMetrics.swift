@@ -146,7 +146,6 @@ public final class HTTPMetrics: HTTPEventObserver {
     }
 }
 
-/// The host and the port of an authority.
 struct ServerAddress {
     let host: String
     let port: String?
