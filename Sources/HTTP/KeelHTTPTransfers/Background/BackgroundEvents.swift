@@ -16,23 +16,17 @@ final class BackgroundEvents: NSObject, URLSessionDownloadDelegate, URLSessionDa
     Sendable
 {
     private struct State {
-        /// The first bytes of responses to uploads.
         var bodies: [Int: [UInt8]] = [:]
-        /// Reasons why received files could not be stored.
         var failures: [Int: TransferError] = [:]
-        /// Downloads being canceled with resume data.
         var pausing: Set<Int> = []
-        /// Downloads that were canceled with resume data.
         var paused: Set<Int> = []
     }
 
-    /// The maximum number of stored bytes of a response to an upload.
     private static let bodyLimit = 64 * 1024
 
     let runs = BackgroundRuns()
     private let state = Mutex(State())
 
-    /// Waits for the end of a task, and pauses the task if the run is canceled.
     func end(
         of task: URLSessionTask,
         _ purpose: BackgroundTask,
@@ -64,7 +58,6 @@ final class BackgroundEvents: NSObject, URLSessionDownloadDelegate, URLSessionDa
         }
     }
 
-    /// Stores the data from which a later run resumes a download.
     private func keep(_ data: Data, _ task: BackgroundTask) {
         let file = DownloadFile(completing: task)
         // Without it, the next run starts over.

@@ -36,9 +36,7 @@ final class BackgroundRuns: Sendable {
         var runs: [String: Run] = [:]
         /// The ends of tasks that no run has waited for.
         var ends: [String: (task: Int, end: End)] = [:]
-        /// The tasks that have ended in this process.
         var over: Set<Int> = []
-        /// The tasks that are no longer wanted.
         var dropped: Set<Int> = []
         var whenOver: (@MainActor @Sendable () -> Void)?
         var isOver = false
@@ -77,14 +75,12 @@ final class BackgroundRuns: Sendable {
         }
     }
 
-    /// Removes and returns the end of a task that no run has waited for.
     func takeEnd(_ key: String) -> End? {
         state.withLock { $0.ends.removeValue(forKey: key)?.end }
     }
 
     func isOver(_ task: Int) -> Bool { state.withLock { $0.over.contains(task) } }
 
-    /// Waits for the end of a task, unless it has ended already.
     func wait(
         for task: Int,
         _ key: String,
@@ -136,7 +132,6 @@ final class BackgroundRuns: Sendable {
 
     // MARK: The app
 
-    /// Sets the handler to call once all events have arrived and the runs have processed them.
     func whenOver(_ handler: @escaping @MainActor @Sendable () -> Void) {
         state.withLock { $0.whenOver = handler }
         tellIfOver()

@@ -21,7 +21,6 @@ struct BackgroundTask: Codable, Hashable, Sendable {
         self.address = address
     }
 
-    /// The file's path in this process.
     var path: String { Self.expanded(file, below: NSHomeDirectory()) }
 
     /// The key by which a task is recognized as continuing one of an earlier process.
@@ -43,7 +42,6 @@ struct BackgroundTask: Codable, Hashable, Sendable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// Reads a description; nil if it is not Keel's.
     init?(description: String?) {
         guard let description,
             let task = try? JSONDecoder().decode(Self.self, from: Data(description.utf8))

@@ -11,7 +11,6 @@ import CFNetwork
 /// Sends the bytes of an upload in a background session.
 struct BackgroundUpload: Sendable {
     let session: BackgroundTransferSession
-    /// The description of all tasks of this upload.
     let task: BackgroundTask
     let notes: UploadNotes
     let files: any FileSystem
@@ -77,7 +76,6 @@ struct BackgroundUpload: Sendable {
         }
     }
 
-    /// Returns a file that contains only the piece.
     private func file(
         of piece: UploadPiece,
         _ source: UploadSource

@@ -9,13 +9,10 @@ final class BackgroundWatch: Sendable {
 
     init(_ observer: ResumableTransferObserver?) { self.observer = observer }
 
-    /// The number of bytes present before this run.
     var resumedBytes: Int64 { counts.withLock { $0.resumed } }
 
-    /// The number of bytes that the system last reported.
     var movedBytes: Int64 { counts.withLock { $0.moved } }
 
-    /// Records that the system continues after existing bytes.
     func resumed(at offset: Int64) {
         guard offset > 0 else { return }
         counts.withLock { $0 = (offset, offset) }

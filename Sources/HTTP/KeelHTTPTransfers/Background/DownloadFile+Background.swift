@@ -12,7 +12,6 @@ struct DownloadResumption: Codable, Sendable {
 }
 
 extension DownloadFile {
-    /// Creates the files of a download from its task's description.
     convenience init(completing task: BackgroundTask) {
         self.init(
             TransferNames(path: task.path),
@@ -54,7 +53,6 @@ extension DownloadFile {
         }
     }
 
-    /// Stores the system's resume data.
     func keep(_ resumption: DownloadResumption) throws(FileSystemError) {
         try files.replaceFile(
             resumePath,

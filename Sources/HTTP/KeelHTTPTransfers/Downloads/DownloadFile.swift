@@ -45,17 +45,14 @@ final class DownloadFile: Sendable {
     var partPath: String { names.companion("part") }
     private var notesPath: String { names.companion("download") }
     private var newNotesPath: String { names.companion("download-new") }
-    /// The file with the system’s resume data of a download in a background session.
     var resumePath: String { names.companion("resume") }
     private var lockPath: String { names.companion("lock") }
 
     // MARK: Opening
 
-    /// The state that an earlier run left.
     struct Found: Sendable {
         var record: DownloadRecord?
         var durable: Int64 = 0
-        /// Whether unusable data was found.
         var isDamaged = false
     }
 
@@ -67,7 +64,6 @@ final class DownloadFile: Sendable {
 
     var isOpen: Bool { state.withLock { $0.lock != nil } }
 
-    /// Reads the state.
     func look() throws(FileSystemError) -> Found {
         let size = try files.size(of: partPath)
         guard let bytes = try files.contents(of: notesPath, upTo: Self.block * 3) else {
@@ -127,7 +123,6 @@ final class DownloadFile: Sendable {
 
     // MARK: Writing
 
-    /// Empties the part and writes a new record.
     func begin(_ record: DownloadRecord) throws(FileSystemError) {
         let part = try openPart()
         try part.truncate(to: 0)
@@ -152,7 +147,6 @@ final class DownloadFile: Sendable {
         }
     }
 
-    /// Updates the record with what is now known about the file.
     func note(_ record: DownloadRecord, durable: Int64) throws(FileSystemError) {
         try write(record, durable: durable)
     }
@@ -207,7 +201,6 @@ final class DownloadFile: Sendable {
         try part?.write(bytes, at: Int(offset))
     }
 
-    /// Makes the written bytes durable, and then records their count.
     func keep(_ durable: Int64) throws(FileSystemError) {
         let (part, notes, sequence, checksum) = state.withLock { state in
             state.sequence += 1

@@ -11,20 +11,14 @@ struct DownloadMachine: Sendable {
         /// The record on disk and its number of durable bytes; nil if there is no usable one.
         case found(DownloadRecord?, durable: Int64, isDamaged: Bool)
         case answered(DownloadResponse)
-        /// A number of bytes of the body was written.
         case wrote(Int)
-        /// The written bytes are durable and recorded.
         case kept
-        /// The body ended normally.
         case ended
-        /// The exchange failed.
         case broke(TransferError)
-        /// The pause is over.
         case rested
         case checked(Bool)
     }
 
-    /// An action to perform.
     enum Effect: Sendable {
         /// Send the request, for the bytes from `from` on if there is a validator.
         case ask(from: Int64, StrongValidator?)
@@ -32,9 +26,7 @@ struct DownloadMachine: Sendable {
         case begin(DownloadRecord)
         /// Update the record with the actual length; yields no event.
         case note(DownloadRecord)
-        /// Write the next piece of the body.
         case read
-        /// Synchronize the written bytes and record their count.
         case keep
         /// Pause for a random part of `longest`, but at least `atLeast`.
         case rest(longest: Duration, atLeast: Duration, TransferError)
@@ -57,7 +49,6 @@ struct DownloadMachine: Sendable {
         case over
     }
 
-    /// The step after the bytes were made durable.
     private enum Outcome: Sendable {
         case readOn
         /// Ask for the bytes after this part, or learn that there are none.
@@ -74,9 +65,7 @@ struct DownloadMachine: Sendable {
     private var partEnd: Int64?
     private var patience = TransferPatience()
     private var now = Duration.zero
-    /// The number of bytes written.
     private(set) var position: Int64 = 0
-    /// The number of durable bytes.
     private(set) var durable: Int64 = 0
 
     init(_ rules: ResumableDownload.Configuration, address: DownloadAddress) {

@@ -67,7 +67,6 @@ struct DownloadAddress: Codable, Hashable, Sendable {
         self.user = user
     }
 
-    /// Creates the address of a request that is signed for a user.
     init(_ head: HTTPRequest, for user: String?) {
         place = head.redactedURL
         let query = (head.path ?? "").utf8.drop { $0 != UInt8(ascii: "?") }
@@ -82,18 +81,14 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     var address: String
     var query: UInt32?
     var user: String?
-    /// The validator of the file; nil if it has none.
     var validator: StrongValidator?
-    /// The length of the file in bytes, if known.
     var total: Int64?
 
-    /// The address of the part.
     var source: DownloadAddress { DownloadAddress(place: address, query: query, user: user) }
 
     static let kind = "KEELDWN1"
 }
 
-/// The properties of a response that a download's decisions depend on.
 struct DownloadResponse: Hashable, Sendable {
     var status: HTTPResponse.Status
     var record: DownloadRecord

@@ -97,7 +97,6 @@ struct DownloadRun {
 
     // MARK: Effects
 
-    /// Performs an effect, and returns its event, if any.
     private mutating func perform(
         _ effect: DownloadMachine.Effect
     ) async throws(TransferError) -> DownloadMachine.Event? {

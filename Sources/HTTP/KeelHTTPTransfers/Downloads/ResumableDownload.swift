@@ -106,7 +106,6 @@ public struct ResumableDownload: Sendable {
         /// Creates the default configuration.
         public init() {}
 
-        /// Returns whether a part from one address may be continued from another.
         func mayContinue(_ earlier: DownloadAddress, at address: DownloadAddress) -> Bool {
             if case .resumeIfDigestExpected = changedAddress, expectedDigest != nil { return true }
             // One address may have a file for each user, and all of them the same tag.
@@ -204,7 +203,6 @@ public struct ResumableDownload: Sendable {
         get async { await client.signer(of: configuration.options) }
     }
 
-    /// Returns the head of a request for the whole file.
     func head() throws(TransferError) -> HTTPRequest {
         do throws(TransportError) {
             var head = try client.head(.get, address)

@@ -25,7 +25,6 @@ enum RecordFile {
         return bytes + text
     }
 
-    /// Returns the record at the start of the bytes, or nil if there is no valid one.
     static func record<Record: Decodable>(
         _ type: Record.Type,
         in bytes: [UInt8],
@@ -49,7 +48,6 @@ enum RecordFile {
 
 /// The paths of a file and of a transfer's companions beside it.
 struct TransferNames: Sendable, Hashable {
-    /// The file itself.
     let file: String
     let folder: String
     private let stem: String

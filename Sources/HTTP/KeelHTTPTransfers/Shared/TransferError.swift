@@ -41,7 +41,6 @@ public struct TransferError: KeelError {
 }
 
 extension TransferError {
-    /// Maps a failed file operation.
     init(_ error: FileSystemError, source: Bool = false) {
         let code: Code =
             switch error.kind {
@@ -54,7 +53,6 @@ extension TransferError {
         self.init(code, cause: error)
     }
 
-    /// Maps a failed exchange.
     init(_ error: TransportError) {
         let code: Code =
             switch error.code {
@@ -70,7 +68,6 @@ extension TransferError {
         }
     }
 
-    /// Creates the error of a refusal by status.
     init(refusedWith status: HTTPResponse.Status) {
         let isTransient = [408, 425, 429, 500, 502, 503, 504].contains(status.code)
         let code: Code = isTransient ? .unavailable : .refused

@@ -28,7 +28,6 @@ struct TransferPatience: Sendable, Hashable {
     private var failures = 0
     private(set) var restarts = 0
 
-    /// The reaction to a failure.
     enum Verdict: Hashable, Sendable {
         case giveUp
         /// Pause for a random part of `longest`, but at least `atLeast`.

@@ -16,7 +16,6 @@ final class PieceReader: Sendable {
     private let queue: DiskQueue
     private let state: Mutex<State>
 
-    /// The number of bytes per read.
     private static let blockSize = 256 * 1024
 
     init(
@@ -34,7 +33,6 @@ final class PieceReader: Sendable {
         state = Mutex(State(offset: piece.offset))
     }
 
-    /// Returns the next bytes, or nil at the end of the piece.
     func next() async throws(TransportError) -> ArraySlice<UInt8>? {
         do throws(TransferError) {
             return try await queue.run { () throws(TransferError) in try self.read()?[...] }

@@ -10,7 +10,6 @@ protocol UploadDialect: Sendable {
     /// Makes the request that asks how many bytes have arrived.
     func query(_ head: inout HTTPRequest)
     func append(_ head: inout HTTPRequest, _ piece: UploadPiece)
-    /// Makes the request that terminates the upload.
     func terminate(_ head: inout HTTPRequest)
 
     /// Interprets responses, apart from those common to all protocols.
@@ -30,25 +29,18 @@ struct UploadPiece: Codable, Hashable, Sendable {
 
 /// The meaning of a server's response.
 enum UploadResponse: Hashable, Sendable {
-    /// The server supports the protocol, within these limits.
     case offers(UploadLimits)
     case unsupported
     /// The upload is at this location, as the server wrote it.
     case created(location: String, UploadLimits)
-    /// A number of bytes has arrived.
     case arrived(Int64)
     case complete
-    /// The upload does not exist.
     case gone
     /// The offset or the length differs from the server's.
     case conflict
-    /// The file exceeds the server's limit.
     case tooLarge
-    /// The bytes were damaged in transit.
     case damaged
-    /// The server refused the request.
     case refused(HTTPResponse.Status, asked: Duration?)
-    /// The response is invalid.
     case invalid(String)
 
     /// Returns the meaning of statuses common to all protocols.

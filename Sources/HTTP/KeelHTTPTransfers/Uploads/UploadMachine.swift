@@ -11,23 +11,17 @@ struct UploadMachine: Sendable {
         /// The record of an earlier run; nil if there is no usable one.
         case found(UploadRecord?, isDamaged: Bool)
         case answered(UploadResponse)
-        /// The exchange failed.
         case broke(TransferError)
-        /// The record is on disk.
         case saved
-        /// The pause is over.
         case rested
     }
 
     enum Effect: Hashable, Sendable {
-        /// Ask the server for its capabilities.
         case probe
         case create
         case save(UploadRecord)
-        /// Ask how many bytes have arrived.
         case query(location: String)
         case append(location: String, UploadPiece)
-        /// Send the whole file as one plain request.
         case sendPlainRequest
         /// Pause for a random part of `longest`, but at least `atLeast`.
         case rest(longest: Duration, atLeast: Duration)
@@ -40,7 +34,6 @@ struct UploadMachine: Sendable {
         case restarted(TransferRestart)
         case progress(Int64)
         case sendingPlainRequest
-        /// End with success.
         case finish
         case fail
     }
@@ -68,14 +61,11 @@ struct UploadMachine: Sendable {
     private var isResumed = false
     private var now = Duration.zero
 
-    /// The number of bytes that the server has acknowledged.
     private(set) var acknowledged: Int64 = 0
     /// The most bytes that the server has acknowledged of this upload, some of which it may have lost since.
     private var furthest: Int64 = 0
     private(set) var failure: TransferError?
-    /// The number of bytes that an earlier run had sent.
     private(set) var resumedBytes: Int64 = 0
-    /// Whether the upload is resumable.
     private(set) var wasResumable = true
 
     init(_ rules: ResumableUpload.Configuration, dialect: String, source: UploadSource) {

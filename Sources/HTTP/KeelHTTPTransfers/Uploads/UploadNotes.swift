@@ -40,10 +40,8 @@ final class UploadNotes: Sendable {
         piecePath = place.companion("\(mark).upload-piece")
     }
 
-    /// The state that an earlier run left.
     struct Found: Sendable {
         var record: UploadRecord?
-        /// Whether unusable data was found.
         var isDamaged = false
     }
 

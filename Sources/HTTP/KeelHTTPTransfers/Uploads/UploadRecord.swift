@@ -10,7 +10,6 @@ struct UploadSource: Codable, Hashable, Sendable {
 
     static let sampleLength: Int64 = 1 << 20
 
-    /// Reads the properties of a file.
     init(_ path: String, _ files: any FileSystem) throws(FileSystemError) {
         let file = try files.open(path, for: .reading)
         size = Int64(try file.size())
@@ -35,7 +34,6 @@ struct UploadRecord: Codable, Hashable, Sendable {
     var mayBeComplete = false
     /// When the server forgets the upload, as it wrote it.
     var expires: String?
-    /// The largest piece that the server accepts.
     var maximumPiece: Int64?
     /// The smallest piece that the server accepts, except for the last.
     var minimumPiece: Int64?

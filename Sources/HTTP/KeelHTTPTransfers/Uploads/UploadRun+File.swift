@@ -2,7 +2,6 @@ import KeelCore
 import KeelHTTP
 
 extension UploadRun {
-    /// Returns a piece of the file as the body of a request.
     func content(_ piece: UploadPiece, _ source: UploadSource) -> HTTPBody {
         guard piece.count > 0 else { return HTTPBody([]) }
         let (path, files, queue) = (path, upload.files, queue)

@@ -64,7 +64,6 @@ struct UploadRun {
     }
 
     #if canImport(Darwin)
-    /// Sends the bytes of the file through a background session.
     mutating func carry(in session: BackgroundTransferSession) -> BackgroundUpload {
         let purpose = DownloadAddress(place: self.purpose, query: nil)
         let background = BackgroundUpload(
@@ -92,7 +91,6 @@ struct UploadRun {
         return try result.get()
     }
 
-    /// Removes the record, and terminates the upload at the server unless it may be complete.
     mutating func discard() async throws(TransferError) {
         let found = try await disk { notes throws(FileSystemError) in try notes.open() }
         if let record = found.record, await isUnfinished(record) {
@@ -208,7 +206,6 @@ struct UploadRun {
         return nil
     }
 
-    /// Returns a head with the header fields of the configuration.
     private func own(_ head: HTTPRequest) -> HTTPRequest {
         var head = head
         let fields = upload.configuration.headers
@@ -280,7 +277,6 @@ struct UploadRun {
         }
     }
 
-    /// Sends a request with a piece of the file, through the client or the system.
     private func carried(
         _ head: HTTPRequest,
         _ piece: UploadPiece,
