@@ -2,9 +2,7 @@
 ///
 /// Parsing is pure and uses the byte order of this machine.
 enum NetlinkMessage: Sendable, Hashable {
-    /// The current state of an interface.
     case link(NetlinkLink)
-    /// A default route through these interfaces.
     case defaultRoute(interfaces: [Int32])
     /// A notification that an interface, an address or a route has changed.
     case change
@@ -138,7 +136,6 @@ extension ArraySlice<UInt8> {
         return withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
     }
 
-    /// Returns the values of a sequence of attributes by type.
     fileprivate func attributes() -> [UInt16: ArraySlice<UInt8>] {
         var values: [UInt16: ArraySlice<UInt8>] = [:]
         var rest = self

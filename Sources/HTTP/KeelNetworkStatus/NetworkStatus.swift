@@ -70,7 +70,6 @@ public final class NetworkStatus: Sendable {
         }
     }
 
-    /// Starts or ends the observation, depending on whether there are watchers.
     private func matchObservation() {
         // Under the lock, so that the later of two concurrent changes wins.
         observation.withLock { observation in
