@@ -44,7 +44,6 @@ extension EndpointPath {
     }
 }
 
-/// The path and the query of a template, built part by part.
 private struct TemplateTarget {
     var path = ""
     var query = ""

@@ -113,7 +113,6 @@ extension URITemplate.Value {
         }
     }
 
-    /// Whether a text of the value, or the name of a pair, is empty.
     var hasEmptyText: Bool {
         switch self {
         case .string(let text): text.isEmpty

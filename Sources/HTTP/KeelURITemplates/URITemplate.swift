@@ -88,7 +88,6 @@ extension URITemplate {
         case expression(Expression)
     }
 
-    /// The contents of a pair of braces.
     struct Expression: Sendable, Hashable {
         var mark: Mark
         var variables: [Variable]
