@@ -4,7 +4,6 @@ import KeelWebSocket
 extension WebSocketDeflate {
     static let extensionName = "permessage-deflate"
 
-    /// The valid window sizes, in bits.
     static let windows = 8...15
 
     /// The text of the offer in the request (RFC 7692 section 7.1).

@@ -33,13 +33,10 @@ struct ClosingHandshake: Equatable, Sendable {
     private(set) var received: WebSocketClose?
     private(set) var hasFailed = false
 
-    /// Whether messages and pings may still be sent.
     var allowsSending: Bool { sent == nil && received == nil && !hasFailed }
 
-    /// Whether received frames still count.
     var allowsReceiving: Bool { received == nil && !hasFailed }
 
-    /// Whether both Close frames were exchanged.
     var isComplete: Bool { sent != nil && received != nil }
 
     /// Closes from this side; returns the frame to send, or nil if one was sent before.

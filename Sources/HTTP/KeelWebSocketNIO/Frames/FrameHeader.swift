@@ -84,9 +84,7 @@ struct FrameHeader: Equatable, Sendable {
 
 /// A violation by the peer that ends the connection.
 struct Violation: Error, Equatable {
-    /// The code reported to the app.
     let code: WebSocketError.Code
-    /// The code sent to the peer.
     let closeCode: WebSocketCloseCode
     let text: String
 

@@ -10,9 +10,7 @@ final class MessageMailbox: Sendable {
     typealias Reader = OneShotResult<WebSocketMessage?>
 
     enum End: Sendable {
-        /// Ended by the peer's Close frame.
         case closedByPeer(WebSocketClose)
-        /// Ended by this side's Close frame.
         case closedHere
         case failed(WebSocketError)
 
@@ -25,7 +23,6 @@ final class MessageMailbox: Sendable {
             }
         }
 
-        /// The error of later calls.
         var error: WebSocketError {
             switch self {
             case .closedByPeer(let close): WebSocketError(closedBy: close)
@@ -67,7 +64,6 @@ final class MessageMailbox: Sendable {
     /// Whether the socket must not be read.
     var isFull: Bool { state.withLock { $0.isFull } }
 
-    /// The end of the connection; nil while it is open.
     var end: End? { state.withLock { $0.end } }
 
     /// Adds a message; returns whether there is room for another.
@@ -105,7 +101,6 @@ final class MessageMailbox: Sendable {
         }
     }
 
-    /// Removes the next message, or leaves a reader waiting for it.
     func take() -> Taken {
         state.withLock { state in
             if let message = state.messages.popFirst() {

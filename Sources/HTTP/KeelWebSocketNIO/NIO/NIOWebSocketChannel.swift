@@ -4,7 +4,6 @@ import KeelWebSocket
 import NIOCore
 import Synchronization
 
-/// An open connection on SwiftNIO.
 final class NIOWebSocketChannel: WebSocketChannel {
     let handshake: WebSocketHandshake
 

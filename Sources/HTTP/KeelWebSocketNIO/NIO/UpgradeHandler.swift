@@ -170,7 +170,6 @@ final class UpgradeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// Collects the first bytes of the body of a refused upgrade.
 final class RefusalHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart

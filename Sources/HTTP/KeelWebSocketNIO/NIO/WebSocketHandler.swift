@@ -112,7 +112,6 @@ final class WebSocketHandler: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// Processes received bytes while the mailbox has room.
     private func process() {
         guard !isProcessing else { return }
         isProcessing = true
@@ -255,7 +254,6 @@ final class WebSocketHandler: ChannelDuplexHandler {
         context?.close(promise: nil)
     }
 
-    /// Continues after the reader has made room.
     func resume() {
         process()
         flushIfNeeded(force: true)

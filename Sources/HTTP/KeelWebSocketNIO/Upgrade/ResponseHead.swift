@@ -11,7 +11,6 @@ struct ResponseHead: Equatable, Sendable {
 
     static let maximumLength = 64 << 10
 
-    /// The error of bytes that are not a response head.
     struct Flaw: Error, Equatable {}
 
     /// Reads the head at the beginning of `bytes`; nil if its end has not arrived.

@@ -13,7 +13,6 @@ struct UpgradeExchange: Sendable {
     let host: String
     let port: Int
     let isSecure: Bool
-    /// The bytes of the request.
     let head: [UInt8]
 
     private let key: String
@@ -139,7 +138,6 @@ struct UpgradeExchange: Sendable {
     }
 }
 
-/// The handshake's result.
 struct UpgradeAgreement: Sendable {
     var handshake: WebSocketHandshake
     var deflate: DeflateAgreement?
