@@ -58,14 +58,14 @@ extension AuthSession {
 
     /// Adds work to do whenever the session ends, after the store is cleared.
     ///
-    /// All clean-ups run in the order in which they were added, even if one throws. A clean-up that has thrown runs
-    /// again at the next sign-out, sign-in or launch. Clean-ups also run when another user signs in without a sign-out.
-    /// They must be harmless when run twice, and must not sign in or out, because the next sign-in waits for them.
-    /// Their calls get no token: if they require one, they fail with the code `signedOut` or `superseded` as the cause.
+    /// Clean-ups run in the order in which they were added, even if one throws, and also when another user signs in
+    /// without a sign-out. A clean-up that has thrown runs again at the next sign-out, sign-in or launch. Clean-ups
+    /// must be harmless when run twice, and must not sign in or out, because the next sign-in waits for them. Their
+    /// calls get no token: if they require one, they fail with the code `signedOut` or `superseded` as the cause.
     ///
-    /// A clean-up that did not run, because the process was killed or because the session ended in another process on
-    /// the same store, runs before ``restore()`` returns. This requires that the clean-up is added before, and that the
-    /// store implements ``CredentialStore/setUser(_:ofCleanUp:)``.
+    /// A clean-up that did not run, because the process was killed or the session ended in another process on the same
+    /// store, runs before ``restore()`` returns, if it is added before and the store implements
+    /// ``CredentialStore/setUser(_:ofCleanUp:)``.
     ///
     /// - Parameters:
     ///   - name: The name of the clean-up, the same at each launch. Clean-ups of several processes on one store have

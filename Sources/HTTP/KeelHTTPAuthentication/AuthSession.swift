@@ -26,13 +26,12 @@ public import Foundation
 /// - a late refusal, of older credentials or of an earlier user, neither renews nor ends the current session;
 /// - a refresh that the server denies ends the session, and any other failure leaves the user signed in. Neither is
 ///   repeated until a later call needs a token;
-/// - several sessions, such as those of an app and its extensions, can share a store. A session reads the store before
-///   it renews, and again before it accepts a denial. It then continues with credentials that another session has
-///   renewed, or as the user whom another session has signed in. This requires credentials that store their
-///   ``SessionCredentials/sessionID``.
+/// - several sessions, such as those of an app and its extensions, can share a store, if the credentials store their
+///   ``SessionCredentials/sessionID``. A session reads the store before it renews, and again before it accepts a
+///   denial, and continues with the credentials or the user that it finds there.
 ///
-/// If the process is killed after the server's response and before the save, or if two sessions renew at the same
-/// moment, a refresh token is used twice: configure a server that rotates them to accept the old one for a few seconds.
+/// If the process is killed between the server's response and the save, or if two sessions renew at the same moment, a
+/// refresh token is used twice: configure a server that rotates them to accept the old one for a few seconds.
 ///
 /// A refresh runs in its own task, which is canceled when the session ends. Descriptions and mirrors contain no token.
 public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
@@ -143,8 +142,6 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         return (credentials, name, kept == name)
     }
 
-    /// Signs a user in, replacing any previous user.
-    ///
     /// Signs a user in, replacing any previous user.
     ///
     /// The current session continues until `authenticate` has succeeded and the store has the new credentials; the
