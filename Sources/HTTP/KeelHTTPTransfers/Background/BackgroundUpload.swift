@@ -125,10 +125,8 @@ extension ResumableUpload {
     ///
     /// Call it again after a launch: it waits for the piece under way, asks the server what has arrived, and sends the
     /// rest. While a piece is sent, the observer receives ``TransferEvent/provisionalProgress(_:)``. A change of the
-    /// file is detected only before and after sending a piece.
-    ///
-    /// The system repeats requests on its own if the network fails. The server compares the offset of a piece, but the
-    /// plain request of ``Fallback/sendPlainRequest`` may arrive twice.
+    /// file is detected only before and after sending a piece. The plain request of ``Fallback/sendPlainRequest`` may
+    /// arrive twice, because the system repeats requests if the network fails.
     ///
     /// - Throws: ``TransferError``, with `inUse` while the upload runs; the server keeps the bytes that were sent.
     @discardableResult @concurrent

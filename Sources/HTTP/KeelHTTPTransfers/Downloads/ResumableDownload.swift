@@ -46,8 +46,7 @@ public struct ResumableDownload: Sendable {
     ///   - address: The address of the file, absolute or relative to the client's base URL. The client's own header
     ///     fields are sent only to the origin of its base URL.
     ///   - file: The destination, which is replaced if it exists; its folder must exist.
-    ///   - client: The client for the requests. It does not retry them: the download does. Its HTTP cache, if any,
-    ///     passes them on.
+    ///   - client: The client for the requests, without its retries and its HTTP cache.
     ///   - configuration: The configuration of the download.
     public init(
         from address: URL,

@@ -47,7 +47,7 @@ public struct ResumableUpload: Sendable {
     ///   - file: The file to send. It must not change before the upload is complete.
     ///   - address: The address that creates uploads, absolute or relative to the client's base URL. The client's own
     ///     header fields are sent only to the origin of its base URL.
-    ///   - client: The client for the requests. It does not retry them: the upload does.
+    ///   - client: The client for the requests, without its retries.
     ///   - kind: The protocol of the server.
     ///   - configuration: The configuration of the upload.
     public init(
