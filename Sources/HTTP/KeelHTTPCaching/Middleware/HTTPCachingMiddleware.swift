@@ -9,11 +9,11 @@ public import KeelHTTP
 ///
 /// It belongs in `hopMiddleware`: below redirects, so that each address has its own entry, and above retries, so that a
 /// stale response is served only after the last attempt. Place a `CoalescingMiddleware` above it, in `middleware`, or
-/// directly below it. Layers that add credentials or cookies are further down; ``HTTPCachePartition`` still separates
-/// users.
+/// directly below it.
 ///
-/// A response that varies (`Vary`) by a field that a lower layer adds or changes is not stored, because the cache
-/// cannot match later calls with it. Place a layer that adds an account or a language above the cache, in `middleware`.
+/// Layers that add credentials or cookies are further down; ``HTTPCachePartition`` still separates users. A response
+/// that varies (`Vary`) by a field that another lower layer adds or changes is not stored: place a layer that adds an
+/// account or a language above the cache, in `middleware`.
 ///
 /// - A body reaches the caller while it is stored; an incomplete or oversized body is not kept.
 /// - Concurrent calls for one stale response share its revalidation if they collect the body. A call after a change

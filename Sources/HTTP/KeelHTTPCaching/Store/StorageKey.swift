@@ -46,10 +46,7 @@ struct StorageKey: Hashable, Sendable {
     }
 }
 
-/// Hashes for storage keys.
-///
-/// Keys name addresses and users. They are stable across restarts, have a fixed length, and do not
-/// reveal the credentials they are derived from.
+/// Hashes for storage keys, which do not reveal the credentials that they are derived from.
 extension SecureHash {
     static func short(_ text: String) -> [UInt8] { Array(digest(Array(text.utf8)).prefix(16)) }
 
