@@ -66,12 +66,10 @@ struct ConnectionWatch: Sendable {
     }
 }
 
-/// Keeps bytes after the end of a response from being read as the next response.
+/// Keeps bytes after the end of a response from being read as the next response (RFC 9112 section 6.3).
 ///
-/// Such bytes belong to no response (RFC 9112 section 6.3), and may have been chosen by the author
-/// of the body. AsyncHTTPClient would read them as the response to the next request on the
-/// connection. Here the complete response succeeds, the excess is dropped, and the connection is
-/// closed; a request that reaches it before that is sent on another one.
+/// The author of the body may have chosen them. Here the complete response succeeds, the excess is dropped, and the
+/// connection is closed; a request that reaches it before that is sent on another one.
 ///
 /// Precedes the HTTP/1.1 decoder, and is used only on its channel's event loop.
 final class ExcessHandler: ChannelInboundHandler {

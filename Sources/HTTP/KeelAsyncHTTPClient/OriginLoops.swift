@@ -5,11 +5,8 @@ import Synchronization
 /// The event loops of one origin, with the number of exchanges on each.
 ///
 /// While there are few exchanges, all use one loop, on which the connections are opened, so that no response changes
-/// threads. Every few more use another loop, as long as there may be connections for them: an exchange that only waits
-/// for a connection gains nothing from one, nor does one over HTTP/2, where all share a connection.
-///
-/// Half of the loops are left out, because the tasks that handle the responses need processors as
-/// well. With two processors, an origin therefore has one loop.
+/// threads. Every few more use another loop, as long as there may be connections for them; over HTTP/2, all share a
+/// connection. Half of the loops are left out, because the tasks that handle the responses need processors as well.
 final class OriginLoops: Sendable {
     struct Place: Sendable {
         let eventLoop: any EventLoop
