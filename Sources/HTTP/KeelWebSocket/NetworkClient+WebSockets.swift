@@ -9,12 +9,12 @@ extension NetworkClient {
     /// let socket = ReconnectingWebSocket(to: request, over: transport)
     /// ```
     ///
-    /// The upgrade request passes the client's `Configuration.attemptMiddleware` as a call to an `http` or `https`
-    /// address, and so does its response, status 101 or a refusal. The request is therefore signed, and signed once
-    /// more if the server answers 401; cookies are sent and stored; limits and circuit breakers count it; and
-    /// `Configuration.observers` see it. The client's `Configuration.defaultHeaders` are added if the address has the
-    /// origin of the base URL, and its `Configuration.pins` replace those of the ``WebSocketConfiguration``, which also
-    /// sets the time limits. Messages do not pass the layers.
+    /// The upgrade request and its response pass the client's `Configuration.attemptMiddleware`, as a call to an `http`
+    /// or `https` address: the request is signed, and signed once more if the server answers 401; cookies are sent and
+    /// stored; limits and circuit breakers count it; and `Configuration.observers` see it. The client's
+    /// `Configuration.defaultHeaders` are added if the address has the origin of the base URL, and its
+    /// `Configuration.pins` replace those of the ``WebSocketConfiguration``, which also sets the time limits. Messages
+    /// do not pass the layers.
     ///
     /// Redirects are not followed and nothing is retried. `Configuration.middleware` and `Configuration.hopMiddleware`
     /// are skipped because they share and store responses.
