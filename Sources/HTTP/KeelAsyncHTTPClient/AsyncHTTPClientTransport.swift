@@ -99,7 +99,6 @@ public final class AsyncHTTPClientTransport: HTTPTransport, LayeringTransport, D
         }
     }
 
-    /// The maximum number of connections a call skips: closed, spoiled or unwanted used ones.
     private static let mostPassedOver = 32
 
     private func send(

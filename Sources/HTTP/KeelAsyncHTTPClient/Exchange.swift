@@ -204,7 +204,6 @@ extension HTTPRequest {
     }
 }
 
-/// The exchanges whose request has not reached a connection yet.
 final class WaitingExchanges: Sendable {
     private let state = Mutex<(next: UInt64, waiting: [UInt64: Exchange])>((0, [:]))
 

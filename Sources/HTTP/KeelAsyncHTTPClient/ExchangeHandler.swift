@@ -71,7 +71,6 @@ final class ExchangeHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Closes the connection, which ends the exchange.
     private func refuse(
         _ error: TransportError,
         _ context: ChannelHandlerContext,
@@ -168,7 +167,6 @@ final class ExchangeHandler: ChannelDuplexHandler {
 // MARK: Called by handlers before the decoder
 
 extension ExchangeHandler {
-    /// Whether a response is awaited or in progress.
     var isAnswering: Bool { exchange != nil }
 
     /// Returns whether the response may end before the last of a number of bytes.

@@ -13,7 +13,6 @@ final class OriginLoops: Sendable {
         fileprivate let index: Int
         fileprivate let loops: OriginLoops
 
-        /// Records the end of the exchange, and whether its connection, if any, has several exchanges.
         func leave(isMultiplexed: Bool?) { loops.leave(index, isMultiplexed: isMultiplexed) }
     }
 

@@ -21,11 +21,8 @@ import Foundation
 /// Also assigns the event loop of each exchange, see ``OriginLoops``, distributing the origins.
 final class OriginRequests: Sendable {
     struct Prepared: Sendable {
-        /// The request without header fields and body.
         var request: HTTPClient.Request
-        /// The place on a loop, to leave when the exchange is over.
         let place: OriginLoops.Place
-        /// The path that replaces the request's own; nil keeps it.
         let path: String?
 
         var eventLoop: any EventLoop { place.eventLoop }
@@ -63,9 +60,6 @@ final class OriginRequests: Sendable {
         self.connections = connections
     }
 
-    /// Returns the prepared call of a head; its place must be left in the end.
-    ///
-    /// - Throws: `TransportError.Code.invalidRequest` if the head has no usable target.
     func request(for head: HTTPRequest) throws(TransportError) -> Prepared {
         let target = try head.target
         let origin = Origin(scheme: target.scheme, authority: target.authority)

@@ -66,7 +66,6 @@ final class ResponseReceiver: HTTPClientResponseDelegate {
         }
     }
 
-    /// Waits for the next piece of the body; nil at its end, and after an error.
     func next() async throws -> ByteBuffer? {
         try await withCheckedThrowingContinuation { continuation in
             var isAlone = true
