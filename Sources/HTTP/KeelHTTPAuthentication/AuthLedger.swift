@@ -85,7 +85,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         }
     }
 
-    /// The identity whose credentials a request would get now; nil before the store is read.
     var identity: String? {
         switch phase {
         case .unknown: nil
@@ -205,7 +204,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return .wait(flight, session: held.session, isNew: true)
     }
 
-    /// Returns the credentials that a refresh renews, or nil if its session has ended.
     func held(for flight: RefreshFlight) -> Held? {
         self.flight === flight ? held : nil
     }
@@ -284,7 +282,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         }
     }
 
-    /// Begins a session and returns the previous session's refresh, which is now void.
     @discardableResult
     mutating func begin(_ credentials: Credentials, named name: String) -> RefreshFlight? {
         lastSession += 1
@@ -296,7 +293,6 @@ struct AuthLedger<Credentials: SessionCredentials>: Sendable {
         return flight.take()
     }
 
-    /// Ends the session and returns its refresh, which is now void.
     mutating func end(_ reason: SignOutReason, _ error: AuthenticationError) -> RefreshFlight? {
         endings += 1
         phase = .signedOut(reason, error)

@@ -138,7 +138,6 @@ extension AuthSession {
         )
     }
 
-    /// Clears the store and runs the clean-ups in a turn that was reserved when the session ended.
     func cleanUp(
         _ reason: SignOutReason,
         of user: String?,

@@ -193,7 +193,6 @@ extension AuthSession {
         case unchanged
         /// Another session has renewed the sign-in; its credentials are now in use but are due for renewal.
         case renewed
-        /// The refresh is unnecessary or void.
         case ended
         /// The store is empty: another session has signed out.
         case signedOut

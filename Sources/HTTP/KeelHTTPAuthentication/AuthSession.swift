@@ -176,7 +176,6 @@ public final class AuthSession<Credentials: SessionCredentials>: TokenSource {
         Hexadecimal.text(of: BLAKE2b.hash(Array("keel account \(account)".utf8), count: 16))
     }
 
-    /// Saves the credentials and begins a session; returns false if another session ended in the meantime.
     private func commit(
         _ credentials: Credentials,
         _ name: String,

@@ -70,7 +70,6 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
             && !BearerChallenge.isLackOfScope(head.headerFields)
     }
 
-    /// Returns the token to sign with, or nil if the call is sent unsigned.
     private func token(for call: HTTPCall) async throws(TransportError) -> AccessToken? {
         var token: AccessToken?
         do {
@@ -90,7 +89,6 @@ public struct BearerAuthorization<Tokens: TokenSource>: HTTPAuthorizing {
         return token
     }
 
-    /// Throws if the call belongs to another user than the token; nil means a call without a token.
     private func demandSameUser(
         _ call: HTTPCall,
         _ token: AccessToken?
@@ -179,7 +177,6 @@ extension NetworkClient.Configuration {
         add(BearerAuthorization(tokens, origins: origins.union(home.map { [$0] } ?? [])))
     }
 
-    /// Adds a layer below those that add credentials, and above all others of the attempt.
     mutating func add(_ layer: some HTTPAuthorizing) {
         let place = attemptMiddleware.firstIndex { !($0 is any HTTPAuthorizing) }
         attemptMiddleware.insert(layer, at: place ?? attemptMiddleware.endIndex)

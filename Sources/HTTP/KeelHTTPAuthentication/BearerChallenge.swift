@@ -2,7 +2,6 @@ import HTTPTypes
 
 /// The reason for a refused token in a `WWW-Authenticate` field (RFC 6750 section 3).
 enum BearerChallenge {
-    /// Whether the token is valid and only lacks rights.
     static func isLackOfScope(_ fields: HTTPFields) -> Bool {
         fields[values: .wwwAuthenticate].contains { error(in: $0) == "insufficient_scope" }
     }

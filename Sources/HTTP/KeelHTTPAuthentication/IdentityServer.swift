@@ -21,7 +21,6 @@ public protocol IdentityServer<Credentials>: Sendable {
 }
 
 extension AuthenticationError {
-    /// Creates the error of a failed refresh: a permanent denial, or a failure after which the session continues.
     init(refreshing error: any Error) {
         if let known = error as? AuthenticationError, known.code == .denied {
             self = known

@@ -45,7 +45,6 @@ final class RefreshFlight: Sendable {
         if isAbandoned { task.cancel() }
     }
 
-    /// Resumes all waiting callers; only the first outcome counts.
     func end(_ outcome: Outcome) {
         let waiters = state.withLock { state -> [CheckedContinuation<Outcome, Never>] in
             guard state.outcome == nil else { return [] }
