@@ -46,7 +46,6 @@ extension StoredResponse {
         var contentRange: String
     }
 
-    /// Returns the stored bytes of a range, or nil if not all of them are stored.
     func slice(_ range: ByteRange) -> Slice? {
         guard status.code == 200 || part != nil else { return nil }
         let total = part == nil ? Int64(length) : part?.total

@@ -9,7 +9,6 @@ enum CacheDecision: Hashable, Sendable {
     case validate(Choice, CacheStatus.Forward)
     /// Ask the origin; if that fails, a stored response may still be served.
     case forward(CacheStatus.Forward, fallback: Choice?)
-    /// Report that no usable response is stored (`only-if-cached`).
     case refuse
 
     struct Choice: Hashable, Sendable {
@@ -17,7 +16,6 @@ enum CacheDecision: Hashable, Sendable {
         var response: StoredResponse
         var directives: ResponseDirectives
         var freshness: Freshness
-        /// Why it is served although stale; nil if it is fresh.
         var reason: HTTPCacheResult.StaleReason?
     }
 }
@@ -145,7 +143,6 @@ extension CacheRules {
             && !response.fields.contains { scope.fields.contains($0.name.canonicalName) }
     }
 
-    /// Returns the latest stored response that matches the request and has its range.
     private func choice(
         for question: CacheQuestion,
         among stored: [StoredResponse]

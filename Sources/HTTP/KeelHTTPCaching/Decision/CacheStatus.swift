@@ -8,7 +8,6 @@ struct CacheStatus: Hashable, Sendable {
         case uriMiss = "uri-miss"
         /// The stored responses were selected by other fields.
         case varyMiss = "vary-miss"
-        /// Only another part of the representation is stored.
         case partial
         /// The stored response is usable, but the request demands more.
         case request

@@ -7,7 +7,6 @@ struct RequestConditions: Hashable, Sendable {
     let unlike: [String]?
     /// The text of `If-Modified-Since`, which is ignored beside `If-None-Match`.
     let changedSince: String?
-    /// Whether there are conditions that only the origin can evaluate.
     let concernOrigin: Bool
 
     init(_ fields: HTTPFields) {

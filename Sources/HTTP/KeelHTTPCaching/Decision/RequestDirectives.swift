@@ -59,7 +59,6 @@ struct RequestDirectives: Hashable, Sendable {
         return true
     }
 
-    /// Returns whether the request accepts a response this many seconds after its freshness.
     func acceptsStale(by staleness: Int64) -> Bool {
         switch maxStale {
         case .none: false

@@ -10,7 +10,6 @@ enum Storability {
         var received: CacheInstant
     }
 
-    /// Returns whether the response to a `GET` request may be stored and is worth storing.
     static func allows(_ exchange: Exchange, _ rules: CacheRules) -> Bool {
         let fields = exchange.response.headerFields
         let status = exchange.response.status.code

@@ -13,7 +13,6 @@ struct StoredResponse: Hashable, Sendable {
     var received: CacheInstant
     var body: BodyID
     var length: Int
-    /// The stored part of the representation; nil for the whole.
     var part: StoredPart?
     /// Whether it was found to be outdated and needs validation whatever its age.
     var isOutdated = false
@@ -33,7 +32,6 @@ struct StoredResponse: Hashable, Sendable {
     /// The part of a representation that a response with status 206 brought.
     struct StoredPart: Hashable, Sendable {
         var first: Int64
-        /// The length of the whole representation, if known.
         var total: Int64?
     }
 }

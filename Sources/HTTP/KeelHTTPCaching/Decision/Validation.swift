@@ -23,7 +23,6 @@ enum Validation {
         return fields
     }
 
-    /// The subject of a response with status 304.
     enum Subject: Hashable, Sendable {
         case stored
         /// The client's copy is valid; nothing is known about the stored response.

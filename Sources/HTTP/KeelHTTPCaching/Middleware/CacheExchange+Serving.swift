@@ -4,7 +4,6 @@ import KeelHTTP
 import Synchronization
 
 extension CacheExchange {
-    /// Returns the reply from a stored response, or nil if its body is gone.
     func served(
         _ choice: CacheDecision.Choice,
         _ result: HTTPCacheResult,
@@ -85,7 +84,6 @@ extension CacheExchange {
         return reply
     }
 
-    /// Returns the whole response, a part of it, or status 304.
     private func answer(
         _ response: StoredResponse,
         _ head: HTTPResponse,

@@ -167,7 +167,6 @@ extension CacheExchange {
         }
     }
 
-    /// Returns a reply that was read for several calls to one of them.
     private func taken(
         _ reply: HTTPReply,
         _ bytes: [UInt8],

@@ -82,7 +82,6 @@ struct CacheExchange: Sendable {
         }
     }
 
-    /// Asks the origin without adding conditions.
     func fetched(
         _ forward: CacheStatus.Forward,
         fallback: CacheDecision.Choice?
@@ -171,7 +170,6 @@ struct CacheExchange: Sendable {
         )
     }
 
-    /// Serves a stored response instead of an unreachable origin, or throws the error.
     func serveStale(
         _ choice: CacheDecision.Choice?,
         for error: TransportError

@@ -3,7 +3,6 @@ import KeelHTTP
 
 /// The user whose responses a call may see, determined before the call is sent.
 struct CacheOwner: Sendable {
-    /// The name of the user; nil for responses shared by all users.
     let name: String?
     /// The source of the decision; nil in a cache that does not separate users.
     private let partition: HTTPCachePartition?
@@ -11,7 +10,6 @@ struct CacheOwner: Sendable {
     /// Whether credentials added by a lower layer belong to the signed-in user.
     let coversAuthorization: Bool
 
-    /// Determines the owner of a call; nil if it cannot be determined.
     init?(of call: HTTPCall, _ configuration: HTTPCache.Configuration) async {
         guard configuration.audience == .privateCache else {
             name = nil

@@ -8,7 +8,6 @@ public struct HTTPCachePartition: Sendable {
     enum Owner: Hashable, Sendable {
         case everyone
         case user(String)
-        /// The user cannot be determined, so the cache is bypassed.
         case unknown
     }
 

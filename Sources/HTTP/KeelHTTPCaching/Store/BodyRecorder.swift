@@ -5,7 +5,6 @@ import Synchronization
 ///
 /// Leaves nothing behind if released before the end.
 final class BodyRecorder: Sendable {
-    /// The limits on the size of bodies, in bytes.
     struct Limits: Hashable, Sendable {
         var file: Int
         var memory: Int
@@ -54,7 +53,6 @@ final class BodyRecorder: Sendable {
         }
     }
 
-    /// Returns the body, or nil if it was too large or could not be stored.
     func finish() -> CacheBody? {
         let (bytes, file, isGivenUp) = state.withLock { state in
             defer {

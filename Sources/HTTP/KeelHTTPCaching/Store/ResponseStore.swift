@@ -88,7 +88,6 @@ final class ResponseStore: Sendable {
 
     // MARK: Writing
 
-    /// Starts a file for a large body; returns nil if the tier has none.
     func makeFile() async -> (any CacheFileWriter)? {
         do throws(CacheError) {
             return try await tier.makeFile()

@@ -2,7 +2,6 @@ import KeelCache
 import KeelHTTP
 import Synchronization
 
-/// A body that is stored while its reader consumes it.
 final class StoringBody: Sendable {
     private let response: StoredResponse
     private let announced: Int64?

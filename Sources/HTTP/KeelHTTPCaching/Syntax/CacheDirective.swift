@@ -57,7 +57,6 @@ enum DeltaSeconds: Hashable, Sendable {
     /// The largest number of seconds distinguished: more than 30,000 years.
     static let limit: Int64 = 1 << 40
 
-    /// Reads a text of digits only.
     init(_ text: String?) {
         guard let text, !text.isEmpty,
             text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
@@ -77,7 +76,6 @@ enum DeltaSeconds: Hashable, Sendable {
         }
     }
 
-    /// The number; nil if there is none or the value is invalid.
     var valid: Int64? {
         guard case .seconds(let seconds) = self else { return nil }
         return seconds

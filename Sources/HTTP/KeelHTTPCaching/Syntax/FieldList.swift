@@ -13,7 +13,6 @@ enum FieldList {
         split(line, at: UInt8(ascii: ",")).map(trimmed).filter { !$0.isEmpty }
     }
 
-    /// Returns the parts of a text between separators outside quoted strings.
     static func split(_ text: String, at separator: UInt8) -> [String] {
         var parts: [String] = []
         var start = text.startIndex
