@@ -78,7 +78,6 @@ final class BodyDecoder: Sendable {
         }
     }
 
-    /// Decodes the available input; returns nil if more is needed or the end is reached.
     private func produce() throws(TransportError) -> ArraySlice<UInt8>? {
         // Codings upon codings would multiply their ratios.
         let wireBytes = outermost?.received ?? received
@@ -126,7 +125,6 @@ final class BodyDecoder: Sendable {
         return output.isEmpty ? nil : output[...]
     }
 
-    /// Begins a member; returns whether it can be read now.
     private func begin(_ state: inout State) throws(InflateFailure) -> Bool {
         if state.hasMember {
             // A member may be followed by another, or by zeros up to a block's end (as in tar).

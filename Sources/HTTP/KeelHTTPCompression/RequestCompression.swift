@@ -12,7 +12,6 @@ internal import Synchronization
 /// `Upload-Offset` of a resumable upload, `Content-Digest`, `Repr-Digest`, `Digest` or `Content-MD5`. So do those with
 /// a `Content-Encoding` or a type that is compressed already, and bytes that compression does not shorten.
 public struct RequestCompression: HTTPMiddleware, DeadlineEnforcing {
-    /// The fields that refer to the bytes of the body as it was given.
     private static let exactFields = [
         "Content-Range", "Upload-Offset", "Content-Digest", "Repr-Digest", "Digest", "Content-MD5",
     ].compactMap { HTTPField.Name($0) }
