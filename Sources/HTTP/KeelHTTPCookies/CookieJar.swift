@@ -191,7 +191,6 @@ public final class CookieJar: HTTPAuthorizing, DeadlineEnforcing {
         store(fields, from: head, during: nil)
     }
 
-    /// Stores cookies unless the app has removed all cookies since this generation.
     private func store(_ fields: [String], from head: HTTPRequest, during generation: Int?) {
         guard !fields.isEmpty, let origin = HTTPOrigin(head) else { return }
         let now = now()
@@ -308,20 +307,17 @@ extension HTTPRequest {
 
 /// The comparison of hosts, domains and paths of cookies (RFC 6265bis section 5.1).
 enum CookieRules {
-    /// Whether a host is equal to a domain or below it.
     static func domain(_ domain: String, matches host: String) -> Bool {
         if host == domain { return true }
         return host.hasSuffix(".\(domain)") && !isAddress(host)
     }
 
-    /// Whether a path is equal to a cookie's path or below it.
     static func path(_ path: String, matches target: String) -> Bool {
         if target == path { return true }
         guard target.hasPrefix(path) else { return false }
         return path.hasSuffix("/") || target.dropFirst(path.count).first == "/"
     }
 
-    /// Returns the path of a cookie for which the server named none.
     static func defaultPath(of target: String) -> String {
         guard target.hasPrefix("/"), let slash = target.lastIndex(of: "/"),
             slash != target.startIndex

@@ -4,11 +4,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The cookies of a jar, indexed by domain and bounded in number.
 struct CookieTable: Sendable {
     private var domains: [String: [Cookie.Key: Cookie]] = [:]
     private(set) var count = 0
-    /// The number of times that the app has removed all cookies.
     private(set) var generation = 0
     private(set) var identity: String
     /// Whether the cookies identify no user.

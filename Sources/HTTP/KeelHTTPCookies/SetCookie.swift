@@ -13,7 +13,6 @@ struct SetCookie: Sendable, Hashable {
     var value: String
     /// The domain in lowercase, without a leading dot; nil if there is none.
     var domain: String?
-    /// The path; nil means the default path.
     var path: String?
     var expires: Date?
     /// The lifetime in seconds; it takes precedence over ``expires``.
