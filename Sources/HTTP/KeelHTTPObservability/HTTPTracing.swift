@@ -113,7 +113,6 @@ public struct HTTPFieldsInjector: Injector {
     }
 }
 
-/// A span that ends with its body, with a failure, or when it is released.
 private final class OpenSpan: Sendable {
     private let span: any Span
     private let state = Mutex<(bytes: Int64, hasEnded: Bool)>((0, false))

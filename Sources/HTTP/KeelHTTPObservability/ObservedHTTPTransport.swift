@@ -70,7 +70,6 @@ private final class FinishingObserver: HTTPEventObserver {
     }
 }
 
-/// Passes the events of the transport to the observers of the call.
 private struct ForwardingObserver: HTTPEventObserver {
     let call: HTTPCall
 
