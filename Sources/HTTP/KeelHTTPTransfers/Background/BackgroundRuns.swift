@@ -4,7 +4,6 @@ import HTTPTypes
 import KeelHTTP
 import Synchronization
 
-/// Connects the runs of this process with the tasks of a background session.
 final class BackgroundRuns: Sendable {
     /// A response with the first bytes of its body; a download's body is in the part file.
     struct Response: Sendable {
@@ -17,7 +16,6 @@ final class BackgroundRuns: Sendable {
     struct End: Sendable {
         var task: BackgroundTask
         var outcome: Outcome
-        /// Whether the task had ended before a run asked.
         var isPast = true
     }
 

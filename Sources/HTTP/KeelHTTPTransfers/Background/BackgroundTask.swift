@@ -23,7 +23,6 @@ struct BackgroundTask: Codable, Hashable, Sendable {
 
     var path: String { Self.expanded(file, below: NSHomeDirectory()) }
 
-    /// The key by which a task is recognized as continuing one of an earlier process.
     var key: String { kind == .download ? "download \(file)" : "upload \(address.place) \(file)" }
 
     static func abbreviated(_ path: String, below home: String) -> String {

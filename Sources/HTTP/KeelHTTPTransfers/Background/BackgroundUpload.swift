@@ -8,7 +8,6 @@ import KeelHTTP
 import CFNetwork
 #endif
 
-/// Sends the bytes of an upload in a background session.
 struct BackgroundUpload: Sendable {
     let session: BackgroundTransferSession
     let task: BackgroundTask
@@ -17,7 +16,6 @@ struct BackgroundUpload: Sendable {
     let queue: DiskQueue
     let watch: BackgroundWatch
 
-    /// Waits for a piece that an earlier run handed to the system; returns nil if there is none.
     func earlier() async -> (piece: UploadPiece, answer: BackgroundRuns.Response)? {
         guard let end = await session.earlier(task, watch, where: { _ in true }),
             let piece = end.task.piece, case .success(let answer) = end.outcome

@@ -73,7 +73,6 @@ extension ResumableDownload {
     }
 }
 
-/// A run of a download up to its complete part.
 private struct BackgroundFetch: Sendable {
     private let configuration: ResumableDownload.Configuration
     private let session: BackgroundTransferSession
@@ -96,7 +95,6 @@ private struct BackgroundFetch: Sendable {
         self.watch = watch
     }
 
-    /// Fetches the part, and returns how many of its bytes were present before.
     func run(_ head: HTTPRequest) async throws(TransferError) -> Int64 {
         let result: Result<Int64, TransferError>
         do throws(TransferError) {
@@ -137,7 +135,6 @@ private struct BackgroundFetch: Sendable {
         return watch.resumedBytes
     }
 
-    /// Returns the length of the part if it is complete and from this address.
     private func complete() async throws(TransferError) -> Int64? {
         let found = try await disk { [session, task] part throws(FileSystemError) in
             try session.runs.onDisk(task.key) { _ throws(FileSystemError) in

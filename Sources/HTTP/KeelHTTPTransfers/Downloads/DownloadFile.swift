@@ -160,7 +160,6 @@ final class DownloadFile: Sendable {
         }
     }
 
-    /// Atomically replaces the record, and with it the slots.
     private func write(_ record: DownloadRecord, durable: Int64?) throws(FileSystemError) {
         var bytes = RecordFile.bytes(of: record, kind: DownloadRecord.kind)
         let checksum = Self.checksum(of: bytes)
@@ -236,7 +235,6 @@ final class DownloadFile: Sendable {
         return digest.finish() == expected.value
     }
 
-    /// Renames the part to the file, replacing an existing one, and removes the other files.
     func finish() throws(FileSystemError) {
         try files.rename(partPath, to: names.file)
         try files.syncFolder(names.folder)

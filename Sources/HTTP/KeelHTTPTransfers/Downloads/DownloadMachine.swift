@@ -20,7 +20,6 @@ struct DownloadMachine: Sendable {
     }
 
     enum Effect: Sendable {
-        /// Send the request, for the bytes from `from` on if there is a validator.
         case ask(from: Int64, StrongValidator?)
         /// Empty the file and write its record; yields no event.
         case begin(DownloadRecord)
@@ -28,7 +27,6 @@ struct DownloadMachine: Sendable {
         case note(DownloadRecord)
         case read
         case keep
-        /// Pause for a random part of `longest`, but at least `atLeast`.
         case rest(longest: Duration, atLeast: Duration, TransferError)
         case check
         case finish
@@ -77,7 +75,6 @@ struct DownloadMachine: Sendable {
 
     var validator: StrongValidator? { record?.validator }
 
-    /// Handles an event that occurred `now` after the start of the run.
     mutating func step(_ event: Event, now: Duration) -> [Effect] {
         self.now = now
         switch (state, event) {

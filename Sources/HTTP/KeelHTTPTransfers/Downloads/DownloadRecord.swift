@@ -9,7 +9,6 @@ enum StrongValidator: Codable, Hashable, Sendable {
     /// A strong modification date, as the server wrote it.
     case lastModified(String)
 
-    /// The value of `If-Range`.
     var text: String {
         switch self {
         case .entityTag(let text), .lastModified(let text): text

@@ -2,13 +2,11 @@ import HTTPTypes
 import KeelCore
 import KeelHTTP
 
-/// A run of a download: performs its machine's effects, and returns the events.
 struct DownloadRun {
     private let download: ResumableDownload
     private let observer: ResumableTransferObserver?
     private let head: HTTPRequest
     private let address: DownloadAddress
-    /// The options of all requests, which are for one user.
     private let options: HTTPCallOptions
     /// The user for whom the run began; nil if there is none or it is unknown.
     private let user: String?

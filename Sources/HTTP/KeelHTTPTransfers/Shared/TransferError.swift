@@ -90,8 +90,8 @@ extension TransferError {
 // MARK: - The network and the server
 
 extension TransferError.Code {
-    /// The connection, or the renewal of the token, failed more often in a row than the retry policy allows, or the
-    /// system ended a background transfer.
+    /// The connection, or the renewal of the token, failed more often in a row than the retry policy allows, or a
+    /// download in the background failed.
     public static let connection = Self(
         name: "connection",
         isTransient: true,

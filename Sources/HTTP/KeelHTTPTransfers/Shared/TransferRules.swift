@@ -36,7 +36,6 @@ struct TransferPatience: Sendable, Hashable {
 
     mutating func cameFurther() { failures = 0 }
 
-    /// Counts a failed attempt, `now` after the start of the run.
     mutating func failed(
         _ rules: TransferRetry,
         asked: Duration?,
@@ -54,7 +53,6 @@ struct TransferPatience: Sendable, Hashable {
         return .rest(longest: longest, atLeast: asked)
     }
 
-    /// Counts a restart; returns false if the limit is exceeded.
     mutating func restarted(_ rules: TransferRetry) -> Bool {
         restarts += 1
         return restarts <= rules.restartLimit

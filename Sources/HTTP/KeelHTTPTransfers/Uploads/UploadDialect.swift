@@ -3,11 +3,9 @@ import KeelHTTP
 
 /// The requests and responses of one protocol, without state or decisions.
 protocol UploadDialect: Sendable {
-    /// Makes the request that asks a server for its capabilities.
     func probe(_ head: inout HTTPRequest)
     /// Makes the request that creates an upload of a length, without bytes.
     func create(_ head: inout HTTPRequest, length: Int64, metadata: [String: String])
-    /// Makes the request that asks how many bytes have arrived.
     func query(_ head: inout HTTPRequest)
     func append(_ head: inout HTTPRequest, _ piece: UploadPiece)
     func terminate(_ head: inout HTTPRequest)
@@ -36,7 +34,6 @@ enum UploadResponse: Hashable, Sendable {
     case arrived(Int64)
     case complete
     case gone
-    /// The offset or the length differs from the server's.
     case conflict
     case tooLarge
     case damaged

@@ -8,7 +8,6 @@ import KeelHTTP
 /// `fail`, which end the run.
 struct UploadMachine: Sendable {
     enum Event: Sendable {
-        /// The record of an earlier run; nil if there is no usable one.
         case found(UploadRecord?, isDamaged: Bool)
         case answered(UploadResponse)
         case broke(TransferError)
@@ -23,7 +22,6 @@ struct UploadMachine: Sendable {
         case query(location: String)
         case append(location: String, UploadPiece)
         case sendPlainRequest
-        /// Pause for a random part of `longest`, but at least `atLeast`.
         case rest(longest: Duration, atLeast: Duration)
         /// Ask the server to terminate the upload, ignoring the outcome; yields no event.
         case terminate(location: String)
@@ -76,7 +74,6 @@ struct UploadMachine: Sendable {
 
     var restarts: Int { patience.restarts }
 
-    /// Handles an event that occurred `now` after the start of the run.
     mutating func step(_ event: Event, now: Duration) -> [Effect] {
         self.now = now
         switch (state, event) {

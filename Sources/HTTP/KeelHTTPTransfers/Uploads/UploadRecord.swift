@@ -1,6 +1,5 @@
 import KeelCore
 
-/// The properties of a file when its upload began.
 struct UploadSource: Codable, Hashable, Sendable {
     var size: Int64
     /// When the file was last modified, in microseconds since 1970; nil if unknown.
@@ -17,7 +16,6 @@ struct UploadSource: Codable, Hashable, Sendable {
         sample = CRC32C.checksum(try file.read(at: 0, count: Int(min(size, Self.sampleLength))))
     }
 
-    /// Returns whether an open file still has the same length and date.
     func fits(_ file: any OpenFile) throws(FileSystemError) -> Bool {
         let (size, modified) = (try file.size(), try file.modificationTime())
         return Int64(size) == self.size && modified == self.modified

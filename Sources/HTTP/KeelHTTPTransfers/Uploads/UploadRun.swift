@@ -8,13 +8,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A run of an upload: performs its machine's effects, and returns the events.
 struct UploadRun {
     let upload: ResumableUpload
     private let observer: ResumableTransferObserver?
     private let dialect: any UploadDialect
     private let head: HTTPRequest
-    /// The options of all requests, which are for one user.
     private let options: HTTPCallOptions
     let path: String
     /// The protocol, the address and the user, which identify the upload among those of the file.
