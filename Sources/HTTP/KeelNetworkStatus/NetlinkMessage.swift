@@ -12,7 +12,6 @@ enum NetlinkMessage: Sendable, Hashable {
     case invalid
 }
 
-/// A network interface as the kernel describes it.
 struct NetlinkLink: Sendable, Hashable {
     var index: Int32
     var name: String
@@ -107,7 +106,6 @@ extension NetlinkMessage {
 }
 
 extension NetworkPath {
-    /// Returns the path that results from the interfaces and default routes of a Linux system.
     static func made(of links: [NetlinkLink], routes: [[Int32]]) -> NetworkPath {
         var interfaces: [NetworkInterface] = []
         for index in routes.joined() {
