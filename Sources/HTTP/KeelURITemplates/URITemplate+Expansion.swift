@@ -2,7 +2,6 @@ import KeelCore
 internal import KeelHTTP
 
 extension URITemplate.Mark {
-    /// The text before the first defined variable.
     fileprivate var first: String {
         switch self {
         case .simple, .reserved: ""
@@ -10,7 +9,6 @@ extension URITemplate.Mark {
         }
     }
 
-    /// The text between two variables.
     fileprivate var separator: String {
         switch self {
         case .simple, .reserved, .fragment: ","
@@ -19,7 +17,6 @@ extension URITemplate.Mark {
         }
     }
 
-    /// Whether a value is preceded by its variable's name.
     fileprivate var isNamed: Bool {
         [.parameter, .query, .continuation].contains(self)
     }
