@@ -49,7 +49,6 @@ final class WebSocketUpgrade: HTTPTransport {
         }
     }
 
-    /// The newest connection that is still open.
     var connection: WebSocketConnection? {
         state.withLock { state in
             state.attempts.filter { $0.value.connection != nil }.max { $0.key < $1.key }?
@@ -129,7 +128,6 @@ final class WebSocketUpgrade: HTTPTransport {
         }
     }
 
-    /// Drops the connection of one request, open or not.
     private func cancel(_ number: Int) {
         state.withLock { state in
             state.attempts[number]?.connection = nil
@@ -138,7 +136,6 @@ final class WebSocketUpgrade: HTTPTransport {
         }?.cancel()
     }
 
-    /// Drops all connections, including those being opened.
     func cancel() {
         let attempts = state.withLock { state in
             state.isCancelled = true
