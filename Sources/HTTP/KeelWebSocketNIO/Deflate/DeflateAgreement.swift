@@ -24,7 +24,6 @@ extension WebSocketDeflate {
     }
 }
 
-/// The compression parameters agreed on by both sides.
 struct DeflateAgreement: Equatable, Sendable {
     var clientWindowBits: Int
     var serverWindowBits: Int

@@ -17,7 +17,6 @@ struct ExtensionHeader: Equatable, Sendable {
         }
     }
 
-    /// Reads the values of all fields of that name; nil if any is malformed.
     static func parse(_ values: [String]) -> [ExtensionHeader]? {
         var found: [ExtensionHeader] = []
         for value in values {

@@ -2,7 +2,6 @@
 import KeelWebSocket
 
 extension WebSocketClose {
-    /// Reads the payload of a Close frame (RFC 6455 section 5.5.1).
     init(payload: [UInt8]) throws(Violation) {
         guard !payload.isEmpty else {
             self.init(.noStatus)

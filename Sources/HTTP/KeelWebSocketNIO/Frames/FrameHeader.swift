@@ -82,7 +82,6 @@ struct FrameHeader: Equatable, Sendable {
     }
 }
 
-/// A violation by the peer that ends the connection.
 struct Violation: Error, Equatable {
     let code: WebSocketError.Code
     let closeCode: WebSocketCloseCode

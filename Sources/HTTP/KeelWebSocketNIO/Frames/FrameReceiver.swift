@@ -1,7 +1,6 @@
 #if WebSocket
 import KeelWebSocket
 
-/// A message or control frame of the peer.
 enum ReceivedEvent: Equatable, Sendable {
     case message(WebSocketMessage)
     case ping([UInt8])

@@ -46,7 +46,6 @@ struct MessageAssembly {
         try inflater.inflate(payload) { (piece) throws(Violation) in try take(piece) }
     }
 
-    /// Ends a frame; returns the message if the frame was its last.
     mutating func end(_ header: FrameHeader) throws(Violation) -> WebSocketMessage? {
         guard header.isFinal else { return nil }
         if isCompressed, let inflater {

@@ -9,7 +9,6 @@ struct UTF8Validator: Equatable, Sendable {
     /// The valid range of the next continuation byte; only a character's second byte is narrowed.
     private var next: ClosedRange<UInt8> = 0x80...0xbf
 
-    /// Whether the text so far ends with a whole character.
     var isComplete: Bool { missing == 0 }
 
     /// Validates the next bytes of the text; returns whether the text can still become valid.

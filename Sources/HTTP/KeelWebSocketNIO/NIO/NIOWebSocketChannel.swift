@@ -130,7 +130,6 @@ final class NIOWebSocketChannel: WebSocketChannel {
         }
     }
 
-    /// Closes the connection if it is open, and returns once the socket is closed.
     func shutdown(_ close: WebSocketClose) async {
         refuseSends(.closedHere)
         let hungUp = OneShotResult<Void>()

@@ -6,7 +6,6 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// The opening of a connection, which can be abandoned at any moment.
 final class WebSocketOpening: Sendable {
     private struct State {
         /// More than one while several addresses of a host are tried.
