@@ -9,9 +9,7 @@ public struct SecretError: KeelError {
     public let message: String
     public let cause: (any Error)?
 
-    /// Creates an error, for an adapter that is implemented outside of Keel.
-    ///
-    /// The message is one sentence; it may name keys, never their secrets.
+    /// Creates an error with a message of one sentence, which may name keys, never their secrets.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -72,7 +70,7 @@ extension SecretError.Code {
     public static var invalidData: Self {
         .permanent("Load it as Data, or with the type it was saved with.")
     }
-    /// A name, value or setting is out of range.
+    /// A name, value or setting is invalid.
     public static var invalidArgument: Self {
         .permanent("Correct the call as the message describes; an identical call fails again.")
     }
@@ -97,7 +95,7 @@ extension SecretError.Code {
     public static var locked: Self {
         .permanent("Unlock the store, for example by logging in, and repeat the call.")
     }
-    /// The session bus, on which the Secret Service is found, is missing.
+    /// The session bus of the Secret Service is missing.
     public static var noBus: Self {
         .permanent("Run in a session (dbus-run-session starts one), or use an encrypted file.")
     }

@@ -9,9 +9,7 @@ public struct SecurityError: KeelError {
     public let message: String
     public let cause: (any Error)?
 
-    /// Creates an error, for a key source that is implemented outside of Keel.
-    ///
-    /// The message is one sentence and must not contain a secret.
+    /// Creates an error with a message of one sentence, without secrets.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -60,7 +58,7 @@ extension SecurityError.Code {
     public static var unsupportedKey: Self {
         .permanent("Use a key of one of the types that KeyAlgorithm lists.")
     }
-    /// An argument of the call is out of range.
+    /// An argument of the call is invalid, or the keys are for another purpose.
     public static var invalidArgument: Self {
         .permanent("Correct the call as the message describes; an identical call fails again.")
     }

@@ -71,7 +71,7 @@ extension SecurityService {
     ///   - code: The result of ``authenticationCode(for:key:)``.
     ///   - data: The authenticated data.
     ///   - key: The key.
-    /// - Returns: False if the codes differ or `code` is truncated.
+    /// - Returns: False if the codes differ.
     /// - Throws: `invalidKey` if the key is shorter than 16 bytes.
     public func isValidAuthenticationCode(
         _ code: Data,
@@ -90,7 +90,7 @@ extension SecurityService {
     }
 }
 
-/// An incremental SHA-256 of data that arrives in pieces.
+/// A SHA-256 of data that arrives in pieces.
 public struct StreamingHasher: Sendable {
     private var state = SHA256()
 

@@ -9,9 +9,9 @@ public struct SecurityObservation: Sendable, Hashable {
         case decrypt
     }
 
-    /// The operation that was called.
+    /// The operation.
     public let operation: Operation
-    /// The number of bytes passed to the call.
+    /// The number of bytes to encrypt or decrypt, without associated data.
     public let byteCount: Int
     /// The duration of the call.
     public let duration: Duration
@@ -20,9 +20,7 @@ public struct SecurityObservation: Sendable, Hashable {
 }
 
 extension SecurityService {
-    /// Returns a service that reports each encryption and decryption, for logs and metrics of any library.
-    ///
-    /// Hashing and random bytes are not reported: their failures are not something a user can fix.
+    /// Returns a service that reports each encryption and decryption, but not hashing and random bytes.
     ///
     /// - Parameter observer: Called after each call, on the thread of the call.
     /// - Returns: A service with the same keys.

@@ -9,7 +9,7 @@ public import Foundation
 #endif
 
 extension SecurityService {
-    /// Returns unpredictable bytes from the system's generator.
+    /// Returns random bytes from the system's generator.
     ///
     /// - Parameter count: The number of bytes, zero or more.
     /// - Returns: The bytes.

@@ -13,9 +13,9 @@ public import Foundation
 /// let plain = try security.decrypt(sealed, associatedData: Data("notes/1".utf8))
 /// ```
 ///
-/// Ciphertexts have Tink's format, so programs in other languages can read them with the same keyset. All calls are
-/// synchronous and can be made on any thread. Use ``StreamingEncryption`` for data that does not fit in memory, and
-/// ``PasswordHasher`` for passwords: ``hash(_:)`` does not protect a password.
+/// Ciphertexts have Tink's format, so programs in other languages can read them with the same keyset. Encryption and
+/// decryption are synchronous and can be called on any thread. Use ``StreamingEncryption`` for data that does not fit
+/// in memory, and ``PasswordHasher`` for passwords: ``hash(_:)`` does not protect a password.
 public struct SecurityService: Sendable {
     private let ring: KeyRing?
     private let opening: KeyOpening?
@@ -32,16 +32,16 @@ public struct SecurityService: Sendable {
         opening = nil
     }
 
-    /// Creates a service with a keyset that does not change while the program runs.
+    /// Creates a service with a keyset, in a ring that cannot save it.
     public init(keyset: Keyset) { self.init(keys: KeyRing(keyset)) }
 
-    /// Creates a service that opens its keys on first use, for code that cannot await them.
+    /// Creates a service that opens its keys on first use.
     ///
-    /// The first call that needs the keys blocks its thread until they are open, which can include reading a file.
-    /// Where blocking matters, such as on the main actor, call ``prepare()`` first. All copies of the service share the
-    /// keys. If opening throws, the call throws the same error, and the next call tries again.
+    /// The first call that needs the keys blocks its thread until they are open. Where blocking matters, such as on the
+    /// main actor, call ``prepare()`` first. All copies of the service share the keys. If opening throws, the call
+    /// throws the same error, and the next call tries again.
     ///
-    /// - Parameter open: Opens the keys.
+    /// - Parameter open: Opens the keys. Concurrent first calls may each call it; the service keeps the first result.
     public init(opening open: @escaping @Sendable () async throws(SecurityError) -> KeyRing) {
         ring = nil
         opening = KeyOpening(open)
@@ -59,8 +59,8 @@ public struct SecurityService: Sendable {
     ///   - associatedData: The context that the ciphertext is bound to, such as a record's name. It is not stored, and
     ///     decryption needs the same bytes.
     /// - Returns: A ciphertext that differs each time, 33 bytes longer than `data` with the default kind of key.
-    /// - Throws: `keyNotFound`, `usageLimitReached`, `keyStoreFailed` or `encryptionFailed`, or the error of opening
-    ///   the keys.
+    /// - Throws: The errors of ``KeyRing/encrypt(_:associatedData:)``, `keyNotFound` if the service has no keys, or the
+    ///   error of opening the keys.
     public func encrypt(
         _ data: Data,
         associatedData: Data = Data()
@@ -70,7 +70,7 @@ public struct SecurityService: Sendable {
         }
     }
 
-    /// Decrypts data that was encrypted with any enabled key of the keyset.
+    /// Decrypts data with any enabled key of the keyset.
     ///
     /// - Parameters:
     ///   - data: The result of ``encrypt(_:associatedData:)``.

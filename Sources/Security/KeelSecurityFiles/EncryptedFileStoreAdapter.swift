@@ -16,10 +16,9 @@ internal import Foundation
 /// let files = FileStore(adapter)
 /// ```
 ///
-/// Files are processed piece by piece, so reading and writing need memory for about one segment. Every byte read is
-/// authenticated, and a file that was read to its end is known to be complete. Reading a part of a file takes two reads
-/// of the store: of its header and of the segments that hold the part. Such a read does not detect that the file was
-/// truncated behind the part.
+/// Reading and writing need memory for about one segment. Every byte read is authenticated, and a file that was read to
+/// its end is known to be complete. Reading a part of a file takes two reads of the store: of its header and of the
+/// segments that hold the part. Such a read does not detect that the file was truncated behind the part.
 ///
 /// Only the bytes of files are encrypted: paths, sizes, times, content types and attributes are visible in the store.
 /// Files have no checksum, because that of the plaintext would reveal which files are equal; a checksum in the options
@@ -262,11 +261,10 @@ public struct EncryptedFileStoreAdapter<Upstream: FileStoreAdapter>: FileStoreAd
 
 /// The paths at which an encrypted file is valid.
 public enum FileBinding: Hashable, Sendable, CaseIterable {
-    /// Valid only at its own path: if an attacker with write access to the store swaps files, they are refused. Copying
-    /// and moving encrypt the file again.
+    /// Valid only at its own path: swapped files are refused, and copying and moving encrypt the file again.
     case path
-    /// Valid at every path of its context: copying and moving are operations of the store, but an attacker with write
-    /// access to the store can swap files.
+    /// Valid at every path of its context: copying and moving are operations of the store, but anyone with write access
+    /// to the store can swap files.
     case context
 }
 

@@ -19,8 +19,7 @@ extension SecurityService {
     /// ```
     ///
     /// If several tasks or processes start at the same time, one creates the keys and all use them. If the file exists
-    /// but the store cannot be read or no longer has the key, each call throws. The file is never replaced by a new
-    /// keyset, because that could not decrypt existing data.
+    /// but the store cannot be read or no longer has the key, each call throws: a new keyset never replaces the file.
     public init(
         keysetAt url: URL,
         under secrets: SecretStore,

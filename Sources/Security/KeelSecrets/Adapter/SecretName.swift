@@ -1,7 +1,6 @@
 /// The name of a secret: a service and an account within it.
 ///
-/// The terms are those of Apple's Keychain and the Secret Service. An app has one service, such as `com.example.notes`;
-/// the account is the key passed to ``SecretStore``.
+/// An app has one service, such as `com.example.notes`; the account is the key passed to ``SecretStore``.
 public struct SecretName: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The service, usually the app's identifier.
     public let service: String

@@ -5,7 +5,7 @@ public struct SecretStoreCapabilities: Hashable, Sendable {
         /// The name of the kind, stable across versions.
         public let name: String
 
-        /// Creates a kind, for an adapter that is implemented outside of Keel.
+        /// Creates a kind.
         public init(name: String) { self.name = name }
 
         public var description: String { name }
@@ -48,7 +48,7 @@ public struct SecretStoreCapabilities: Hashable, Sendable {
     public var kind: Kind
     /// The features of the store.
     public var features: Features
-    /// The reason that the store is currently unusable, or nil if it is usable.
+    /// The reason that the store is currently unusable; nil if it is usable.
     public var problem: SecretError.Code?
 
     /// Creates a description of a store.

@@ -14,17 +14,17 @@ public struct SecretStoreObservation: Hashable, Sendable {
         case list
     }
 
-    /// The operation that was called.
+    /// The operation.
     public let operation: Operation
     /// The service of the secrets.
     public let service: String
     /// The duration of the call.
     public let duration: Duration
-    /// The error code of a failed call; nil for a success.
+    /// The error code of a failed call; nil if the call returned.
     public let failure: SecretError.Code?
 }
 
-/// An adapter that reports each call to an observer, for logs, metrics and traces of any library.
+/// An adapter that reports reads, changes and listings to an observer, for logs, metrics and traces.
 ///
 /// ```swift
 /// let adapter = SecretServiceSecretStoreAdapter().observed { call in
@@ -90,7 +90,7 @@ public struct ObservedSecretStoreAdapter<Upstream: SecretStoreAdapter>: SecretSt
 }
 
 extension SecretStoreAdapter {
-    /// Reports each call to an observer, in the task of the call; see ``ObservedSecretStoreAdapter``.
+    /// Reports calls to an observer, in the task of the call; see ``ObservedSecretStoreAdapter``.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (SecretStoreObservation) -> Void

@@ -5,9 +5,8 @@ package import KeelCore
 /// An adapter that keeps secrets in one file, which is encrypted and authenticated as a whole.
 ///
 /// Each change atomically replaces the file, under a lock that other processes respect. After a crash, the file has the
-/// old or the new secrets, and processes that save at the same time lose nothing. The file has mode 0600 and cannot be
-/// read without its key; anyone who can read the key can read the secrets. An older copy in place of the file is not
-/// detected.
+/// old or the new secrets, and processes that save at the same time lose nothing. A new file has mode 0600. An older
+/// copy in place of the file is not detected.
 ///
 /// Documentation/Protocols/SecretFile.md describes the format.
 public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
@@ -19,7 +18,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
     private nonisolated let folder: String
     private var key: SecretFileKey
     private var changes = 0
-    /// Whether a power failure cannot undo the last change of this adapter.
+    /// Whether the last change of this adapter was synchronized.
     private var isDurable = true
     private nonisolated let files: any FileSystem
     private let lockMilliseconds: Int
@@ -107,11 +106,10 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
         return true
     }
 
-    /// Encrypts the file under another key; the secrets in it stay the same.
+    /// Encrypts the same secrets under another key.
     ///
-    /// The file is under the old or the new key at any moment. This adapter continues with the new key. Other adapters
-    /// have to be recreated, and throw `wrongKey` until then. Anyone with the old key and a copy of the old file has
-    /// the secrets in it: after a leak, change those as well.
+    /// This adapter continues with the new key. Other adapters have to be recreated, and throw `wrongKey` until then.
+    /// The old key still decrypts copies of the old file: after a leak, change the secrets as well.
     ///
     /// - Throws: ``SecretError``. The file is then unchanged, or under the new key if only synchronizing its folder
     ///   failed; this adapter continues with the key that applies.
@@ -282,7 +280,7 @@ public actor EncryptedFileSecretStoreAdapter: SecretStoreAdapter {
 }
 
 extension EncryptedFileSecretStoreAdapter: CustomStringConvertible, CustomReflectable {
-    /// The path of the folder, without the secrets.
+    /// The path of the folder.
     public nonisolated var description: String { "secrets in \(folder)" }
 
     public nonisolated var customMirror: Mirror { Mirror(self, children: ["folder": folder]) }

@@ -16,7 +16,7 @@ public struct EnvironmentSecretStoreAdapter: SecretStoreAdapter {
     ///
     /// - Parameters:
     ///   - service: The service of the secrets.
-    ///   - prefix: The prefix of the variables' names; not empty, so that no unrelated variable is listed.
+    ///   - prefix: The prefix of the variables' names; not empty.
     ///   - variables: The variables; nil uses the current environment of the process.
     /// - Throws: ``SecretError`` with the code `invalidArgument` if the prefix is empty.
     public init(
@@ -62,7 +62,7 @@ public struct EnvironmentSecretStoreAdapter: SecretStoreAdapter {
 }
 
 extension EnvironmentSecretStoreAdapter: CustomStringConvertible, CustomReflectable {
-    /// The service, without the variables, which are secrets.
+    /// The service.
     public var description: String { "secrets of \(service) in the environment" }
 
     public var customMirror: Mirror { Mirror(self, children: ["service": service]) }

@@ -12,7 +12,7 @@ public struct SecretMigration: Hashable, Sendable {
     public var alreadyPresent: [String] = []
     /// The keys with different bytes in the destination, or whose secret changed meanwhile in the source.
     ///
-    /// Repeat the migration for the latter. No secret was replaced or deleted.
+    /// Repeat the migration for the latter. Neither store has changed.
     public var conflicting: [String] = []
 
     /// Creates an empty report.
@@ -24,15 +24,15 @@ extension SecretStore {
     ///
     /// A secret is deleted from the source only after it was read back from the destination, and only if it has not
     /// changed meanwhile. After a failure or crash, repeat the migration; secrets that were already copied count as
-    /// present. Existing secrets of the destination are never replaced. Moving to the same store is refused, even
-    /// through another adapter.
+    /// present. Existing secrets of the destination are never replaced.
     ///
-    /// To detect that, the migration briefly saves a secret named `keel-migration-…` in the destination. If a crash
-    /// leaves it behind, the next migration from or to that store removes it once it is an hour old.
+    /// To detect that both stores are the same, the migration briefly saves a secret named `keel-migration-…` in the
+    /// destination. If a crash leaves it behind, a later migration removes it once it is an hour old.
     ///
     /// - Parameter destination: The other store, which can have another service.
     /// - Returns: The result for each key.
-    /// - Throws: ``SecretError``; secrets that were not moved are still in the source.
+    /// - Throws: ``SecretError``, with the code `invalidArgument` if the destination is the same store, even through
+    ///   another adapter. Secrets that were not moved are still in the source.
     public func migrate(to destination: SecretStore) async throws(SecretError) -> SecretMigration {
         try await migrate(to: destination, now: Date())
     }
@@ -73,9 +73,7 @@ extension SecretStore {
         return report
     }
 
-    /// Refuses a destination that shows the same secrets, in which every copy would be the original.
-    ///
-    /// The check uses the stores themselves, because two adapters may share a file or service.
+    /// Refuses a destination that shows the same secrets: two adapters may share a file or service.
     private func checkIsAnother(
         _ destination: SecretStore,
         _ now: Date

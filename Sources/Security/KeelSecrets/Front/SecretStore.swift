@@ -42,7 +42,7 @@ public struct SecretStore: Sendable {
         self.service = service
     }
 
-    /// Creates a store whose calls all throw the given error, as a placeholder where no store is available.
+    /// Creates a store whose calls all throw the given error.
     public init(unavailable error: SecretError) {
         self.init(UnavailableSecretStoreAdapter(error), of: "unavailable")
     }
@@ -98,7 +98,7 @@ public struct SecretStore: Sendable {
 
     /// Atomically replaces or removes a secret if it has the expected value.
     ///
-    /// The operation is atomic for all tasks of the process, and across processes if the capabilities contain
+    /// The operation is atomic for all users of the adapter, and across processes if the capabilities contain
     /// `comparesAcrossProcesses`.
     ///
     /// - Parameters:
@@ -157,7 +157,7 @@ public struct SecretStore: Sendable {
 }
 
 extension SecretStore: CustomStringConvertible, CustomReflectable {
-    /// The service, without its secrets.
+    /// The service.
     public var description: String { "secrets of \(service)" }
 
     public var customMirror: Mirror { Mirror(self, children: ["service": service]) }

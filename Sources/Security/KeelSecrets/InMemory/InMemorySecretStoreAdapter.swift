@@ -1,8 +1,6 @@
 internal import Synchronization
 
 /// An adapter that keeps secrets in memory, for tests and previews.
-///
-/// It is never chosen automatically, because its secrets are lost with the process.
 public final class InMemorySecretStoreAdapter: SecretStoreAdapter {
     private let secrets: Mutex<[SecretName: [UInt8]]>
 
@@ -37,7 +35,7 @@ public final class InMemorySecretStoreAdapter: SecretStoreAdapter {
 }
 
 extension InMemorySecretStoreAdapter: CustomStringConvertible, CustomReflectable {
-    /// The number of secrets, without their names and bytes.
+    /// The number of secrets.
     public var description: String { "\(secrets.withLock(\.count)) secrets in memory" }
 
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -34,7 +34,7 @@ public struct EnvironmentKeySource: KeyEncryptionKeySource {
 }
 
 extension EnvironmentKeySource: CustomStringConvertible, CustomReflectable {
-    /// The name of the variable, without its value.
+    /// The name of the variable.
     public var description: String { "key in the variable \(variable)" }
 
     public var customMirror: Mirror { Mirror(self, children: ["variable": variable]) }

@@ -3,11 +3,12 @@ public import KeelCore
 
 /// A key in a file with mode 0600, which is created on first use.
 ///
-/// A file is refused if it belongs to a user other than this one and root, or if other users can access it.
+/// A file of a user other than this one and root is refused with `permissionDenied`, as is one that other users can
+/// access.
 ///
 /// Keep the file on another disk than the data that its key encrypts, or exclude it from backups: anyone with both has
-/// the secrets. A lost file is replaced by a new key, which does not decrypt older data; stores then throw `wrongKey`
-/// and leave their files unchanged.
+/// the secrets. A lost file is replaced by a new key, which does not decrypt older data;
+/// `EncryptedFileSecretStoreAdapter` then throws `wrongKey` and leaves its file unchanged.
 public struct KeyFileSource: KeyEncryptionKeySource {
     private let path: String
     private let createsIfMissing: Bool

@@ -15,8 +15,7 @@ internal import Bionic
 enum PrivateFile {
     /// Reads a file that belongs to this user or root and that no other user may access.
     ///
-    /// Links are followed, because deployments put secrets behind them; the checks apply to the target. Pipes and
-    /// devices are refused.
+    /// Links are followed, and the checks apply to the target. Pipes and devices are refused.
     ///
     /// - Returns: The bytes, or nil if the file does not exist.
     /// - Throws: ``SecretError`` with the code `permissionDenied` for a file that belongs to other users or that they

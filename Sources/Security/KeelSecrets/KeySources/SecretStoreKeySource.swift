@@ -14,9 +14,9 @@ internal import Foundation
 /// let keyset = try await Keyset(encrypted: data, under: source)
 /// ```
 ///
-/// The secret is 64 hexadecimal digits, which every store can hold. Processes that ask at the same time get the same
-/// key if the store declares `comparesAcrossProcesses`; with another store, let only one process create the key. Do not
-/// use such a source for the encrypted file that it reads from.
+/// The secret is 64 hexadecimal digits. Processes that ask at the same time get the same key if the store declares
+/// `comparesAcrossProcesses`; with another store, let only one process create the key. Do not use such a source for the
+/// encrypted file that it reads from.
 public struct SecretStoreKeySource: KeyEncryptionKeySource {
     private let secrets: SecretStore
     private let key: String
@@ -68,7 +68,7 @@ public struct SecretStoreKeySource: KeyEncryptionKeySource {
 }
 
 extension SecretStoreKeySource: CustomStringConvertible, CustomReflectable {
-    /// The location of the key, without the key.
+    /// The location of the key.
     public var description: String { "key \(key) in \(secrets)" }
 
     public var customMirror: Mirror { Mirror(self, children: ["key": key]) }

@@ -4,21 +4,21 @@ internal import Security
 
 /// An adapter for Apple's Keychain, which stores generic passwords with a service and an account.
 ///
-/// It uses the data protection keychain, which on macOS requires a signed app. Comparing and setting is atomic for the
-/// tasks of this process. To move items to another accessibility or access group, use `SecretStore.migrate(to:)` with a
-/// second adapter and another service.
+/// The adapter uses the data protection keychain, which on macOS requires a signed app. Comparing and setting is atomic
+/// for the users of one adapter. To move items to another accessibility or access group, use `SecretStore.migrate(to:)`
+/// with a second adapter and another service.
 public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
     /// The times when a secret can be read, and the devices it is on.
     public struct Accessibility: Hashable, Sendable {
         let name: String
         let isOnThisDeviceOnly: Bool
 
-        /// Readable while the device is unlocked, and included in the user's backups and iCloud.
+        /// Readable while the device is unlocked; moves to a new device with an encrypted backup.
         public static let whenUnlocked = Self(
             name: kSecAttrAccessibleWhenUnlocked as String,
             isOnThisDeviceOnly: false
         )
-        /// Readable once the device has been unlocked after a restart, for background work.
+        /// Readable once the device has been unlocked after a restart; moves to a new device with an encrypted backup.
         public static let afterFirstUnlock = Self(
             name: kSecAttrAccessibleAfterFirstUnlock as String,
             isOnThisDeviceOnly: false
@@ -43,9 +43,9 @@ public actor KeychainSecretStoreAdapter: SecretStoreAdapter {
     ///
     /// - Parameters:
     ///   - accessibility: The times when the secrets can be read. The default is after the first unlock: on this device
-    ///     only, or on all of the user's devices if the secrets are synchronized. Secrets that stay on the device are
-    ///     not in backups that another device can read: after a change of device, users sign in again, and data
-    ///     encrypted with a key from this store is lost. Use `afterFirstUnlock` if secrets have to move along.
+    ///     only, or on all of the user's devices if the secrets are synchronized. Secrets limited to this device do not
+    ///     move to a new one: users sign in again, and data encrypted with a key from this store is lost. Use
+    ///     `afterFirstUnlock` if secrets have to move along.
     ///   - accessGroup: The group of apps that share the secrets; nil is the app's first group.
     ///   - isSynchronized: Whether iCloud Keychain copies the secrets to the user's other devices.
     /// - Throws: ``SecretError`` with the code `invalidArgument` if synchronized secrets are restricted to this device.

@@ -1,8 +1,7 @@
 /// An adapter that chooses a store of the platform on first use, and keeps it.
 ///
-/// Use this adapter where ``SecretStore/platformDefault(service:store:fallback:)`` cannot be awaited, such as when
-/// registering dependencies. It makes the same choice. While no store is usable, calls throw `noStore`, and each call
-/// looks again.
+/// The adapter makes the choice of ``SecretStore/platformDefault(service:store:fallback:)``, where that cannot be
+/// awaited. While no store is usable, calls throw `noStore`, and each call looks again.
 public actor PlatformSecretStoreAdapter: SecretStoreAdapter {
     private let candidates: [any SecretStoreAdapter]
     private let noted: StoreSelectionRecord?
@@ -72,9 +71,7 @@ public actor PlatformSecretStoreAdapter: SecretStoreAdapter {
     }
 }
 
-/// An adapter that fails every call with the same error.
-///
-/// Use it where a store is required but none is available, so that each call explains why.
+/// An adapter that fails every call with the same error, where a store is required but none is available.
 public struct UnavailableSecretStoreAdapter: SecretStoreAdapter {
     private let error: SecretError
 

@@ -2,10 +2,10 @@ extension SecretStore {
     #if Crypto
     /// Returns the secrets of a service in the default store of the platform.
     ///
-    /// If `choice` is nil, the store is the first one that has secrets of the service, or otherwise the first usable
-    /// one. The first is the Secret Service, if it is running and unlocked; the second is the encrypted file, if one is
-    /// passed and its key is available. Secrets are never kept only in memory. A locked or unresponsive store is an
-    /// error, because it may hold the secrets.
+    /// If `choice` is nil, the candidates are Apple's Keychain or, on Linux, the Secret Service, and then the encrypted
+    /// file. The store is the first usable candidate that has secrets of the service, or otherwise the first usable
+    /// one. A locked or unresponsive candidate is an error, because it may hold the secrets. Secrets are never kept
+    /// only in memory.
     ///
     /// With an encrypted file, the choice is made once and recorded in `secrets.choice` in its folder; from then on it
     /// is also an error if the chosen store is unusable. To choose again, move the secrets with ``migrate(to:)`` and
@@ -14,10 +14,11 @@ extension SecretStore {
     /// - Parameters:
     ///   - service: The service, usually the app's identifier.
     ///   - choice: The store to use; nil chooses one.
-    ///   - file: The encrypted file to use if there is no Secret Service.
+    ///   - file: The encrypted file to use if the platform's store is missing.
     /// - Returns: The service's secrets in that store.
     /// - Throws: ``SecretError`` with the code `noStore`, whose message explains why no store is usable; `diskFull` or
-    ///   `timeout` if the choice cannot be recorded.
+    ///   `timeout` if the choice cannot be recorded; `invalidArgument` for an invalid service; `cancelled`, or an error
+    ///   of the stores.
     public static func platformDefault(
         service: String,
         store choice: (any SecretStoreAdapter)? = nil,
@@ -33,14 +34,15 @@ extension SecretStore {
     #else
     /// Returns the secrets of a service in the default store of the platform.
     ///
-    /// If `choice` is nil, the store is the Secret Service, which must be running and unlocked. Secrets are never kept
-    /// only in memory. With the trait `Crypto`, the store can also be an encrypted file.
+    /// If `choice` is nil, the store is Apple's Keychain or, on Linux, the Secret Service, which must be running and
+    /// unlocked. With the trait `Crypto`, the store can also be an encrypted file.
     ///
     /// - Parameters:
     ///   - service: The service, usually the app's identifier.
     ///   - choice: The store to use; nil chooses one.
     /// - Returns: The service's secrets in that store.
-    /// - Throws: ``SecretError`` with the code `noStore`, whose message explains why no store is usable.
+    /// - Throws: ``SecretError`` with the code `noStore`, whose message explains why no store is usable;
+    ///   `invalidArgument` for an invalid service; or `cancelled`.
     public static func platformDefault(
         service: String,
         store choice: (any SecretStoreAdapter)? = nil

@@ -2,8 +2,8 @@ internal import KeelCore
 
 /// The recorded choice of a program's secret store, kept in the folder of its encrypted file.
 ///
-/// Which stores are usable changes from one minute to the next: a keyring is locked while a session begins, or there is
-/// no session. Without a record, secrets would be split between stores.
+/// Which stores are usable changes, for example while a session begins. Without a record, secrets would be split
+/// between stores.
 struct StoreSelectionRecord: Sendable {
     private static let fileName = "secrets.choice"
     private static let lockName = "secrets.lock"

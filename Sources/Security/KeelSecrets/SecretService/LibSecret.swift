@@ -7,10 +7,9 @@ internal import Musl
 
 /// The functions of libsecret and GLib that the adapter calls, loaded at run time.
 ///
-/// They are loaded with `dlopen`, so that GLib is required neither to build nor to launch: a missing library is an
-/// error of the adapter instead of a program that fails to load. The library is never unloaded, because GLib does not
-/// support that. The types are those of the C headers, with `gboolean` and enums as `Int32` and every object as a raw
-/// pointer.
+/// GLib is required neither to build nor to launch: a missing library is an error of the adapter. The library is never
+/// unloaded, because GLib does not support that. The types are those of the C headers, with `gboolean` and enums as
+/// `Int32` and every object as a raw pointer.
 struct LibSecret: Sendable {
     typealias Object = UnsafeMutableRawPointer
     typealias Text = UnsafePointer<CChar>

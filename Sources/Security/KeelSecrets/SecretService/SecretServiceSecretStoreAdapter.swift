@@ -3,12 +3,12 @@ internal import KeelCore
 
 /// An adapter for the Secret Service of a Linux desktop: GNOME Keyring, KWallet or KeePassXC.
 ///
-/// A secret is an item of the default collection with the attributes `service` and `account`, as written by
-/// `secret-tool store service … account …`: the user's other programs read and write the same secrets. libsecret is
+/// A secret is an item with the attributes `service` and `account`, as written by `secret-tool store service … account
+/// …`: the user's other programs read and write the same secrets. New items are in the default collection. libsecret is
 /// loaded when the adapter is created, and not needed to build.
 ///
-/// A locked collection is an error; the adapter never prompts. Comparing and setting is atomic for the tasks of this
-/// process only, because D-Bus offers no way to extend it to others.
+/// A locked default collection is an error; the adapter never prompts. Comparing and setting is atomic for the tasks of
+/// this process only.
 public struct SecretServiceSecretStoreAdapter: SecretStoreAdapter {
     private let library: Result<LibSecret, SecretError>
     private let deadline: Duration
@@ -16,7 +16,7 @@ public struct SecretServiceSecretStoreAdapter: SecretStoreAdapter {
 
     /// Creates an adapter; the first call shows whether the service is usable.
     ///
-    /// A call that the service does not answer within `deadline` throws `timeout`.
+    /// A call that the service does not answer within `deadline` throws `timeout`; a change may have taken effect.
     public init(
         deadline: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock()

@@ -13,7 +13,7 @@ extension Keyset {
     /// The result contains nothing secret: write it with ``cleartextJSON()``, and distribute it after each rotation.
     ///
     /// - Returns: A keyset for ``HybridEncryption``, without destroyed keys.
-    /// - Throws: `invalidArgument` if the keys have no public halves.
+    /// - Throws: `invalidArgument` if the keys are not private HPKE keys.
     public func publicKeyset() throws(SecurityError) -> Keyset {
         var halves: [KeysetKey] = []
         for key in keys where key.status != .destroyed {
@@ -48,9 +48,8 @@ extension Keyset {
 /// let opened = try HybridDecryption(keyset: owner).decrypt(sealed)
 /// ```
 ///
-/// The format is that of Tink's hybrid encryption: `prefix ‖ encapsulated key ‖ ciphertext ‖ tag`. The sender is not
-/// authenticated, because anyone with the public keyset can encrypt: sign data whose sender matters. The keys' dates
-/// decide which key encrypts.
+/// The format is that of Tink's hybrid encryption: `prefix ‖ encapsulated key ‖ ciphertext ‖ tag`. Anyone with the
+/// public keyset can encrypt: sign data whose sender matters. The keys' dates decide which key encrypts.
 public struct HybridEncryption: Sendable {
     private let ring: KeyRing
 
@@ -133,7 +132,7 @@ public struct HybridDecryption: Sendable {
         ring = keys
     }
 
-    /// Decrypts data that was encrypted for any key of the keyset that is still enabled.
+    /// Decrypts data that was encrypted for any enabled key of the keyset.
     ///
     /// - Parameters:
     ///   - data: The result of ``HybridEncryption/encrypt(_:contextInfo:)``.

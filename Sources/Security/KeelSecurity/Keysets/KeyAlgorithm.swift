@@ -10,14 +10,14 @@ public struct KeyAlgorithm: Hashable, Sendable, CustomStringConvertible {
         case hybrid(HybridCipher, isPrivate: Bool)
     }
 
-    /// The cipher of a message after its key has been agreed on; the raw values are Tink's.
+    /// The cipher of HPKE's messages; the raw values are Tink's.
     enum HybridCipher: UInt64, CaseIterable {
         case aes128GCM = 1
         case aes256GCM = 2
         case chaCha20Poly1305 = 3
     }
 
-    /// The purpose of a key, which is the same for all keys of a keyset.
+    /// The purpose of a keyset's keys.
     enum Purpose: Hashable {
         case values
         case streams

@@ -4,21 +4,21 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The dates of a key's life cycle, in whole seconds.
+/// The dates of a key's life cycle; keysets store whole seconds.
 public struct KeyDates: Hashable, Sendable {
     /// The creation date; nil for a key that another program created.
     public var created: Date?
-    /// The time before which the key only decrypts, so that every reader can have it before data is encrypted with it.
+    /// The time before which the key only decrypts.
     public var notBefore: Date?
     /// The time from which the key only decrypts.
     public var expires: Date?
     /// The time from which the key is destroyed, unless it is the primary key.
     ///
-    /// A ring that can save its keyset destroys the key once this time is certain, because a clock can be years ahead
-    /// for a while. The time is certain if the clock has shown it and, at least an hour later, a later time, and has
-    /// not gone back in between. The rings of a ``KeysetFile`` store the times that the clock has shown next to the
-    /// file. Any other ring knows only the times that it has seen itself, so a program that ends within an hour
-    /// destroys no key. ``Keyset/destroy(_:)`` destroys a key at once.
+    /// A ring that can save its keyset destroys the key on an encryption after this time is certain, because a clock
+    /// can be years ahead for a while. The time is certain if the clock has shown it and, at least an hour later, a
+    /// later time, and has not gone back in between. The rings of a ``KeysetFile`` store these times next to the file.
+    /// Any other ring knows only the times of its own encryptions, so a program that ends within an hour destroys no
+    /// key. ``Keyset/destroy(_:)`` destroys a key at once.
     public var destroyAfter: Date?
 
     /// Creates dates.

@@ -11,7 +11,7 @@ public import Foundation
 extension Keyset {
     /// Reads an unencrypted keyset in Tink's binary format.
     ///
-    /// - Throws: `invalidKey` if they are damaged, or `unsupportedKey` for keys of unknown types.
+    /// - Throws: `invalidKey` for damaged bytes, or `unsupportedKey` for keys of unknown types.
     public init(cleartextBinary: Data) throws(SecurityError) {
         var bytes = [UInt8](cleartextBinary)
         try self.init(wiping: &bytes)

@@ -12,12 +12,12 @@ extension Keyset {
     ///
     /// - Parameters:
     ///   - algorithm: The algorithm of the key, or nil for that of the primary key.
-    ///   - dates: The dates of the key. With `notBefore` in the future it becomes the primary key only in
-    ///     ``advance(to:)``, so that the keyset can be distributed to readers first.
+    ///   - dates: The dates of the key. With `notBefore` in the future, the key becomes the primary key only in
+    ///     ``advance(to:)``.
     ///   - now: The current time.
     /// - Returns: The id of the new key.
-    /// - Throws: `invalidArgument` if the key is already expired, or if its purpose differs from that of the other
-    ///   keys. A keyset of public keys throws it, too: rotate the private keyset instead.
+    /// - Throws: `invalidArgument` if the dates never allow the key to encrypt, if its purpose differs from that of the
+    ///   other keys, or for a keyset of public keys: rotate the private keyset instead.
     @discardableResult
     public mutating func rotate(
         to algorithm: KeyAlgorithm? = nil,
@@ -68,7 +68,7 @@ extension Keyset {
         try change(id) { $0.status = .enabled }
     }
 
-    /// Prevents a key from decrypting until it is enabled again.
+    /// Prevents a key from decrypting until it is enabled.
     ///
     /// - Throws: `keyNotFound` for an unknown id, or `invalidArgument` for the primary key and for a destroyed key.
     public mutating func disable(_ id: UInt32) throws(SecurityError) {
@@ -100,10 +100,10 @@ extension Keyset {
 
     /// Chooses the primary key by the dates of the keys.
     ///
-    /// A later key whose `notBefore` has passed becomes the primary key. Otherwise, if the primary key may no longer
-    /// encrypt, the newest key that may encrypt replaces it. No key is destroyed: ``destroyKeys(dueAt:)`` does that.
+    /// The last key after the primary key whose `notBefore` has passed becomes the primary key. Otherwise, if the
+    /// primary key may no longer encrypt, the newest key that may encrypt replaces it.
     ///
-    /// - Returns: Whether another key is the primary key, so that the keyset needs to be saved.
+    /// - Returns: Whether the primary key changed, so that the keyset needs to be saved.
     @discardableResult
     public mutating func advance(to now: Date = .now) -> Bool {
         let place = keys.firstIndex { $0.id == primaryID } ?? 0
@@ -133,11 +133,11 @@ extension Keyset {
 
     /// Destroys the keys whose `destroyAfter` has passed, except the primary key.
     ///
-    /// The data that they encrypted can no longer be decrypted. The clock of a device can be years ahead for a while:
-    /// pass a time that is certain, such as that of a server. A ``KeyRing`` that can save its keyset needs no call,
+    /// The data that they encrypted can no longer be decrypted. A ``KeyRing`` that can save its keyset needs no call,
     /// because it destroys keys once their time is certain (``KeyDates/destroyAfter``).
     ///
-    /// - Parameter now: A time that has surely been reached.
+    /// - Parameter now: A time that has surely been reached, such as that of a server: a device's clock can be years
+    ///   ahead.
     /// - Returns: Whether there were any, so that the keyset needs to be saved.
     @discardableResult
     public mutating func destroyKeys(dueAt now: Date) -> Bool {

@@ -60,8 +60,7 @@ extension Keyset {
 
     /// Returns the keyset, encrypted with AES-256-GCM under a source's key.
     ///
-    /// As in Tink's format, the ids, types and states of the keys are not encrypted. They are not secret, and reading
-    /// the keyset ignores them.
+    /// As in Tink's format, the ids, types and states of the keys are not encrypted.
     ///
     /// - Parameters:
     ///   - source: The source of the key-encryption key: a secret store, a file or a system credential.
@@ -128,7 +127,7 @@ enum EncryptedForm {
     /// Returns a key's status according to the unencrypted description in a JSON file, or nil if the file lacks the
     /// key.
     ///
-    /// The description is not authenticated: it may be a reason to stop, but never one to go on.
+    /// The description is not authenticated: use it only as a reason to stop.
     static func status(of id: UInt32, in content: [UInt8]) -> KeysetKey.Status? {
         let form = try? JSONDecoder().decode(JSONForm.self, from: Data(content))
         let entry = form?.keysetInfo?.keyInfo.first { $0.keyId == id }

@@ -16,11 +16,8 @@ internal import Foundation
 /// ```
 ///
 /// A keyset is written in Tink's format, as JSON or binary, so Tink's libraries and `tinkey` can read it. Dates and
-/// counters are stored in a field of each key that Tink skips. A Tink program that rewrites the keyset drops them, and
-/// Keel then treats the keys as undated.
-///
-/// A keyset is a value, so changing it does not affect encryption in progress. A ``KeyRing`` encrypts with a keyset,
-/// and can be given a new one while in use.
+/// counters are stored in a field of each key that Tink skips; a Tink program that rewrites the keyset drops them. A
+/// ``KeyRing`` encrypts with a keyset.
 public struct Keyset: Sendable {
     /// The keys, oldest first, including destroyed ones; those that wait for their `notBefore` follow the primary key.
     public internal(set) var keys: [KeysetKey]
@@ -40,7 +37,7 @@ public struct Keyset: Sendable {
     ///   - prefix: The prefix of each ciphertext.
     ///   - dates: The dates of the key; `created` defaults to now.
     /// - Returns: The keyset.
-    /// - Throws: `invalidArgument` if the dates forbid the key to encrypt now, or for public keys.
+    /// - Throws: `invalidArgument` if the dates forbid the key to encrypt now, or for the algorithm of a public key.
     public static func make(
         _ algorithm: KeyAlgorithm,
         prefix: KeysetKey.Prefix = .tink,

@@ -15,10 +15,10 @@ public import Foundation
 /// let security = SecurityService(keys: try await file.ring(creating: .aes256GCM))
 /// ```
 ///
-/// Each change is written to a temporary file that replaces the original atomically, under a lock that other processes
-/// respect. After a crash, the file has the old or the new keyset. The file is Tink's encrypted keyset as JSON; the
-/// binary format can be read as well. Next to the file are its lock and, if keys have dates of destruction, the time
-/// that the clock has surely reached (`keys.json.lock`, `keys.json.time`).
+/// Each change replaces the file atomically, under a lock that other processes respect: after a crash, the file has the
+/// old or the new keyset. The file is Tink's encrypted keyset as JSON; the binary format can be read as well. Next to
+/// the file are its lock and, if keys have dates of destruction, the times that the clock has shown (`keys.json.lock`,
+/// `keys.json.time`).
 ///
 /// Any number of rings, in any number of processes, can share one file: see ``ring(creating:configuration:)``.
 ///
@@ -86,8 +86,7 @@ public struct KeysetFile: Sendable {
 
     /// Writes the first keyset.
     ///
-    /// - Throws: `invalidArgument` if the file already exists, which is then unchanged; `keyStoreFailed`,
-    ///   `encryptionFailed` or `cancelled`.
+    /// - Throws: `invalidArgument` if the file already exists, `keyStoreFailed`, `encryptionFailed` or `cancelled`.
     public func create(_ keyset: Keyset) async throws(SecurityError) {
         // Before a source is asked, which may create its key.
         try refuseToReplace()
@@ -99,7 +98,7 @@ public struct KeysetFile: Sendable {
         }
     }
 
-    /// Checks that the file exists, before a key source is asked, which can create a key.
+    /// Checks that the file exists, before a source is asked, which can create a key.
     private func requireFile() throws(SecurityError) {
         guard try current() != nil else { throw missing }
     }
@@ -114,7 +113,8 @@ public struct KeysetFile: Sendable {
     ///
     /// - Parameter body: Changes the keyset. If it throws, the file is unchanged.
     /// - Returns: The changed keyset.
-    /// - Throws: The errors of ``load()`` and of the closure.
+    /// - Throws: The errors of ``load()`` and of the closure, `encryptionFailed`, or `keyStoreFailed` if the file
+    ///   cannot be locked within ten seconds or cannot be written.
     @discardableResult
     public func change(
         _ body: (inout Keyset) throws(SecurityError) -> Void
@@ -130,16 +130,14 @@ public struct KeysetFile: Sendable {
         }
     }
 
-    /// Encrypts the keyset under another key-encryption key; the keys in it stay the same.
+    /// Encrypts the same keys under another key-encryption key.
     ///
-    /// The file is under the old or the new key at any moment. Rings that know both keys are not affected. A ring that
-    /// knows only the old key encrypts until its reserved messages are used up, continues to decrypt, and needs
-    /// ``KeyRing/refresh()`` once its source has the new key.
+    /// Rings that know both keys are not affected. A ring that knows only the old key encrypts until its reserved
+    /// messages are used up, continues to decrypt, and needs ``KeyRing/refresh()`` once its source has the new key. The
+    /// old key still decrypts copies of the old file: after a leak, rotate the keys as well.
     ///
-    /// The old key still decrypts copies of the old file: after a leak, rotate the keys as well.
-    ///
-    /// - Throws: The errors of ``load()``. The file is then unchanged, or under the new key if only synchronizing its
-    ///   folder failed: keep both keys.
+    /// - Throws: The errors of ``change(_:)``. The file is then unchanged, or under the new key if only synchronizing
+    ///   its folder failed: keep both keys.
     public func rewrap(under next: any KeyEncryptionKeySource) async throws(SecurityError) {
         try requireFile()
         let ciphers = try await ciphers()
@@ -152,25 +150,26 @@ public struct KeysetFile: Sendable {
 
     /// Returns a ring that saves its changes to the file and follows changes by others.
     ///
-    /// Each call to the ring checks whether the file has changed. A change by another ring, process or `keel keyset`
-    /// takes effect with the next message: a rotation, a disabled or destroyed key, another key-encryption key. Each
-    /// ring reserves messages in the file before it encrypts them, so the counts in the file cover all rings.
+    /// Each call to the ring checks whether the file has changed, so a change by another ring or process takes effect
+    /// with the next message. Each ring reserves messages in the file before it encrypts them, so the counts in the
+    /// file cover all rings.
     ///
     /// While the file cannot be read or written, the ring continues with its reservation as long as the dates of its
     /// primary key allow that, even if another key is due. If the file is gone or no longer has the ring's primary key,
-    /// the ring refuses to encrypt with `keyStoreFailed`, because the result could not be decrypted later. If that
-    /// change of the file was intended, call ``KeyRing/replace(with:)``.
+    /// the ring refuses to encrypt with `keyStoreFailed`. If that change of the file was intended, call
+    /// ``KeyRing/replace(with:)``.
     ///
     /// If several processes can create the file at the same time, the source has to give them the same key. With a
     /// `SecretStoreKeySource`, this requires a store that declares `comparesAcrossProcesses`. With another store, the
-    /// file can be under a key that another process has replaced, and is then lost. `SecurityService(keysetAt:under:)`
-    /// of KeelSecuritySecrets works with every store.
+    /// file can be lost: it can be under a key that another process has replaced. `SecurityService(keysetAt:under:)` of
+    /// KeelSecuritySecrets works with every store.
     ///
     /// - Parameters:
     ///   - algorithm: The algorithm of the keys if the file does not exist yet; nil creates no file.
     ///   - configuration: The limits of the ring; its `save` is replaced.
     /// - Returns: The ring.
-    /// - Throws: The errors of ``load()``.
+    /// - Throws: The errors of ``load()``. If the file has to be created, also those of ``create(_:)``, except that an
+    ///   existing file is used.
     public func ring(
         creating algorithm: KeyAlgorithm? = nil,
         configuration: KeyRing.Configuration = KeyRing.Configuration()
@@ -225,9 +224,7 @@ public struct KeysetFile: Sendable {
         return try body()
     }
 
-    /// Returns a time that the clock has surely reached; nil while none is certain.
-    ///
-    /// The caller holds the lock.
+    /// Returns a time that has surely been reached, or nil if none is certain; the caller holds the lock.
     func certainTime(at now: Date) -> Date? {
         // Certain after a pause of a quarter, an hour.
         let limit: Int64 = 4 * 3_600 * 1_000_000

@@ -4,7 +4,7 @@ internal import KeelCore
 
 /// A key of a keyset, without access to its bytes.
 public struct KeysetKey: Sendable, Identifiable {
-    /// The status of a key, which determines its permitted uses.
+    /// The status of a key.
     public enum Status: Hashable, Sendable {
         /// The key decrypts, and encrypts if it is the primary key.
         case enabled
@@ -43,7 +43,7 @@ public struct KeysetKey: Sendable, Identifiable {
     public internal(set) var status: Status
     /// The dates of the key.
     public internal(set) var dates: KeyDates
-    /// An upper bound of the messages the key has encrypted; rings count ahead.
+    /// An upper bound of the messages that the key has encrypted, because rings count ahead.
     public internal(set) var usage: UInt64 = 0
 
     /// The key itself; nil once destroyed.

@@ -20,8 +20,8 @@ internal import Foundation
 /// ```
 ///
 /// The hash is Argon2id as a PHC string, `$argon2id$v=19$m=19456,t=2,p=1$…$…`, which libraries of other languages read.
-/// Hashes made with scrypt or with Argon2's other variants are verified as well, and reported by ``needsRehash(_:)``.
-/// Passwords are hashed as UTF-8, without normalization.
+/// Hashes made with scrypt or with Argon2's other variants are verified as well. Passwords are hashed as UTF-8, without
+/// normalization.
 public struct PasswordHasher: Sendable {
     private static let saltCount = 16
     private static let hashCount = 32
@@ -61,7 +61,7 @@ public struct PasswordHasher: Sendable {
     ///
     /// - Parameters:
     ///   - password: The password to check.
-    ///   - hash: The result of ``hash(_:)``, or an Argon2 or scrypt hash of another library.
+    ///   - hash: The result of ``hash(_:)``, or a PHC string of Argon2 version 19 (1.3) or scrypt.
     /// - Returns: False for another password.
     /// - Throws: `invalidHash` for a text that is not such a hash, or one whose cost is out of bounds.
     @concurrent
@@ -83,9 +83,8 @@ public struct PasswordHasher: Sendable {
         return ConstantTime.isEqual(computed, form.hash)
     }
 
-    /// Returns whether a hash differs in function, version, cost or length from those that this hasher creates.
-    ///
-    /// The result is true as well for a text that is not a hash.
+    /// Returns whether a hash differs in function or cost from those that this hasher creates, is shorter, or is no
+    /// hash.
     public func needsRehash(_ hash: String) -> Bool {
         guard let form = PHCString(hash), let (variant, cost) = try? Self.argon2Cost(form) else {
             return true

@@ -62,8 +62,8 @@ public struct SigningKey: Sendable {
 
     /// Reads a key from unencrypted PEM: PKCS#8, or SEC 1 for P-256.
     ///
-    /// An Ed25519 key has the form of RFC 8410, section 7, that OpenSSL writes: the private key alone, without its
-    /// public half and attributes.
+    /// An Ed25519 key must have the form that OpenSSL writes (RFC 8410, section 7): without its public half and
+    /// attributes.
     ///
     /// - Throws: `invalidKey` if the text is not a private key of one of the algorithms.
     public init(pemRepresentation: String) throws(SecurityError) {

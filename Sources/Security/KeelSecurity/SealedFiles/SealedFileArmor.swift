@@ -6,7 +6,7 @@ public import Foundation
 
 /// The text form of sealed files, for mail and other places that take text only.
 ///
-/// It is base64 in lines of 64 characters, between a line `-----BEGIN KEEL SEALED FILE-----` and one with `END`.
+/// The text is base64 in lines of 64 characters, between a line `-----BEGIN KEEL SEALED FILE-----` and one with `END`.
 public enum SealedFileArmor: Sendable {
     static let begin = "-----BEGIN KEEL SEALED FILE-----"
     static let end = "-----END KEEL SEALED FILE-----"
@@ -43,7 +43,7 @@ public struct SealedFileArmorer: Sendable {
     /// Returns the next text.
     ///
     /// - Parameter piece: The next bytes, in any number.
-    /// - Returns: The text so far, in whole lines.
+    /// - Returns: The next whole lines, often none.
     public mutating func update(_ piece: Data) -> Data {
         waiting.append(piece)
         let count = waiting.count / SealedFileArmor.lineByteCount * SealedFileArmor.lineByteCount
@@ -51,9 +51,7 @@ public struct SealedFileArmorer: Sendable {
         return beginning() + lines(Data(waiting.prefix(count)))
     }
 
-    /// Ends the text.
-    ///
-    /// - Returns: The last lines.
+    /// Ends the text and returns its last lines.
     public mutating func finish() -> Data {
         beginning() + lines(waiting) + Data("\(SealedFileArmor.end)\n".utf8)
     }
@@ -73,8 +71,8 @@ public struct SealedFileArmorer: Sendable {
 
 /// Reads the text of a sealed file, piece by piece.
 ///
-/// It accepts both kinds of line ends, and white space around the text, but nothing else: a second file or other text
-/// after the end is refused.
+/// The reader accepts both kinds of line ends and white space around the text, and refuses other text before and after
+/// it.
 public struct SealedFileDearmorer: Sendable {
     private enum Phase {
         case beginning
@@ -93,7 +91,7 @@ public struct SealedFileDearmorer: Sendable {
     /// Returns the next bytes of the sealed file.
     ///
     /// - Parameter piece: The next text, of any length.
-    /// - Returns: The bytes so far, often none.
+    /// - Returns: The next bytes, often none.
     /// - Throws: `decryptionFailed` for damaged text.
     public mutating func update(_ piece: Data) throws(SecurityError) -> Data {
         waiting.append(piece)

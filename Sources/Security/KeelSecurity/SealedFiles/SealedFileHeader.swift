@@ -17,12 +17,11 @@ public import Foundation
 /// try file.write(contentsOf: try encryptor.finish())
 /// ```
 ///
-/// A sealed file is the header and a stream of ``StreamingEncryption`` under a key of its own, so both directions need
-/// bounded memory. Each of a file's recipients can open it. A file under a passphrase has no recipients, so opening it
-/// proves that the writer had the passphrase. Recipients do not authenticate the writer.
+/// A sealed file is the header and a stream of ``StreamingEncryption`` under a key of its own. Opening a file under a
+/// passphrase proves that the writer had the passphrase. Recipients do not authenticate the writer.
 ///
-/// Reading takes two steps: ``init(beginning:)`` finds the header, and `decryptor(…)` opens the stream after it. The
-/// file format is described in `Documentation/Protocols/SealedFile.md`.
+/// To read a file, ``init(beginning:)`` finds the header, and `decryptor(…)` opens the stream after it. The file format
+/// is described in `Documentation/Protocols/SealedFile.md`.
 public struct SealedFileHeader: Sendable {
     static let magic = Array("KEELSEAL".utf8)
     static let version: UInt8 = 1
@@ -58,7 +57,7 @@ public struct SealedFileHeader: Sendable {
     ///   - recipients: The recipients, at least one and at most 10,000. The file does not name them.
     ///   - context: The purpose of the file. It is not stored, and opening needs the same bytes.
     /// - Returns: The header, to be written first, and the encryptor of everything after it.
-    /// - Throws: `invalidArgument` for no or too many recipients, or `encryptionFailed`.
+    /// - Throws: `invalidArgument` for no or too many recipients, `encryptionFailed` or `randomGenerationFailed`.
     public static func sealing(
         for recipients: [SealedFileRecipient],
         context: Data = Data()
@@ -78,10 +77,12 @@ public struct SealedFileHeader: Sendable {
     ///
     /// - Parameters:
     ///   - passphrase: The passphrase, which is used as UTF-8, without normalization.
-    ///   - cost: The cost of trying a passphrase: its memory times its passes is at most 16 GiB.
+    ///   - cost: The cost of trying a passphrase: at most 1 GiB, 1024 passes and 64 lanes, and memory times passes at
+    ///     most 16 GiB.
     ///   - context: The purpose of the file. It is not stored, and opening needs the same bytes.
     /// - Returns: The header, to be written first, and the encryptor of everything after it.
-    /// - Throws: `invalidArgument` for an empty passphrase or a cost out of bounds, or `encryptionFailed`.
+    /// - Throws: `invalidArgument` for an empty passphrase or a cost out of bounds, `encryptionFailed` or
+    ///   `randomGenerationFailed`.
     @concurrent
     public static func sealing(
         passphrase: String,
@@ -120,7 +121,8 @@ public struct SealedFileHeader: Sendable {
 
     /// Reads the header from the beginning of a file, or returns nil if it continues after these bytes.
     ///
-    /// - Parameter beginning: The first bytes of the file. A file's header is at most 1 MiB long, usually below 1 KiB.
+    /// - Parameter beginning: The first bytes of the file. A header has at most 1 MiB and 45 bytes, usually less than 1
+    ///   KiB.
     /// - Throws: `invalidArgument` for something other than a sealed file, `unsupportedKey` for a later version, or
     ///   `decryptionFailed` for a damaged header.
     public init?(beginning: Data) throws(SecurityError) {
@@ -177,8 +179,8 @@ public struct SealedFileHeader: Sendable {
     ///   - context: The context that was given when the file was sealed.
     /// - Returns: The decryptor of everything after ``bytes``.
     /// - Throws: `keyNotFound` if the file was sealed for recipients; `decryptionFailed` for another passphrase or a
-    ///   damaged header, and if the header asks for more than 1 GiB of memory or for memory times passes above 16 GiB.
-    ///   The decryptor detects a different context.
+    ///   damaged header, or if the header demands a cost beyond the bounds of `sealing(passphrase:cost:context:)`. The
+    ///   decryptor detects a different context.
     @concurrent
     public func decryptor(
         passphrase: String,

@@ -10,8 +10,7 @@ public import Foundation
 
 /// A public key that files are sealed for (X25519).
 ///
-/// Its text is `keelpub1` and 72 hexadecimal digits, the last eight of which detect typing errors. It contains nothing
-/// secret.
+/// Its text is `keelpub1` and 72 hexadecimal digits, the last eight of which detect typing errors.
 public struct SealedFileRecipient: Hashable, Sendable, CustomStringConvertible {
     static let info = Array("keel sealed file v1 recipient".utf8)
     static var suite: HPKE.Ciphersuite { HybridKeys.suite(.chaCha20Poly1305) }
@@ -21,7 +20,7 @@ public struct SealedFileRecipient: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates a recipient from the 32 bytes of an X25519 key.
     ///
-    /// - Throws: `invalidKey` if the bytes are not such a key.
+    /// - Throws: `invalidKey` for another number of bytes.
     public init(rawRepresentation: Data) throws(SecurityError) {
         guard rawRepresentation.count == 32 else {
             throw SecurityError(.invalidKey, "the bytes are not a public key")

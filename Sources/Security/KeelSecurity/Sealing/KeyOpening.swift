@@ -33,7 +33,7 @@ final class KeyOpening: Sendable {
         return keep(try result.wait())
     }
 
-    /// Keeps the opened keys, unless a concurrent call was faster: returns the keys of that call then.
+    /// Keeps the opened keys, or returns those of a concurrent call that was faster.
     private func keep(_ ring: KeyRing) -> KeyRing {
         opened.withLock { opened in
             let kept = opened ?? ring
@@ -43,7 +43,6 @@ final class KeyOpening: Sendable {
     }
 }
 
-/// The result of opening the keys, for a thread that blocks until it is available.
 private final class OpeningResult: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let result = Mutex<Result<KeyRing, SecurityError>?>(nil)

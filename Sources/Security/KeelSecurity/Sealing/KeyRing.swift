@@ -11,13 +11,12 @@ public import Foundation
 
 /// A keyset in use, which counts messages and rotates a key before it is used too often.
 ///
-/// Tasks can share a ring. A ring that can save its keyset applies the keys' dates and adds a new primary key when the
-/// current one has encrypted ``Configuration/messageLimit`` messages. A ring that cannot save refuses to encrypt at
-/// that point, because data encrypted with an unsaved key would be lost.
+/// The keys' dates decide which key encrypts. A ring that can save its keyset adds a new primary key when the current
+/// one has encrypted ``Configuration/messageLimit`` messages. A ring that cannot save refuses to encrypt at that point.
 ///
 /// The count is stored in the keyset ahead of use: after a crash it is too high, never too low. The rings of one
-/// ``KeysetFile`` share their count across any number of processes. A ring without a file counts only its own messages,
-/// starting from its keyset's count: save ``keyset`` if the limit must hold across launches.
+/// ``KeysetFile`` share their count across processes. A ring without a file counts only its own messages, starting from
+/// its keyset's count: save ``keyset`` if the limit must hold across launches.
 public final class KeyRing: Sendable {
     /// The limits of a ring, and the closure that saves its keyset.
     public struct Configuration: Sendable {
@@ -27,16 +26,12 @@ public final class KeyRing: Sendable {
         public var messageLimit: UInt64 = 1 << 31
         /// The maximum number of messages that are counted ahead with each save.
         ///
-        /// The first save reserves 16 messages and each following one twice as many, so that a program that encrypts
-        /// little does not use up the limit.
+        /// The first save reserves 16 messages and each following one twice as many.
         public var maximumReservation: UInt64 = 1 << 20
         /// Saves the keyset; nil if the ring must not add or destroy keys.
         ///
-        /// The closure runs while other callers wait to encrypt. It must have stored the keyset when it returns, and
-        /// must not call the ring.
-        ///
-        /// Dates are checked on encryption, and decide which key encrypts even if this is nil. A ring without a
-        /// ``KeysetFile`` destroys a key an hour after its creation at the earliest: see ``KeyDates/destroyAfter``.
+        /// The closure runs while the ring's other callers wait. It must have stored the keyset when it returns, and
+        /// must not call the ring. The ring of a ``KeysetFile`` does not call it.
         public var save: (@Sendable (Keyset) throws -> Void)?
         /// The clock.
         public var now: @Sendable () -> Date = { Date.now }
@@ -77,7 +72,7 @@ public final class KeyRing: Sendable {
     /// Asks the sources of the ring's ``KeysetFile`` for their keys again, and reads the file.
     ///
     /// This is needed when the file was encrypted under a key-encryption key that its sources did not have when the
-    /// ring was created. It does nothing without a file.
+    /// ring was created. Without a file, the method does nothing.
     ///
     /// - Throws: The errors of ``KeysetFile/load()``; the ring then keeps its keys.
     public func refresh() async throws(SecurityError) {
@@ -92,7 +87,8 @@ public final class KeyRing: Sendable {
     ///   - data: The plaintext.
     ///   - associatedData: The context that the ciphertext is bound to; decryption needs the same bytes.
     /// - Returns: `prefix ‖ nonce ‖ ciphertext ‖ tag`.
-    /// - Throws: `keyNotFound`, `usageLimitReached`, `keyStoreFailed` or `encryptionFailed`.
+    /// - Throws: `keyNotFound` if no key may encrypt now, `usageLimitReached`, `keyStoreFailed`, `encryptionFailed`, or
+    ///   `invalidArgument` if the keys are not for values.
     public func encrypt(
         _ data: some DataProtocol,
         associatedData: some DataProtocol
@@ -178,9 +174,6 @@ public final class KeyRing: Sendable {
     }
 
     /// Destroys the keys whose dates have surely passed, in a ring that can save its keyset.
-    ///
-    /// A clock can be years ahead for a while, and what a destroyed key has encrypted is lost. Destroying a key without
-    /// saving would not last: the next launch would have it again.
     private func destroyWhatIsDue(
         _ state: inout KeyRingState,
         at now: Date
@@ -300,8 +293,7 @@ public final class KeyRing: Sendable {
 
 /// Encryption at rest for storage, caches and journals: pass the ring as `sealing` in their configuration.
 ///
-/// The context is the associated data. Fingerprints use a dedicated key that survives every rotation, so they do not
-/// change with it.
+/// The context is the associated data. Fingerprints do not change with rotations.
 extension KeyRing: ByteSealing {
     public func seal(_ plain: [UInt8], context: [UInt8]) throws -> [UInt8] {
         [UInt8](try encrypt(plain, associatedData: context))
@@ -353,15 +345,15 @@ public struct ReencryptionReport: Hashable, Sendable {
 extension KeyRing {
     /// Encrypts data with the primary key if it was encrypted with another one.
     ///
-    /// Call this method for each item after a rotation, and replace the item with the result. When a whole pass has
-    /// moved nothing and found nothing unreadable, the older keys can be disabled.
+    /// After a rotation, replace each item with the result. When a whole pass has moved nothing and found nothing
+    /// unreadable, the older keys can be disabled.
     ///
     /// - Parameters:
     ///   - data: The result of ``encrypt(_:associatedData:)``.
     ///   - associatedData: The associated data passed to that call.
     ///   - report: The report that counts the item.
     /// - Returns: The new ciphertext, or nil if the item is current.
-    /// - Throws: `decryptionFailed` for an item that no key decrypts, which is counted too, and the errors of
+    /// - Throws: `decryptionFailed` for an item that no enabled key decrypts, which is counted too, and the errors of
     ///   ``encrypt(_:associatedData:)``.
     public func reencrypt(
         _ data: Data,

@@ -12,8 +12,7 @@ internal import Foundation
 struct KeyRingState {
     /// The number of messages in the first reservation; each later one doubles.
     ///
-    /// Reserved messages count towards the key's limit even if they are never encrypted. With this few, a program that
-    /// runs each minute to encrypt one message uses a key for centuries.
+    /// Reserved messages count towards the key's limit even if they are never encrypted.
     private static let firstReservation: UInt64 = 16
 
     private(set) var keyset: Keyset
@@ -33,7 +32,7 @@ struct KeyRingState {
     private var reservation: UInt64
     /// When the ring last looked for keys to destroy.
     private var lastLook: Date?
-    /// The times that the clock has shown to a ring without a file since its creation.
+    /// The times that the clock has shown to a ring without a file.
     private var time: CertainTime?
 
     init(_ keyset: Keyset, reservation: UInt64) {
@@ -81,7 +80,7 @@ struct KeyRingState {
         return true
     }
 
-    /// Notes what the clock shows, and returns a time that it has surely reached; nil while none is certain.
+    /// Notes what the clock shows, and returns a time that has surely been reached; nil while none is certain.
     mutating func certainTime(at now: Date) -> Date? {
         let shown = Int64(now.timeIntervalSince1970 * 1_000_000)
         var next = time ?? CertainTime(shownAt: shown)

@@ -8,7 +8,7 @@ public import Foundation
 /// Random access to the plaintext of an encrypted stream.
 ///
 /// A read fetches and authenticates only the segments that hold the requested range. Opening checks the last segment,
-/// so a truncated stream is refused at that point.
+/// and so refuses a truncated stream.
 public struct SeekableDecryption: Sendable {
     /// The size of the plaintext in bytes.
     public let count: Int
@@ -92,8 +92,8 @@ public struct SeekableDecryption: Sendable {
 
 /// A decryptor for a part of an encrypted stream that arrives in pieces.
 ///
-/// Every returned byte is authenticated, including its position in the stream. Truncation of the stream after the part
-/// is detected only if the part includes the last segment.
+/// Every returned byte is authenticated, including its position in the stream. Truncation after the part is not
+/// detected.
 package struct StreamPartDecryptor: Sendable {
     /// The range of encrypted bytes to pass to ``update(_:)``, in order.
     package let sealedRange: Range<Int>

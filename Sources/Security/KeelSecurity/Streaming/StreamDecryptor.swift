@@ -34,7 +34,7 @@ public struct StreamDecryptor: Sendable {
     ///
     /// - Parameter piece: The next bytes, in any number.
     /// - Returns: The next plaintext bytes, often none.
-    /// - Throws: `decryptionFailed`; the stream cannot be continued then.
+    /// - Throws: `decryptionFailed`, after which every call fails, or `invalidArgument` after the end.
     public mutating func update(_ piece: Data) throws(SecurityError) -> Data {
         waiting.append(piece)
         return try plain(isEnd: false)
@@ -43,7 +43,7 @@ public struct StreamDecryptor: Sendable {
     /// Ends the stream and verifies that it is complete.
     ///
     /// - Returns: The last plaintext bytes.
-    /// - Throws: `decryptionFailed` if the stream is truncated or damaged.
+    /// - Throws: `decryptionFailed` if the stream is truncated or damaged, or `invalidArgument` after the end.
     public mutating func finish() throws(SecurityError) -> Data {
         let output = try plain(isEnd: true)
         phase = .ended

@@ -11,7 +11,6 @@ public import Foundation
 ///
 /// Write the result of each call, in order. Decryption refuses a stream that was not ended with ``finish()``.
 ///
-/// This is a class because a copy would reuse the original's nonces for other bytes, which reveals both plaintexts.
 /// After an error, every call fails: start a new stream.
 public final class StreamEncryptor: Sendable {
     private struct State {

@@ -14,11 +14,10 @@ public import Foundation
 /// try file.write(contentsOf: try encryptor.finish())
 /// ```
 ///
-/// The format is Tink's AES-GCM-HKDF. Each stream has its own key, so there is no practical limit to the number of
-/// streams per keyset. Segments that were changed, moved, omitted or truncated are refused.
+/// The format is Tink's AES-GCM-HKDF. Each stream has its own key, so the number of streams per keyset is not limited.
+/// Segments that were changed, moved, omitted or truncated are refused.
 ///
-/// The keys' dates decide which key encrypts each new stream. With the ring of a ``KeysetFile``, changes of the file
-/// take effect as well.
+/// The keys' dates decide which key encrypts each new stream.
 public struct StreamingEncryption: Sendable {
     /// The layout of streams; nil if the enabled keys differed in layout at creation.
     let layout: SegmentLayout?
@@ -32,7 +31,7 @@ public struct StreamingEncryption: Sendable {
     /// - Parameters:
     ///   - keyset: Keys of an algorithm with `HKDF` in its name.
     ///   - now: The clock.
-    /// - Throws: `invalidArgument` if the keys are for values.
+    /// - Throws: `invalidArgument` if the keys are not for streams.
     public init(
         keyset: Keyset,
         now: @escaping @Sendable () -> Date = { Date.now }
@@ -45,7 +44,7 @@ public struct StreamingEncryption: Sendable {
     /// Creates streaming encryption with a shared key ring, such as that of a ``KeysetFile``.
     ///
     /// - Parameter keys: Keys of an algorithm with `HKDF` in its name. Streams are not counted.
-    /// - Throws: `invalidArgument` if the keys are for values.
+    /// - Throws: `invalidArgument` if the keys are not for streams.
     public init(keys: KeyRing) throws(SecurityError) {
         let keyset = keys.keyset
         guard keyset.primary.algorithm.isStreaming else {
@@ -61,7 +60,7 @@ public struct StreamingEncryption: Sendable {
     /// - Parameter associatedData: The context that the stream is bound to. It is not stored, and decryption needs the
     ///   same bytes.
     /// - Returns: An encryptor for the pieces of the stream.
-    /// - Throws: `keyNotFound` if no key may encrypt at this time, or `keyStoreFailed`.
+    /// - Throws: `keyNotFound` if no key may encrypt at this time, `keyStoreFailed` or `randomGenerationFailed`.
     public func encryptor(associatedData: Data = Data()) throws(SecurityError) -> StreamEncryptor {
         StreamEncryptor(try SegmentCipher(ring.primaryKey(), associatedData: associatedData))
     }
