@@ -1,6 +1,6 @@
 public import KeelCore
 
-/// An error in determining the position, with advice on how to resolve it.
+/// An error in determining the position.
 ///
 /// The platform's error is in ``LocationError/cause``. Neither message nor cause has a position.
 public struct LocationError: KeelError {
@@ -8,7 +8,7 @@ public struct LocationError: KeelError {
     public let message: String
     public let cause: (any Error)?
 
-    /// Creates an error, for an adapter outside of Keel; the message may name a host, never a position.
+    /// Creates an error; the message may name a host, never a position.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

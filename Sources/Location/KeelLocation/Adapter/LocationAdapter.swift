@@ -28,7 +28,7 @@ public protocol LocationAdapter: Sendable {
 
     /// Starts reporting.
     ///
-    /// Returns without waiting for the source. A missing permission is reported as a failure.
+    /// The method returns without waiting for the source. A missing permission is reported as a failure.
     ///
     /// - Parameters:
     ///   - request: How to monitor.
@@ -48,22 +48,16 @@ public enum LocationEvent: Sendable {
     case searching
     /// A position with its age; live fixes have age zero.
     case fix(LocationFix, age: Duration)
-    /// A failure.
-    ///
-    /// After a transient error the source keeps trying.
+    /// A failure; after a transient one the source keeps trying.
     case failure(LocationError)
 
-    /// Returns an event for a current position.
-    ///
-    /// - Returns: The event, with age zero.
+    /// Returns an event for a position with age zero.
     public static func fix(_ fix: LocationFix) -> LocationEvent { .fix(fix, age: .zero) }
 }
 
 /// How a source is monitored.
 public struct LocationRequest: Sendable, Hashable {
-    /// The sufficient accuracy in meters; nil requests the best.
-    ///
-    /// A hint that saves power: the source may be more or less accurate.
+    /// The sufficient accuracy in meters, a hint that saves power; nil requests the best.
     public var desiredAccuracy: Double?
 
     /// Creates a request.

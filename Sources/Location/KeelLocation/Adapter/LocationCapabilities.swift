@@ -5,7 +5,7 @@ public struct LocationCapabilities: Hashable, Sendable {
         /// The kind's name, stable across versions.
         public let name: String
 
-        /// Creates a kind, for an adapter outside of Keel.
+        /// Creates a kind.
         public init(name: String) { self.name = name }
 
         public var description: String { name }
@@ -26,7 +26,7 @@ public struct LocationCapabilities: Hashable, Sendable {
 
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// The user must grant permission; otherwise no one is asked.
+        /// The user must grant permission.
         public static let asksPermission = Self(rawValue: 1 << 0)
         /// Permission can be requested for any time, not only while the app is in use.
         public static let asksForAlways = Self(rawValue: 1 << 1)
@@ -43,7 +43,7 @@ public struct LocationCapabilities: Hashable, Sendable {
     /// Why the source cannot be used now, as far as known without trying; nil if it can.
     public var problem: LocationError.Code?
 
-    /// Creates a description of a source; the problem is the reason why it cannot be used now.
+    /// Creates a description of a source.
     public init(kind: Kind, features: Features = [], problem: LocationError.Code? = nil) {
         self.kind = kind
         self.features = features

@@ -4,15 +4,15 @@ internal import Foundation
 
 /// An adapter for Apple's Core Location.
 ///
-/// Managers and reports are on the main actor, as Core Location's managers need a run loop. Each
-/// monitoring has its own manager. The app's `Info.plist` needs
-/// `NSLocationWhenInUseUsageDescription`, and for ``LocationPermission/Scope/always`` also
-/// `NSLocationAlwaysAndWhenInUseUsageDescription`; without them the system does not ask the user.
+/// Reports are on the main actor. The app's `Info.plist` needs `NSLocationWhenInUseUsageDescription`, and for
+/// ``LocationPermission/Scope/always`` also `NSLocationAlwaysAndWhenInUseUsageDescription`; without them the system
+/// does not ask the user, and a request waits until its task is canceled. If the app has access while in use, a request
+/// for ``LocationPermission/Scope/always`` does not wait for the answer.
 ///
 /// Accuracies are Core Location's, which hold for about 68 % of fixes. A cached position is
 /// reported with its age. tvOS has no continuous positions and no such adapter.
 public struct CoreLocationAdapter: LocationAdapter {
-    /// Creates an adapter, without creating a manager yet.
+    /// Creates an adapter.
     public init() {}
 
     public func capabilities() async -> LocationCapabilities {

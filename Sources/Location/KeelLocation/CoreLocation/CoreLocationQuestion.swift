@@ -5,8 +5,6 @@ internal import Synchronization
 
 /// A pending permission request, until the user has answered.
 ///
-/// The system reports the answer, which may take minutes.
-///
 /// `@unchecked` because of the manager, which only the main actor uses.
 final class CoreLocationQuestion: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     private struct State {

@@ -21,8 +21,8 @@ extension CLLocationCoordinate2D {
 extension LocationFix {
     /// Creates a fix from a Core Location location; nil if it is invalid.
     ///
-    /// Negative numbers, which Core Location uses for unknown values, become nil. A horizontal
-    /// accuracy of 0, as set by `CLLocation(latitude:longitude:)`, counts as unknown as well.
+    /// Negative numbers, which Core Location uses for unknown values, become nil, as does a horizontal accuracy of 0,
+    /// which `CLLocation(latitude:longitude:)` sets.
     public init?(_ location: CLLocation) {
         func known(_ value: Double) -> Double? { value >= 0 ? value : nil }
         guard location.horizontalAccuracy >= 0 else { return nil }
@@ -47,9 +47,8 @@ extension LocationFix {
 extension CLLocation {
     /// Creates a Core Location location from a fix.
     ///
-    /// Unknown values become Core Location's: 0 for the horizontal accuracy, as set by
-    /// `CLLocation(latitude:longitude:)`, and -1 for speed, course and vertical accuracy. An
-    /// altitude of unknown accuracy is included, although the -1 marks it as invalid.
+    /// Unknown values become Core Location's: 0 for the horizontal accuracy, and -1 for speed, course and vertical
+    /// accuracy. An altitude of unknown accuracy is included, although the -1 marks it as invalid.
     public convenience init(_ fix: LocationFix) {
         self.init(
             coordinate: CLLocationCoordinate2D(fix.coordinate),

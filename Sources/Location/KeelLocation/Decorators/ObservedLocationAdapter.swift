@@ -15,7 +15,7 @@ public struct LocationObservation: Hashable, Sendable {
 
     /// The kind of use.
     public let operation: Operation
-    /// The duration, of the monitoring so far.
+    /// The duration of the request, or of the monitoring so far.
     public let duration: Duration
     /// The number of fixes reported so far.
     public let fixCount: Int
@@ -23,15 +23,13 @@ public struct LocationObservation: Hashable, Sendable {
     public let failure: LocationError.Code?
 }
 
-/// An adapter that reports each use, for logs, metrics and traces.
+/// An adapter that reports permission requests and monitorings, for logs, metrics and traces.
 ///
 /// ```swift
 /// let adapter = GPSDLocationAdapter().observed { use in
 ///     if let code = use.failure { counter("location.failures", code.name).increment() }
 /// }
 /// ```
-///
-/// Observers receive no positions.
 public struct ObservedLocationAdapter<Upstream: LocationAdapter>: LocationAdapter {
     fileprivate let upstream: Upstream
     fileprivate let timeline: Timeline
@@ -103,7 +101,7 @@ private final class FixCount: Sendable {
 }
 
 extension LocationAdapter {
-    /// Reports each use to an observer, on any thread; see ``ObservedLocationAdapter``.
+    /// Reports the use of the source to an observer, on any thread; see ``ObservedLocationAdapter``.
     public func observed(
         clock: any Clock<Duration> = ContinuousClock(),
         by observer: @escaping @Sendable (LocationObservation) -> Void

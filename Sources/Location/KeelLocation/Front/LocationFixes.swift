@@ -23,7 +23,7 @@ public struct LocationFixes: AsyncSequence, Sendable {
             filter = DistanceFilter(minimumDistance)
         }
 
-        /// Waits for the next fix; returns nil if the task is canceled.
+        /// Waits for the next fix; returns nil if the task is canceled, and after a failure.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(LocationError) -> LocationFix? {
@@ -78,7 +78,7 @@ struct DistanceFilter: Sendable {
     private let minimum: Double
     private var last: LocationCoordinate?
 
-    /// Creates a filter with a minimum distance in meters between the fixes that pass.
+    /// Creates a filter with a minimum distance in meters.
     init(_ minimum: Double) { self.minimum = minimum }
 
     mutating func passes(_ fix: LocationFix) -> Bool {

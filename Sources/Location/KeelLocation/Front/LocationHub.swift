@@ -186,8 +186,7 @@ final class LocationHub: Sendable {
 
     /// Ensures that a task sleeps exactly while a fix may become stale.
     ///
-    /// For a later deadline the sleeping task is kept, since it checks on waking; for an earlier
-    /// one it is replaced, as when a fix follows a stale one.
+    /// For a later deadline the sleeping task is kept, since it checks on waking.
     ///
     /// - Returns: The task that is no longer needed.
     private func arm(_ state: inout State) -> Task<Void, Never>? {

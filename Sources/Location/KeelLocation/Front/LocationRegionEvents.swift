@@ -22,7 +22,7 @@ public struct LocationRegionEvents: AsyncSequence, Sendable {
             watch = RegionWatch(regions)
         }
 
-        /// Waits for the next event; returns nil if the task is canceled.
+        /// Waits for the next event; returns nil if the task is canceled, and after a failure.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(LocationError) -> RegionEvent? {
@@ -41,7 +41,7 @@ extension LocationRegionEvents.Iterator: Sendable {}
 /// Tracks the regions around a series of fixes.
 ///
 /// A fix within the radius enters a region. To leave it, a fix must be outside by more than the hysteresis and by more
-/// than its own uncertainty: a fix with an accuracy of 200 m says nothing about 50 m. In between, nothing changes.
+/// than its own uncertainty. In between, nothing changes.
 struct RegionWatch: Sendable {
     private let regions: [LocationRegion]
     private(set) var inside: Set<LocationRegion.ID> = []

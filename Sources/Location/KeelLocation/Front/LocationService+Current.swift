@@ -3,15 +3,15 @@ internal import KeelCore
 extension LocationService {
     /// Returns the current position.
     ///
-    /// If the source is already monitored and its last fix is not stale, the call returns immediately; otherwise, it
-    /// monitors the source until it returns. Transient failures do not end the wait.
+    /// If the source is already monitored and its last fix is accurate enough and not stale, the call returns
+    /// immediately; otherwise, it monitors the source until it returns. Transient failures do not end the wait.
     ///
     /// - Parameters:
     ///   - accuracy: The maximum horizontal uncertainty in meters; nil accepts any.
     ///   - timeout: The time limit.
     /// - Returns: The first fix that is accurate enough.
-    /// - Throws: ``LocationError``: `timedOut`, with the last failure as its cause; a permission code;
-    ///   `invalidArgument` unless the numbers are positive; `cancelled`.
+    /// - Throws: ``LocationError``: `timedOut`, with the last failure as its cause; a permission code or another
+    ///   non-transient failure; `invalidArgument` unless the numbers are positive; `cancelled`.
     public func currentLocation(
         accuracy: Double? = nil,
         timeout: Duration = .seconds(30)

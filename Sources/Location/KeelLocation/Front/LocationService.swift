@@ -18,7 +18,7 @@ public import Foundation
 public struct LocationService: Sendable {
     /// The settings of a service.
     public struct Configuration: Sendable {
-        /// The required accuracy in meters; nil requests the best.
+        /// The sufficient accuracy in meters, a hint that saves power; nil requests the best.
         public var desiredAccuracy: Double?
         /// The age at which the last fix becomes stale.
         public var staleAfter: Duration
@@ -62,16 +62,15 @@ public struct LocationService: Sendable {
         hub = LocationHub(adapter, configuration)
     }
 
-    /// Creates a service whose calls all throw the given error, as a placeholder.
+    /// Creates a service without a source, for which requests for permission and positions fail with the given error.
     ///
-    /// - Parameter error: The error of each call.
+    /// - Parameter error: The error. If it is transient, ``currentLocation(accuracy:timeout:)`` throws it as the cause
+    ///   of `timedOut`, and sequences wait.
     public init(unavailable error: LocationError) {
         self.init(UnavailableLocationAdapter(error))
     }
 
     /// Returns the kind of source and its current capabilities.
-    ///
-    /// - Returns: The adapter's capabilities.
     public func capabilities() async -> LocationCapabilities {
         await hub.adapter.capabilities()
     }
@@ -86,10 +85,9 @@ public struct LocationService: Sendable {
     /// Returns immediately if the platform needs no permission or the user has already decided.
     ///
     /// - Parameter scope: When the app wants access to the position.
-    /// - Returns: The decision. "Denied" and "restricted" call for different messages;
-    ///   ``LocationPermission/isGranted`` is the short form.
-    /// - Throws: ``LocationError`` with the code `unsupported` if the source cannot ask for the
-    ///   scope, and `cancelled` if the task is canceled.
+    /// - Returns: The decision.
+    /// - Throws: ``LocationError`` with the code `unsupported` if the source cannot ask for the scope, `cancelled` if
+    ///   the task is canceled, or an error of the source.
     @discardableResult
     public func requestPermission(
         _ scope: LocationPermission.Scope = .whenInUse
@@ -111,10 +109,10 @@ public struct LocationService: Sendable {
 
     /// Keeps the source monitored until ``stopMonitoring()``, even without listeners.
     ///
-    /// Later calls of ``currentLocation(accuracy:timeout:)`` and new sequences then have a fix
-    /// immediately. Repeated calls have no effect.
+    /// While there is a current fix, ``currentLocation(accuracy:timeout:)`` and new sequences then have it immediately.
+    /// Repeated calls have no effect.
     ///
-    /// - Throws: ``LocationError`` with a permission code if permission is missing.
+    /// - Throws: ``LocationError`` with a permission code if permission is missing, or `cancelled`.
     public func startMonitoring() async throws(LocationError) {
         if let refusal = await permission().refusal { throw refusal }
         guard !Task.isCancelled else { throw .cancellation }
@@ -127,7 +125,7 @@ public struct LocationService: Sendable {
     /// The current state; nil while the source is not monitored.
     public var state: LocationState? { hub.current }
 
-    /// The newest fix since the service was created, at any age; nil if there was none.
+    /// The newest fix that the service has received, at any age.
     public var lastFix: LocationFix? { hub.lastFix }
 
     // MARK: Sequences
@@ -138,7 +136,7 @@ public struct LocationService: Sendable {
     /// ``LocationState/lost(since:because:)``. It ends with the reading task.
     public var states: LocationStates { LocationStates(hub: hub) }
 
-    /// Returns a sequence of fixes, starting with the current one if there is one.
+    /// Returns a sequence of fixes, starting with the current one if there is one that is not stale.
     ///
     /// The sequence waits during transient failures, throws other failures, and ends with the reading task. The newest
     /// 64 fixes are buffered for a slow reader.

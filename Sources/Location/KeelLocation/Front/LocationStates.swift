@@ -42,14 +42,14 @@ extension LocationStates.Iterator: Sendable {}
 
 /// The state of the position at a point in time.
 public enum LocationState: Sendable, Hashable {
-    /// The source works, but there has been no fix.
+    /// There has been no fix since monitoring began, and no failure.
     case searching
     /// The position is known.
     case fixed(LocationFix)
     /// The last fix is stale, at this age.
     case stale(LocationFix, age: Duration)
-    /// There has been no position since this time, for this reason: `signalLost`, `disconnected`,
-    /// `unavailable` or a missing permission.
+    /// There has been no position since this time, for this reason, such as `signalLost`, `disconnected` or
+    /// `permissionDenied`.
     case lost(since: Date, because: LocationError.Code)
 
     /// The fix, stale or not, if there is one.

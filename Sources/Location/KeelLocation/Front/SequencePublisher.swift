@@ -21,8 +21,6 @@ where Base.Element: Sendable {
     }
 }
 
-/// Forwards elements on demand.
-///
 /// `@unchecked` because Combine's subscribers are not `Sendable`: only the reading task calls this
 /// one, and the rest is protected by the lock.
 private final class SequenceSubscription<Base: AsyncSequence & Sendable>:

@@ -62,8 +62,7 @@ final class GPSDConnection: Sendable {
     /// - Parameters:
     ///   - host: The host name or address.
     ///   - port: The port.
-    ///   - tryNumber: The number of earlier attempts; rotates the host's addresses, so that an
-    ///     unresponsive one is not always first.
+    ///   - tryNumber: The number of earlier attempts, which rotates the host's addresses.
     ///   - resolve: Resolves the host name; may block.
     ///   - take: Receives lines as they arrive.
     init(

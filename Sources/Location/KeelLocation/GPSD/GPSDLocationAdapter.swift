@@ -10,17 +10,17 @@ public import Foundation
 
 /// An adapter for gpsd, the daemon that reads receivers on Linux and elsewhere.
 ///
-/// Uses gpsd's JSON protocol, version 3 (gpsd_json(5)), over TCP, without a library. Each
-/// monitoring has its own connection and thread, which sleeps until data arrives. After a broken
-/// connection, the adapter reports `disconnected` and reconnects after a random, growing delay.
+/// The adapter uses gpsd's JSON protocol, version 3 (gpsd_json(5)), over TCP. Each monitoring has its own connection
+/// and thread. After a broken connection, the adapter reports `disconnected` and reconnects after a random, growing
+/// delay. Another version of the protocol is the failure `unsupported`, and ends the attempts.
 ///
-/// No permission is needed: anyone who can reach the port can read the position, in plain text. By
-/// default gpsd listens only on loopback; keep it that way, or use a tunnel.
+/// No permission is needed: anyone who can reach the port can read the position, in plain text. By default gpsd listens
+/// only on loopback.
 ///
 /// Accuracies are gpsd's, which hold for 95 % of fixes. The altitude is above mean sea level, and
 /// omitted for two-dimensional fixes. A fix without the receiver's time gets that of this machine.
 public struct GPSDLocationAdapter: LocationAdapter {
-    /// The maximum length of a line in bytes; gpsd's own are below 16 KiB.
+    /// The maximum length of a line in bytes; longer lines are skipped.
     public static let maximumLineByteCount = 64 << 10
 
     private let configuration: Configuration

@@ -27,7 +27,7 @@ enum GPSDMessage: Sendable {
 
     /// Parses a line, without its end; `now` is the time of fixes that have none of their own.
     ///
-    /// - Returns: The message; nil if it is not one or has impossible values.
+    /// - Returns: The message; nil for another text or impossible values.
     static func read(_ line: [UInt8], now: @autoclosure () -> Date) -> GPSDMessage? {
         let decoder = JSONDecoder()
         let data = Data(line)

@@ -1,8 +1,7 @@
 extension LocationService {
     /// Returns a service over Core Location on Apple platforms, and over the local gpsd elsewhere.
     ///
-    /// Monitoring and permission requests start with the first call that needs them. On tvOS, which has no continuous
-    /// positions, each call fails with `unsupported`.
+    /// On tvOS, which has no continuous positions, requests for permission and positions fail with `unsupported`.
     ///
     /// - Parameter configuration: Limits and clocks.
     /// - Returns: The service.
@@ -32,15 +31,13 @@ extension LocationService {
     }
 }
 
-/// An adapter that fails every call with the same error.
-///
-/// A placeholder where a source is required but unavailable.
+/// An adapter that fails with the same error, where a source is required but none is available.
 public struct UnavailableLocationAdapter: LocationAdapter {
     private let error: LocationError
 
     /// Creates an adapter.
     ///
-    /// - Parameter error: The error thrown by every call, and reported when monitored.
+    /// - Parameter error: The error that permission requests throw and monitorings report.
     public init(_ error: LocationError) { self.error = error }
 
     public func capabilities() async -> LocationCapabilities {

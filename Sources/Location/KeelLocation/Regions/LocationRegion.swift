@@ -1,4 +1,4 @@
-/// A circle on the Earth's surface whose entering and leaving is monitored.
+/// A circle on the Earth's surface.
 public struct LocationRegion: Hashable, Sendable, Identifiable {
     /// The app's name for the region.
     public let id: String
@@ -7,8 +7,6 @@ public struct LocationRegion: Hashable, Sendable, Identifiable {
     /// The radius in meters, more than 0 and at most 20,000,000.
     public let radius: Double
     /// The distance beyond the radius, in meters, at which the region is left; at least 0.
-    ///
-    /// It prevents a receiver on the edge from entering and leaving with the noise of its fixes.
     public let hysteresis: Double
 
     /// Creates a region.
@@ -39,7 +37,7 @@ public struct RegionEvent: Hashable, Sendable {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A fix is inside, after one outside or none.
         case entered
-        /// A fix is outside by more than the hysteresis, after the region was entered.
+        /// A fix is outside by more than the hysteresis and its own uncertainty, after the region was entered.
         case exited
     }
 

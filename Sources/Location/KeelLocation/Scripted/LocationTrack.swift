@@ -13,7 +13,7 @@ public struct LocationTrack: Sendable {
         /// The reported event.
         public var event: LocationEvent
 
-        /// Creates a step that reports an event, after a pause that follows the previous step.
+        /// Creates a step.
         public init(after pause: Duration = .zero, _ event: LocationEvent) {
             self.pause = pause
             self.event = event
@@ -31,7 +31,7 @@ public struct LocationTrack: Sendable {
         self.repeats = repeats
     }
 
-    /// Returns a track of fixes at a constant interval, starting immediately.
+    /// Returns a track of fixes at a constant interval, starting immediately or, if it repeats, after an interval.
     public static func fixes(
         _ fixes: [LocationFix],
         every pause: Duration = .seconds(1),

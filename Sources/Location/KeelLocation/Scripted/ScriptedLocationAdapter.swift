@@ -8,8 +8,7 @@ internal import Synchronization
 /// let location = LocationService(adapter)
 /// ```
 ///
-/// Each monitoring plays the track from its beginning. A test can report events in between with
-/// ``send(_:)``, and set the user's decision.
+/// Each monitoring plays the track from its beginning.
 public final class ScriptedLocationAdapter: LocationAdapter {
     private struct State {
         var permission: LocationPermission
@@ -67,16 +66,14 @@ public final class ScriptedLocationAdapter: LocationAdapter {
         for (_, monitor) in monitors { monitor.send(event) }
     }
 
-    /// Changes the permission, as the user can at any time; a denial is reported.
+    /// Changes the permission; a denial is reported.
     public func setPermission(_ permission: LocationPermission) {
         change { $0.permission = permission }
     }
 
-    /// Sets a persistent failure, such as a broken connection.
+    /// Sets a persistent failure, such as a broken connection; nil clears it.
     ///
     /// The failure is reported, and events of the track are lost in the meantime.
-    ///
-    /// - Parameter failure: The failure; nil clears it.
     public func setFailure(_ failure: LocationError?) {
         change { $0.failure = failure }
     }
@@ -96,7 +93,7 @@ public final class ScriptedLocationAdapter: LocationAdapter {
         }
     }
 
-    /// Waits for a number of monitorings, or until the task is canceled.
+    /// Waits until there are exactly this many monitorings, or until the task is canceled.
     public func waitForMonitors(_ count: Int = 1) async {
         while !Task.isCancelled {
             let generation = changes.generation

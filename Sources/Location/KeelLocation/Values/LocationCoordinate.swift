@@ -33,7 +33,7 @@ public struct LocationCoordinate: Hashable, Sendable {
 
     /// Returns the shortest distance to another place along the surface, in meters.
     ///
-    /// Assumes a sphere of the Earth's mean radius, with an error below 0.6 % to the ellipsoid.
+    /// The Earth is taken as a sphere of its mean radius (haversine formula), with an error below 0.6 %.
     public func distance(to other: LocationCoordinate) -> Double {
         GreatCircle.distance(from: self, to: other)
     }
@@ -57,14 +57,11 @@ extension LocationCoordinate: Codable {
     }
 }
 
-/// Distances on a sphere of the Earth's size.
 enum GreatCircle {
     /// The mean radius of the WGS 84 ellipsoid, (2a + b) / 3, in meters.
     static let radius = 6_371_008.7714
 
     /// Returns the shortest distance between two places in meters, by the haversine formula.
-    ///
-    /// Unlike the law of cosines, it is precise for close places.
     static func distance(from start: LocationCoordinate, to end: LocationCoordinate) -> Double {
         let degree = Double.pi / 180
         let north = sin((end.latitude - start.latitude) * degree / 2)

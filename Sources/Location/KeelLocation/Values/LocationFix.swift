@@ -6,8 +6,8 @@ public import Foundation
 
 /// A position with its attributes, as reported by a receiver.
 ///
-/// Unreported values are nil, never a placeholder. Accuracies are the source's: gpsd's hold for 95
-/// % of fixes, Core Location's for about 68 %.
+/// Unreported values are nil. Accuracies are the source's: gpsd's hold for 95 % of fixes, Core Location's for about 68
+/// %.
 public struct LocationFix: Hashable, Sendable {
     /// The latitude and longitude.
     public let coordinate: LocationCoordinate
@@ -61,7 +61,7 @@ public struct LocationFix: Hashable, Sendable {
     /// Returns whether the fix is known to be at least this accurate on the ground.
     ///
     /// - Parameter accuracy: The required accuracy in meters; nil accepts any fix.
-    /// - Returns: Whether it is; false for an unknown accuracy, unless any is accepted.
+    /// - Returns: False for an unknown accuracy, unless any is accepted.
     public func isAccurate(to accuracy: Double?) -> Bool {
         guard let accuracy else { return true }
         guard let horizontalAccuracy else { return false }
