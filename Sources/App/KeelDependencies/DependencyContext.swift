@@ -18,8 +18,8 @@ import Bionic
 /// The context is detected from the process: ``test`` in a test runner, ``preview`` in an Xcode preview, and otherwise
 /// ``live``. The environment variable `KEEL_DEPENDENCY_CONTEXT` with the value `live`, `test` or `preview` takes
 /// precedence, so a test can start an app as a separate process that uses test values. A release build accepts only
-/// `live`, and reports on standard error that it ignores other values, because the environment must not lead an app to
-/// use made-up values. To change the context of a part of the program, set ``DependencyValues/context``:
+/// `live`, and reports on standard error that it ignores `test` or `preview`. To change the context of a part of the
+/// program, set ``DependencyValues/context``:
 ///
 /// ```swift
 /// withDependencies { $0.context = .live } operation: { start() }

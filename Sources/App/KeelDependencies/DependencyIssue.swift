@@ -43,7 +43,7 @@ public struct DependencyLocation: Hashable, Sendable, CustomStringConvertible {
 
 /// A reporter of dependencies that a test read without a test value.
 ///
-/// Tests of Swift Testing need not use this type: linking `KeelDependenciesTesting` suffices.
+/// With Swift Testing, linking `KeelDependenciesTesting` suffices.
 public struct DependencyIssueReporter: Sendable {
     private let action: @Sendable (DependencyIssue) -> Void
 
@@ -61,9 +61,8 @@ public struct DependencyIssueReporter: Sendable {
 extension DependencyIssueReporter {
     /// The default reporter of the process.
     ///
-    /// This library must not import Testing, because apps should not link it; and a missing trait must not let a test
-    /// ignore an unset value. Therefore `KeelDependenciesTesting` is found by name if it is linked, and otherwise the
-    /// process stops.
+    /// This library must not import Testing, because apps should not link it. Therefore `KeelDependenciesTesting` is
+    /// found by name if it is linked, and otherwise the process stops.
     static let ofProcess: Self = {
         let name = "23KeelDependenciesTesting20SwiftTestingReporterO"
         guard let found = _typeByName(name) as? any DependencyIssueReporterProvider.Type else {

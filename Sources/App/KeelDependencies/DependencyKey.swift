@@ -25,20 +25,18 @@ public protocol DependencyKey: SendableMetatype {
     /// The value in a running app.
     ///
     /// The value is created on first access, once per process, even if the property is computed and several tasks read
-    /// it at the same time. It is created outside of all overrides, so a test's values never become part of it. If a
-    /// live value needs another *overridden* value, create it together with that override, in the composition root.
+    /// it at the same time. It is created outside of all overrides. If a live value needs another *overridden* value,
+    /// create it together with that override, in the composition root.
     static var liveValue: Value { get }
 
     /// The value in a test that sets no other.
     ///
-    /// Use a computed property: its value is created once per test, so concurrent tests share nothing. A `static let`
-    /// is shared by all tests of the process.
+    /// Use a computed property: its value is created once per test that uses the trait or `withDependencies`, and
+    /// otherwise on each access. A `static let` is shared by all tests of the process.
     ///
-    /// A key without this property is *unset* in tests, and reading it fails the test with a message that names the
-    /// key, the type of its value, the location of the access and the remedies. The reader then still needs a value,
-    /// but Keel cannot provide one: the live value would access real systems from a test. Therefore the default stops
-    /// the process, which discards the results of the remaining tests. If many tests read a key, provide a value to
-    /// continue with:
+    /// A key without this property is *unset* in tests: reading it fails the test with a message that names the key,
+    /// the type of its value, the location of the access and the remedies. It then stops the process, which discards
+    /// the results of the remaining tests, because there is no value to continue with. To provide one:
     ///
     /// ```swift
     /// static var testValue: RestaurantRepository { unset(standIn: .unavailable) }
@@ -50,7 +48,7 @@ public protocol DependencyKey: SendableMetatype {
 }
 
 extension DependencyKey {
-    /// Fails the test that read the key, and stops the process because there is no value to continue with.
+    /// Fails the test that read the key, and stops the process.
     public static var testValue: Value {
         let issue = DependencyIssue(unset: Self.self)
         DependencyValues.current.issueReporter.report(issue)

@@ -56,8 +56,8 @@ public struct DependencyValues: Sendable {
     /// The reporter of accesses to unset keys.
     ///
     /// In tests that use `KeelDependenciesTesting`, the default reports to the running test. Otherwise, it stops the
-    /// process with the message, so that no unset value goes unnoticed. With XCTest, set it around the test:
-    /// `$0.issueReporter = DependencyIssueReporter { XCTFail($0.message) }`.
+    /// process with the message. With XCTest, set it around the test: `$0.issueReporter = DependencyIssueReporter {
+    /// XCTFail($0.message) }`.
     public var issueReporter: DependencyIssueReporter {
         get { setValue(of: ReporterKey.self) ?? .ofProcess }
         set { self[ReporterKey.self] = newValue }
@@ -91,9 +91,7 @@ extension DependencyValues {
 
     /// Returns these values combined with those that were current when the reader was created.
     ///
-    /// If both set a key, the innermost override wins, and at equal depth the one around the access. Therefore an
-    /// object created inside an override keeps it when used outside, and an override around one use reaches an object
-    /// created before.
+    /// If both set a key, the innermost override wins, and at equal depth the one around the access.
     func seen(by reader: Self, at location: DependencyLocation) -> Self {
         var values = self
         values.entriesOfReader = reader.entries

@@ -2,9 +2,7 @@ import Synchronization
 
 /// A cache that creates each key's value once.
 ///
-/// The caches of live and preview values belong to the process, but are not observable mutable state: nothing replaces
-/// or clears a value, and it is created outside of all overrides before anyone sees it. As with a `static let`, reading
-/// it early or late, from one thread or several, gives the same result.
+/// The caches of live and preview values belong to the process; nothing replaces or clears a value.
 ///
 /// If values need each other during creation, on one thread or several, the process stops with a message that names
 /// them.
@@ -30,7 +28,7 @@ final class ValueCache: Sendable {
 
 /// The slot of one key's value.
 ///
-/// Other readers wait while the value is created. The cache's lock is not held, so that creating a value may read other
+/// Other readers wait while the value is created, without the cache's lock, so that creating a value may read other
 /// keys.
 private final class Slot: Sendable {
     private let key: String

@@ -31,7 +31,7 @@ public func withDependencies<Result, Failure: Error>(
 /// Runs an operation with the dependencies of another context.
 ///
 /// Use this function in code that does not inherit task-local values: a callback of an old API, a dispatch queue, a
-/// detached task. Capture the values where they are available, and apply them where they are missing.
+/// detached task.
 ///
 /// ```swift
 /// let values = DependencyValues.current

@@ -5,8 +5,8 @@ public import Logging
 
 /// The dependency key of the app's swift-log logger; `import Logging` to use it.
 ///
-/// The live value has the process's name as its label, and logs to the app's bootstrapped handler;
-/// see ``KeelConfiguration/makeLogging(shipping:)``. In tests and previews it discards everything.
+/// The live value has the process's name as its label, and logs to the app's bootstrapped handler; see
+/// ``KeelConfiguration/makeLogging(shipping:)``. Tests and previews discard everything.
 public enum LoggerDependency: DependencyKey, Sendable {
     public static var liveValue: Logger { Logger(label: ProcessInfo.processInfo.processName) }
 

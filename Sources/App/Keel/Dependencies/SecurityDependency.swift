@@ -6,8 +6,7 @@ public import KeelSecurity
 /// The dependency key of encryption, hashes and random bytes.
 ///
 /// The live value has a persistent keyset under the process's name, created on first use; see
-/// ``KeelConfiguration/makeSecurity()``. To use another place, set a service in the composition
-/// root. Tests and previews have temporary keys.
+/// ``KeelConfiguration/makeSecurity()``. Tests and previews have temporary keys.
 public enum SecurityDependency: DependencyKey, Sendable {
     public static var liveValue: SecurityService {
         KeelConfiguration.production(ProcessInfo.processInfo.processName).makeSecurity()

@@ -10,7 +10,7 @@ public import KeelStorage
 
 /// The dependency key of the app's web service.
 ///
-/// Keel has no default: set a client in the composition root. Until then every call fails.
+/// Set a client in the composition root; until then every call fails.
 public enum NetworkDependency: DependencyKey, Sendable {
     public static var liveValue: NetworkClient {
         unavailable("the app sets no network: use withDependencies { $0.network = … }")
@@ -37,8 +37,8 @@ extension DependencyValues {
 
 /// The dependency key of document storage.
 ///
-/// The live value is a store in the user's application data folder, under the process's name; to
-/// use a schema or another place, set a client in the composition root:
+/// The live value is a store in the user's application data folder, under the process's name, without a schema; to
+/// change that, set a client in the composition root:
 ///
 /// ```swift
 /// let storage = try KeelConfiguration.production("Notes", schema: schema).makeStorage()
@@ -73,8 +73,8 @@ extension DependencyValues {
 
 /// The dependency key of the app's caches.
 ///
-/// The live value is a store in the user's caches folder, under the process's name; or in memory,
-/// if that folder is in use or not accessible. Tests and previews have a store in memory.
+/// The live value is a store in the user's caches folder, under the process's name, or in memory if that folder is in
+/// use or not accessible. Tests and previews have a store in memory.
 ///
 /// ```swift
 /// let caches = try keel.makeCaches(CacheConfiguration(limits: .bytes(64 << 20)))
@@ -107,8 +107,8 @@ extension DependencyValues {
 
 /// The dependency key of the app's files.
 ///
-/// The live value is a folder named after the process in the user's application data folder; to use
-/// another place, set a store in the composition root:
+/// The live value is the folder `Files` in the user's application data folder for the process's name; to use another
+/// place, set a store in the composition root:
 ///
 /// ```swift
 /// let files = FileStore(try LocalFileStoreAdapter(folder: "/var/lib/notes/files"))
@@ -179,8 +179,8 @@ extension DependencyValues {
 
 /// The dependency key of the device's position.
 ///
-/// The live value is the platform's source: Core Location on Apple platforms, the local gpsd elsewhere. It does not
-/// monitor or ask the user by itself. In previews it stays in place; tests set a track:
+/// The live value is the platform's source: Core Location on Apple platforms, the local gpsd elsewhere. Previews stay
+/// in one place; tests set a track:
 ///
 /// ```swift
 /// let location = LocationService(ScriptedLocationAdapter(.fixes([harbour, island])))

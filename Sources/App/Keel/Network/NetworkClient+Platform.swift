@@ -13,8 +13,8 @@ internal import KeelAsyncHTTPClient
 extension NetworkClient {
     /// Returns a new transport that suits this platform.
     ///
-    /// On Apple platforms this is `URLSessionTransport`, elsewhere `AsyncHTTPClientTransport`. Without the trait
-    /// `AsyncHTTPClient`, each call fails with `TransportError.Code.invalidConfiguration` and a message.
+    /// On Apple platforms this is `URLSessionTransport`, elsewhere `AsyncHTTPClientTransport`, whose calls all fail
+    /// with `TransportError.Code.invalidConfiguration` without the trait `AsyncHTTPClient`.
     ///
     /// The caller owns the transport: share it between clients, and shut it down after use.
     public static func platformTransport() -> any HTTPTransport {

@@ -1,9 +1,8 @@
 /// A call of a part of Keel, as a line for a log.
 ///
-/// It contains names, counts and codes, but no values, keys, paths, ids, tokens or error messages,
-/// which may identify people.
+/// Keel's observations contain names, counts and codes, but no values, keys, paths, ids, tokens or error messages.
 public struct KeelObservation: Sendable, Hashable {
-    /// The parts that report their calls; an app may add its own.
+    /// A part that reports its calls; an app may add its own.
     public struct Area: Sendable, Hashable, CustomStringConvertible {
         /// The name, such as `storage`.
         public let name: String
@@ -31,8 +30,7 @@ public struct KeelObservation: Sendable, Hashable {
         public static let security = Self("security")
         /// Writes that wait for a server.
         public static let outbox = Self("outbox")
-        /// Loads of repositories, as reported by their `ResourceLoader`, and operations that an app
-        /// measures with ``KeelObserver/measure(_:_:clock:_:)``.
+        /// Loads of repositories, as reported by their `ResourceLoader`.
         public static let repositories = Self("repositories")
     }
 

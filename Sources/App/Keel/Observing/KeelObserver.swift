@@ -4,21 +4,20 @@ internal import KeelCore
 public import Logging
 #endif
 
-/// Receives every call of the parts that a ``KeelConfiguration`` makes, for logging.
+/// A receiver of the calls of the parts that a ``KeelConfiguration`` makes, for logging.
 ///
 /// ```swift
 /// let keel = KeelConfiguration.production("Notes", observer: .logger(Logger(label: "keel")))
 /// ```
 ///
-/// Without the trait `Logging`, use a closure: `observer: KeelObserver { print($0) }`. Metrics,
-/// traces and more detail are in the modules KeelHTTPObservability, KeelStorageObservability and
-/// KeelServingObservability (trait `Observability`).
+/// Without the trait `Logging`, use a closure: `observer: KeelObserver { print($0) }`. For metrics and traces, use
+/// KeelHTTPObservability, KeelStorageObservability and KeelServingObservability (trait `Observability`).
 public struct KeelObserver: Sendable {
     private let observe: @Sendable (KeelObservation) -> Void
 
     /// Creates an observer.
     ///
-    /// - Parameter observe: Called after each call, in its task; it must return immediately.
+    /// - Parameter observe: Called after each call, on any thread; it must return immediately.
     public init(_ observe: @escaping @Sendable (KeelObservation) -> Void) {
         self.observe = observe
     }
@@ -46,7 +45,7 @@ public struct KeelObserver: Sendable {
     /// Reports an observation.
     public func callAsFunction(_ observation: KeelObservation) { observe(observation) }
 
-    /// Runs an operation and reports its outcome, for the app's own types.
+    /// Runs an operation of the app and reports its outcome.
     ///
     /// ```swift
     /// try await observer.measure(.repositories, "restaurants") { try await source.all() }

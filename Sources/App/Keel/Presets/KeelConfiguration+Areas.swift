@@ -9,8 +9,8 @@ extension KeelConfiguration {
     /// Only one program at a time can use the folder. Another program, such as an app extension, caches in memory only,
     /// and ``observer`` receives an `open` that failed with `folderInUse`.
     ///
-    /// By default, the caches together hold 64 MiB of values in memory; `CacheLimits.bytes(_:)` explains how values are
-    /// counted. ``cacheByteLimit`` limits the folder.
+    /// By default, the caches together hold 64 MiB of values in memory (`CacheLimits.bytes(_:)`). ``cacheByteLimit``
+    /// limits the folder.
     ///
     /// - Parameter configuration: The limits of all caches in memory, and their expiration.
     /// - Returns: The store of the caches.
@@ -96,8 +96,6 @@ extension KeelConfiguration {
 
 extension KeelConfiguration.FileLocation {
     /// Returns the folder on disk; nil in memory.
-    ///
-    /// - Returns: The folder; nil in memory.
     func folder(_ name: String) -> URL? {
         switch self {
         case .memory: nil

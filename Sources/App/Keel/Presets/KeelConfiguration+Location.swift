@@ -11,11 +11,7 @@ extension KeelConfiguration {
         case track(LocationTrack)
     }
 
-    /// Opens the configured source of positions.
-    ///
-    /// Monitoring and permission requests start with the first call that needs them.
-    ///
-    /// - Returns: The device's position.
+    /// Returns a service over the configured source of positions.
     public func makeLocation(
         _ configuration: LocationService.Configuration = LocationService.Configuration()
     ) -> LocationService {

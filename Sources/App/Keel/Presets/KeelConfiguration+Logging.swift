@@ -10,10 +10,10 @@ extension KeelConfiguration {
     /// LoggingSystem.bootstrap(try keel.makeLogging())
     /// ```
     ///
-    /// In tests and previews records are discarded; a test of logging uses swift-log's `InMemoryLogHandler`.
+    /// With ``LogLocation/none``, as in tests and previews, records are discarded.
     ///
-    /// - Parameter output: A further output for the records, such as `OTLPLogOutput` of
-    ///   KeelLoggingOTLP; not used in tests and previews.
+    /// - Parameter output: A further output for the records, such as `OTLPLogOutput` of KeelLoggingOTLP; not used with
+    ///   ``LogLocation/none``.
     /// - Returns: A factory that makes a handler for each label.
     /// - Throws: `LoggingError` if the file cannot be opened.
     public func makeLogging(

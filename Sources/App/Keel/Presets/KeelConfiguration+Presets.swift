@@ -2,8 +2,8 @@ public import Foundation
 public import KeelStorage
 
 extension KeelConfiguration {
-    /// Returns a configuration for production: documents, keys, events and logs in the app's folder, secrets in the
-    /// platform's store, and no reports of missing indexes.
+    /// Returns a configuration for production: documents, files, keys, events and logs in the app's folder, secrets in
+    /// the platform's store, and no reports of missing indexes.
     ///
     /// The parts use `app` as the name of their folders, and as the service of the secrets.
     public static func production(
@@ -49,7 +49,7 @@ extension KeelConfiguration {
         return configuration
     }
 
-    /// Returns a configuration for tests: empty stores in memory, strict indexes, no network.
+    /// Returns a configuration for tests: empty stores in memory, strict indexes, no network, no position.
     public static func test(
         schema: StorageSchema = StorageSchema(),
         observer: KeelObserver? = nil

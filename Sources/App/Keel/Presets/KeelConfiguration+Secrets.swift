@@ -5,7 +5,7 @@ extension KeelConfiguration {
     /// Opens the configured secret store.
     ///
     /// The platform's store is opened on first use; on Linux, it is the Secret Service, which must be unlocked. Where
-    /// there is no Secret Service, as on a server, configure a file or use `SecretStore.platformDefault`.
+    /// there is none, as on a server, configure a file or use `SecretStore.platformDefault`.
     ///
     /// - Returns: The app's secrets.
     /// - Throws: `SecretError` with the code `invalidArgument` for an invalid service name, and

@@ -8,17 +8,15 @@ extension KeelConfiguration {
     /// Creates a service that encrypts with the app's keyset.
     ///
     /// The keyset is a file in the ``keys`` folder, encrypted with a key in the app's secrets. Both are created on
-    /// first use and shared by all processes of the app, so that each can decrypt the data of the others. In memory, as
-    /// in tests, keys are temporary.
+    /// first use and shared by all processes of the app. In memory, as in tests, keys are temporary.
     ///
     /// The first call that needs the keys opens them; to open them earlier, call `try await security.prepare()`. If
     /// they cannot be opened, each call throws; no other keyset is created.
     ///
     /// On Linux, the platform may have no secret store, for example on a server. With
     /// ``SecretLocation/platform(service:)``, the key is then in an encrypted file, whose own key is a file with mode
-    /// 0600 in the user's configuration folder (`~/.config`); the choice between the stores is made once. Anyone who
-    /// can read the user's files can then decrypt the data. If that is not acceptable, use
-    /// ``SecretLocation/file(_:_:service:)``.
+    /// 0600 in `$XDG_CONFIG_HOME` or `~/.config`; the choice between the stores is made once. Anyone who can read the
+    /// user's files can then decrypt the data. If that is not acceptable, use ``SecretLocation/file(_:_:service:)``.
     public func makeSecurity() -> SecurityService {
         makeSecurity(keyFiles: Self.settingsFolder)
     }

@@ -18,7 +18,7 @@ public import KeelStorage
 /// let analytics = try keel.makeAnalytics()
 /// ```
 ///
-/// Start with a preset and change it, or assemble the parts yourself. Presets contain no secrets.
+/// Start with a preset and change it, or assemble the parts yourself.
 public struct KeelConfiguration: Sendable {
     /// The environments that an app runs in.
     public enum Environment: String, Sendable, Hashable, CaseIterable {
@@ -26,9 +26,9 @@ public struct KeelConfiguration: Sendable {
         case production
         /// Development, with persistent data and early warnings.
         case development
-        /// A test, which accesses nothing outside of the process.
+        /// A test.
         case test
-        /// A preview of a view: like a test, but less strict.
+        /// A preview of a view.
         case preview
     }
 
@@ -46,7 +46,7 @@ public struct KeelConfiguration: Sendable {
         case server(URL)
     }
 
-    /// The location of cached values that exceed the memory limit or survive the process.
+    /// The location of cached values beyond memory.
     public enum CacheLocation: Sendable, Hashable {
         /// Only in memory.
         case memory
@@ -106,7 +106,7 @@ public struct KeelConfiguration: Sendable {
     ///
     /// Nil, the default, sends no token. Over `http`, others on the network can read tokens.
     public var storageTokens: (any TokenSource)?
-    /// The location of cached values that exceed the memory limit.
+    /// The location of cached values beyond memory.
     public var caches: CacheLocation
     /// The maximum size of caches on disk in bytes.
     public var cacheByteLimit = 256 << 20
@@ -128,9 +128,9 @@ public struct KeelConfiguration: Sendable {
     public var undeclaredQueries: UndeclaredQueries
     /// The URL of the app's web service, if it has one.
     public var api: URL?
-    /// Whether requests may leave the process.
+    /// Whether the web service and documents on a server may be used.
     public var allowsNetwork: Bool
-    /// The observer of the calls of all parts that the configuration creates; nil for none.
+    /// The observer of the calls of all parts that the configuration creates.
     public var observer: KeelObserver?
 
     /// Creates a configuration from its parts.

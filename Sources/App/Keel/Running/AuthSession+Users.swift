@@ -15,8 +15,7 @@ extension AuthSession {
     /// ```
     ///
     /// Call this method before the session is used, so that a clean-up that did not run earlier runs then: see
-    /// `onSignOut`. Documents of the store belong to the app, which adds a clean-up of its own before this one, such as
-    /// `EntityRepository.removeAll()`.
+    /// `onSignOut`. Add the clean-up of your documents, such as `EntityRepository.removeAll()`, before this one.
     ///
     /// - Parameters:
     ///   - outbox: The outbox, which loses writes without an owner, and the unsent writes of a user who has signed out.
@@ -28,7 +27,7 @@ extension AuthSession {
     ///   - analytics: The service, which forgets the user. While another service stores the user (see
     ///     `AnalyticsService.isDelivering`), or the disk is full, the clean-up fails and is repeated later.
     ///   - process: The name of the program, the same at every launch. The app and its extensions need different names
-    ///     if they share a credential store, because each has its own caches and its own record of the user to clear.
+    ///     if they share a credential store, because each clears its own caches.
     public func clearAtSignOut(
         outbox: Outbox? = nil,
         caches: CacheStore? = nil,

@@ -9,9 +9,8 @@ internal import Synchronization
 /// try await work.run()
 /// ```
 ///
-/// Add parts after those they depend on: they end in reverse order, one after the other, and each
-/// finishes its remaining work before the next one ends, even if the run's task is canceled. The
-/// first part, such as the shipping of logs, ends last and so receives the output of all others.
+/// Add parts after those they depend on: they end in reverse order, one after the other, and each finishes its
+/// remaining work before the next one ends, even if the run's task is canceled.
 ///
 /// - If the task is canceled, all parts end, and the run returns.
 /// - If a part throws, the others end, and the run throws the error.
@@ -41,7 +40,7 @@ public struct BackgroundWork: Sendable {
     ///   - name: The part's name.
     ///   - finishTimeout: The time limit of `finish`, which is then canceled.
     ///   - run: Runs until it is canceled.
-    ///   - finish: Runs when `run` has ended, even if the run's task is canceled.
+    ///   - finish: Runs once the work ends and `run` has ended, even if the task is canceled or `run` has thrown.
     public mutating func add(
         _ name: String,
         finishTimeout: Duration = .seconds(10),
@@ -69,7 +68,8 @@ public struct BackgroundWork: Sendable {
 
     /// Runs all parts while an operation runs.
     ///
-    /// - Parameter operation: The app; when it returns or throws, the parts end. It is canceled if a part fails.
+    /// - Parameter operation: The app; when it returns or throws, the parts end. It is canceled if a part fails or the
+    ///   task is canceled.
     /// - Returns: The operation's result.
     /// - Throws: The operation's error, or that of a failed part.
     public func run<Value: Sendable>(

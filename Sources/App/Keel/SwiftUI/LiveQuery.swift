@@ -18,8 +18,8 @@ public import SwiftUI
 ///
 /// The query starts when the view is first shown, and ends with the view. The store is the dependency `storage`, or
 /// that of the collection passed to ``init(_:_:)``. ``projectedValue`` is the `LiveCollection`, with its phase, its
-/// error, and `show(_:)` to change the query, for example for a search. If a parent recreates the view with another
-/// query, the values stay until the new ones arrive. With another collection the list starts over.
+/// error, and `show(_:)` to change the query. If a parent recreates the view with another query, the values stay until
+/// the new ones arrive; with another collection the list starts over.
 @MainActor
 @propertyWrapper
 public struct LiveQuery<Item: Sendable>: DynamicProperty {
