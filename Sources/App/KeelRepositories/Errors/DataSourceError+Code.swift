@@ -77,7 +77,7 @@ extension DataSourceError.Code {
         summary: "The service does not accept the contents.",
         advice: "Show what the failure body reports, and let the user correct it."
     )
-    /// The source refused for a reason without a specific code.
+    /// The source refused for another reason.
     public static let refused = Self(
         name: "refused",
         summary: "The source refused the request.",

@@ -1,10 +1,9 @@
 public import KeelHTTP
 
 extension Result where Success == NetworkResponse, Failure == TransportError {
-    /// Decodes a service's response, or the body of another status as one of `errorBodies`; `EmptyResponse` ignores the
-    /// body.
+    /// Decodes a service's response, or the body of a status outside 200 to 299 as one of `errorBodies`.
     ///
-    /// The first step of a data source based on results:
+    /// `EmptyResponse` ignores the body.
     ///
     /// ```swift
     /// func user(id: String) async -> Result<User, DataSourceError> {

@@ -6,8 +6,7 @@ public import KeelSync
 
 /// An error of a data source.
 ///
-/// It links the errors of the infrastructure to those of repositories: transport → network or
-/// storage → data source → repository → the app's own. The previous error is its ``cause``.
+/// Its ``cause`` is the error of the network, the store, the mapping or the outbox. See <doc:ErrorsOfRepositories>.
 public struct DataSourceError: KeelError {
     /// The kinds of source.
     public enum Source: Sendable, Hashable {
@@ -15,7 +14,7 @@ public struct DataSourceError: KeelError {
         case remote
         /// A store on this device.
         case local
-        /// Neither: the read value does not fit.
+        /// The mapping: the read value does not fit.
         case mapping
     }
 
@@ -26,7 +25,7 @@ public struct DataSourceError: KeelError {
     /// The kind of source that failed.
     public let source: Source
 
-    /// Creates an error, for a custom data source.
+    /// Creates an error.
     public init(
         _ code: Code,
         _ message: String? = nil,
@@ -69,7 +68,7 @@ extension DataSourceError {
     ///
     /// - Parameters:
     ///   - response: A response of `NetworkClient.response(to:)`, which ignores the status.
-    ///   - errorBodies: The types for its body; the value is in ``networkError``.
+    ///   - errorBodies: The types for its body; ``networkError`` has the value.
     ///   - coding: The service's JSON conventions.
     public init?(
         errorResponse response: NetworkResponse,
@@ -171,23 +170,21 @@ extension DataSourceError {
 }
 
 extension DataSourceError {
-    /// Runs an operation of the service, converting its error.
-    ///
-    /// The closure needs no `throws` clause, whatever error it throws.
+    /// Runs an operation of the service, converting any error.
     public static func remote<Value, Failure: Error>(
         _ operation: () async throws(Failure) -> Value
     ) async throws(DataSourceError) -> Value {
         do { return try await operation() } catch { throw Self(error) }
     }
 
-    /// Runs an operation of the store, converting its error.
+    /// Runs an operation of the store, converting any error.
     public static func local<Value, Failure: Error>(
         _ operation: () async throws(Failure) -> Value
     ) async throws(DataSourceError) -> Value {
         do { return try await operation() } catch { throw Self(error) }
     }
 
-    /// Runs a mapping, converting its error.
+    /// Runs a mapping, converting any error.
     public static func mapping<Value, Failure: Error>(
         _ operation: () throws(Failure) -> Value
     ) throws(DataSourceError) -> Value {

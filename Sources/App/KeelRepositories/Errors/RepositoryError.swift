@@ -36,7 +36,7 @@ public struct RepositoryError: KeelError {
     /// The data source's error, if it is the cause.
     public var dataSourceError: DataSourceError? { cause as? DataSourceError }
 
-    /// Whether the source is unreachable or unavailable, so that only the device's copy can be shown.
+    /// Whether the source is unreachable or unavailable.
     public var isUnreachable: Bool { code == .unreachable || code == .unavailable }
 
     private static func code(for code: DataSourceError.Code) -> Code {
@@ -61,11 +61,9 @@ public struct RepositoryError: KeelError {
 }
 
 extension RepositoryError {
-    /// Runs an operation of a repository, a data source or a store, and converts its error to the app's own, usually
-    /// with an initializer.
+    /// Runs an operation of a repository, a data source or a store, and converts its error to the app's own.
     ///
-    /// The closure needs no `throws` clause: any error becomes a ``RepositoryError`` first. An error of the app's own
-    /// type is thrown unchanged.
+    /// Any error becomes a ``RepositoryError`` first, except that an error of the app's own type is thrown unchanged.
     public static func mapped<Value, Failure: Error, Cause: Error>(
         to failure: (RepositoryError) -> Failure,
         _ operation: () async throws(Cause) -> Value
@@ -77,9 +75,7 @@ extension RepositoryError {
         }
     }
 
-    /// Runs an operation of a data source, converting its error.
-    ///
-    /// - Returns: The operation's result.
+    /// Runs an operation of a data source, converting any error.
     public static func mapping<Value, Cause: Error>(
         _ operation: () async throws(Cause) -> Value
     ) async throws(RepositoryError) -> Value {

@@ -123,7 +123,7 @@ public struct CollectionFetchLedger: FetchLedger, FollowedLedger {
         return shortened(plain.joined())
     }
 
-    /// Returns a hash of an encoded key or a tag that is too long for the store.
+    /// Returns the text, or its hash if it is too long for the store.
     private static func shortened(_ text: String) -> String {
         guard text.utf8.count >= StoredName.longest else { return text }
         // No encoded key begins like this.

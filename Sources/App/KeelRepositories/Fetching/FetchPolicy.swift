@@ -1,16 +1,16 @@
 /// The sources of a value, and their order.
 ///
-/// Under every policy, a value from the network is kept, and concurrent fetches of it are merged.
+/// A value from the network is kept, and concurrent fetches of it are merged.
 public enum FetchPolicy: Sendable, Hashable {
-    /// The device only; fails with `notCached` if there is no copy.
+    /// The device's copy of any age; fails with `notCached` if there is none.
     case cacheOnly
 
     /// The device's copy if it is valid and not older than this; otherwise the network.
     ///
-    /// If the source is unreachable, a copy of any age is returned; nil sets no age limit.
+    /// If the source is unreachable or unavailable, a copy of any age is returned; nil sets no age limit.
     case cacheFirst(maxAge: Duration? = nil)
 
-    /// The network; the device's copy if the source is unreachable.
+    /// The network; the device's copy if the source is unreachable or unavailable.
     case networkFirst
 
     /// The network only.
@@ -31,7 +31,7 @@ public enum Freshness: Sendable, Hashable {
     /// The value is a copy that is older, invalidated or of unknown age.
     case stale(age: Duration?)
 
-    /// Whether the value should be presented as possibly outdated.
+    /// Whether the value may be outdated.
     public var isStale: Bool { if case .stale = self { true } else { false } }
 }
 

@@ -39,7 +39,7 @@ public struct Resource<Value: Sendable>: Sendable {
     private(set) var forgets: Set<String>
     /// Whether the fetch time is stored only in memory.
     private(set) var isTransient = false
-    /// Whether an invalidated copy still counts as kept, as for a list that may be empty.
+    /// Whether an invalidated copy counts as kept, as for a list that may be empty.
     private(set) var outlastsInvalidation = false
     /// Finds the copy that this was mapped from; nil if it was not mapped.
     private(set) var origin:
@@ -102,8 +102,7 @@ public struct Resource<Value: Sendable>: Sendable {
 
     /// Returns the resource, kept in a collection that others can change.
     ///
-    /// A ``ResourceMemory`` follows all changes to the collection, including those of other
-    /// repositories and processes. Without a memory this has no effect.
+    /// A ``ResourceMemory`` follows all changes to the collection. Without a memory this has no effect.
     public func following<Element>(_ collection: DocumentCollection<Element>) -> Resource {
         let read = read
         let scope = StoreScope(client: collection.client, collection: collection.path)
@@ -120,8 +119,8 @@ public struct Resource<Value: Sendable>: Sendable {
 
     /// Returns a transformed resource, usually a DTO mapped to a domain value.
     ///
-    /// The store and memory keep the original value. A value that cannot be mapped is an error and
-    /// is not kept. Concurrent fetches of a key as the same type share the first mapping.
+    /// The store and memory keep the original value. A value that cannot be mapped is an error and is not kept.
+    /// Concurrent fetches of a key as the same type share a mapping.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> Resource<Other> {
@@ -160,7 +159,6 @@ public struct Resource<Value: Sendable>: Sendable {
 
     // MARK: Variants
 
-    /// Returns the resource for one user.
     func owned(by owner: String?, in home: ResourceHome? = nil) -> Resource {
         with { resource in
             resource.owner = owner
@@ -168,16 +166,12 @@ public struct Resource<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the resource with a scope for changes.
     func kept(in scope: StoreScope?) -> Resource { with { $0.scope = scope } }
 
-    /// Returns the resource with fewer tags whose copies change when it is removed.
     func forgetting(_ tags: Set<String>) -> Resource { with { $0.forgets = tags } }
 
-    /// Returns the resource with its fetch time only in memory.
     func transient() -> Resource { with { $0.isTransient = true } }
 
-    /// Returns the resource, whose invalidated copy still counts as kept.
     func outlastingInvalidation() -> Resource { with { $0.outlastsInvalidation = true } }
 
     private func like<Other>(_ other: Resource<Other>) -> Resource {

@@ -17,8 +17,8 @@ struct FetchStart: Sendable {
 extension ResourceCore {
     /// Returns the state before a fetch, and marks the home of the resource in the ledger if it is not marked.
     ///
-    /// The response of the service may be older than a change by another process, which the service has accepted before
-    /// the response is kept: the outbox no longer shows the change then.
+    /// The response may be older than a change by another process that the service has accepted meanwhile, and that the
+    /// outbox no longer shows.
     func start<Value>(of resource: Resource<Value>) async throws(DataSourceError) -> FetchStart {
         let userCount = owners.changeCount
         let mark = try await mark(of: resource.home)
@@ -61,6 +61,5 @@ extension ResourceCore {
         return (try? await ledger.time(of: Self.markKey(of: home))) == mark
     }
 
-    /// The ledger's key for the mark of a home.
     private static func markKey(of home: ResourceHome) -> String { "unchanged \(home.name)" }
 }

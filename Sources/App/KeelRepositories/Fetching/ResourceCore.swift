@@ -82,8 +82,8 @@ final class ResourceCore: Sendable {
         epochs.withLock { epochs in for tag in tags { epochs[tag, default: 0] += 1 } }
     }
 
-    /// Changes copies on the device, of resources with the tags `changes`, while no fetched value is being kept, and
-    /// invalidates `tags` afterwards, also if the change fails.
+    /// Changes copies with the tags `changes` while no fetched value is being kept, and invalidates `tags` afterwards,
+    /// even if the change fails.
     func write<Value>(
         invalidating tags: Set<String> = [],
         changing changes: Set<String> = [],
@@ -109,7 +109,6 @@ final class ResourceCore: Sendable {
 
     // MARK: Reading
 
-    /// Returns the copy with its freshness.
     func kept<Value>(
         _ resource: Resource<Value>,
         maxAge: Duration?
@@ -159,7 +158,6 @@ final class ResourceCore: Sendable {
         }
     }
 
-    /// Reads the copy of the resource's user.
     private func stored<Value>(
         _ resource: Resource<Value>
     ) async throws(DataSourceError) -> Remembered<Value> {
@@ -232,7 +230,6 @@ final class ResourceCore: Sendable {
 
     // MARK: Fetching
 
-    /// Fetches the value, sharing the fetch with concurrent callers, and keeps it.
     func fetch<Value>(_ resource: Resource<Value>) async throws(DataSourceError) -> Value {
         // Callers after an invalidation must not share an earlier fetch.
         let flight = Flight(
@@ -343,13 +340,10 @@ final class ResourceCore: Sendable {
         owners.settle(owner, in: home)
     }
 
-    /// Removes the values of a home and their entries in the ledger.
     func empty(_ home: ResourceHome) async throws(DataSourceError) {
         try await write { () async throws(DataSourceError) in try await clear(home) }
     }
 
-    /// Empties a home.
-    ///
     /// Called in a turn.
     private func clear(_ home: ResourceHome) async throws(DataSourceError) {
         let tags: Set = [home.name, ResourceOwners.tag(of: home)]
@@ -362,8 +356,7 @@ final class ResourceCore: Sendable {
 
     /// Checks that a user is still signed in.
     ///
-    /// Called in a turn, before a change to the home. It takes the home back if it has been emptied, for example by
-    /// another process for another user.
+    /// Called in a turn, before a change to the home. Takes the home back if another process has emptied it.
     func confirm(_ owner: String?, in home: ResourceHome?) async throws(DataSourceError) {
         guard let owner else { return }
         guard try await owners.current() == owner else { throw .somebodyElse }
@@ -390,7 +383,6 @@ final class ResourceCore: Sendable {
         signal.raise()
     }
 
-    /// Makes the resource for the signed-in user.
     func resource<Value>(
         _ recipe: ResourceRecipe<Value>
     ) async throws(DataSourceError) -> Resource<Value> {

@@ -16,7 +16,7 @@ public import Foundation
 /// - With an `identity`, users are separated; see below.
 /// - Background refreshes are canceled when the last copy of the loader is released.
 ///
-/// The copies of a loader share state: repositories that invalidate each other's data share one.
+/// Repositories that invalidate each other's data must share a loader.
 ///
 /// ## Several users
 ///
@@ -29,11 +29,10 @@ public import Foundation
 /// session.onSignOut("memory") { _ in await memory.removeAll() }
 /// ```
 ///
-/// Memory, current fetches and fetch times then belong to one user each. The sources of an ``EntityRepository`` hold
-/// one user's values at a time: those of another user are removed before anything is read or written. A call that began
-/// for one user neither keeps nor returns anything after another user has signed in. The copies of a custom
-/// ``Resource`` are returned only to the user for whom they were fetched. Use a persistent ledger: after a launch, a
-/// ledger in memory does not know the owner of the values, so they are removed.
+/// The sources of an ``EntityRepository`` hold one user's values at a time: those of another user are removed before
+/// anything is read or written. A call that began for one user neither keeps nor returns anything after another user
+/// has signed in. The copies of a custom ``Resource`` are returned only to the user for whom they were fetched. Use a
+/// persistent ledger: after a launch, a ledger in memory does not know the owner of the values, so they are removed.
 public struct ResourceLoader: Sendable {
     let core: ResourceCore
     private let refreshes: Refreshes
@@ -46,10 +45,10 @@ public struct ResourceLoader: Sendable {
     ///   - identity: Returns a name for the signed-in user, which is different for each user and for no user; nil if
     ///     unknown, in which case calls fail. It must be the identity with which the client signs calls, such as that
     ///     of its `AuthSession`: requests of a repository, including those in an outbox, are sent only for this name.
-    ///     Sign in with `AuthSession.signIn(as:_:)`, so that the name is the same after the next sign-in. Omit it if
-    ///     the data is the same for all users.
+    ///     `AuthSession.signIn(as:_:)` keeps the name the same at each sign-in. Omit it if the data is the same for all
+    ///     users.
     ///   - clock: The clock for the delays of observers, which wait while the user is unknown.
-    ///   - observer: Called with each step of a load, in its task; it must return immediately.
+    ///   - observer: Called with each step of a load; it must return immediately.
     ///   - now: Returns the time of day, for ages across launches.
     public init(
         ledger: any FetchLedger = InMemoryFetchLedger(),
@@ -140,8 +139,8 @@ public struct ResourceLoader: Sendable {
 
     /// Changes copies on the device, and invalidates resources that depend on them.
     ///
-    /// No fetched value is kept while the body runs, and no fetch that began earlier is kept afterwards, even if the
-    /// body fails.
+    /// No fetched value is kept while the body runs, and no fetch that began earlier is kept afterwards, even after an
+    /// error.
     ///
     /// - Returns: The body's result.
     /// - Throws: The error of the body or of the invalidation, as a ``RepositoryError``.

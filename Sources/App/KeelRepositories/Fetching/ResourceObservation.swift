@@ -9,7 +9,7 @@ internal import KeelCore
 /// )
 /// ```
 ///
-/// It has no key or value, which may identify people. A shared read or fetch is one step.
+/// It has no key or value. A shared read or fetch is one step.
 public struct ResourceObservation: Sendable, Hashable {
     /// The sources of a load, nearest first.
     public enum Source: String, Sendable, Hashable, CaseIterable {
@@ -43,7 +43,6 @@ struct ResourceReporter: Sendable {
         report(.memory, resource, isFound: copy.value != nil, .zero)
     }
 
-    /// Runs a step and reports its outcome.
     func asking<Value, Answer>(
         _ source: ResourceObservation.Source,
         _ resource: Resource<Value>,

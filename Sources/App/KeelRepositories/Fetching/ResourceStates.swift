@@ -18,7 +18,7 @@ public enum ResourceState<Value: Sendable>: Sendable {
         }
     }
 
-    /// The error of the last attempt, if it failed.
+    /// The error, if the last attempt failed.
     public var error: RepositoryError? {
         if case .failed(let error, _) = self { error } else { nil }
     }
@@ -39,7 +39,7 @@ extension ResourceState: Equatable where Value: Equatable {
 
 /// The states of a resource as they change; see ``ResourceLoader/observe(_:_:)``.
 ///
-/// All work is done in the reading task, and ends with it. A slow reader loads later.
+/// The work ends with the reading task. A slow reader loads later.
 public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Element = ResourceState<Value>
     public typealias Failure = Never
@@ -103,7 +103,7 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Suppresses a failure that is caused by canceling the reader.
+        /// Suppresses the failure of a canceled reader.
         private func ended(_ state: ResourceState<Value>) -> ResourceState<Value>? {
             if case .failed(let error, _) = state, error.isCancellation, Task.isCancelled {
                 return nil
@@ -183,7 +183,6 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
             return .failed(error, last: last)
         }
 
-        /// Waits for an invalidation or another user.
         private mutating func waitForChange() async {
             let core = loader.core
             while !Task.isCancelled {
@@ -206,7 +205,7 @@ public struct ResourceStates<Value: Sendable>: AsyncSequence, Sendable {
             }
         }
 
-        /// Waits until the user is known, for example because the store of the credentials can be read again.
+        /// Waits until the user is known.
         private mutating func waitForOwner() async {
             let core = loader.core
             while !Task.isCancelled {

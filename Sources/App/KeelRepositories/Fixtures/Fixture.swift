@@ -20,7 +20,7 @@ public import Foundation
 /// let menu = try Fixture(Bundle.module.resourceURL).load("menu", as: MenuDTO.self)
 /// ```
 ///
-/// Samples are decoded like real responses, so a sample that does not match its type fails.
+/// Samples are decoded like real responses.
 public struct Fixture: Sendable {
     private let folder: URL?
     private let coding: JSONCoding
@@ -70,9 +70,7 @@ public struct Fixture: Sendable {
         try decode(Array(json.utf8), as: type, name: "\(Value.self)", coding: coding)
     }
 
-    /// Decodes a JSON literal, and traps if it does not fit.
-    ///
-    /// Use it for samples in static properties, whose text is part of the program.
+    /// Decodes a JSON literal, and stops the program if it does not fit.
     public static func value<Value: Decodable>(
         of type: Value.Type = Value.self,
         json: String,

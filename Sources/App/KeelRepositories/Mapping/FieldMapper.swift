@@ -8,9 +8,8 @@ public import Foundation
 
 /// Reads the fields of a DTO, and names the field if something does not fit.
 ///
-/// Every method takes a value of the DTO, usually an optional, and the field's name. It throws
-/// ``MappingError/Code/missing`` for nil, and ``MappingError/Code/malformed`` for a value that does not have the
-/// required form. ``optional`` has the same methods for fields that may be absent.
+/// The methods throw ``MappingError/Code/missing`` for nil, and ``MappingError/Code/malformed`` for a value that does
+/// not have the required form. ``optional`` has methods for fields that may be absent.
 public struct FieldMapper: Sendable, Hashable {
     /// The id of the entity whose fields are read, if known.
     public let entity: String?
@@ -228,9 +227,7 @@ public struct FieldMapper: Sendable, Hashable {
     }
 }
 
-/// Reads fields that may be absent: nil stays nil, and present values must fit.
-///
-/// See ``FieldMapper/optional``.
+/// Reads fields that may be absent: nil stays nil, and present values must fit; see ``FieldMapper/optional``.
 public struct OptionalFieldMapper: Sendable, Hashable {
     let base: FieldMapper
 

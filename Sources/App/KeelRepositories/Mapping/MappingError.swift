@@ -2,8 +2,7 @@ public import KeelCore
 
 /// An error in mapping a DTO to the domain, with the field at fault.
 ///
-/// Missing or malformed values are never replaced with placeholders, such as a random id or the
-/// current date. The message names the field and the expectation, never the value.
+/// The message names the entity, the field and the expectation, never the value.
 public struct MappingError: KeelError, Hashable {
     public let code: Code
 

@@ -41,7 +41,6 @@ struct StoreScope: Sendable {
     let collection: CollectionPath
     var document: DocumentPath?
 
-    /// Returns the current position of the store.
     @concurrent
     func position() async throws(DataSourceError) -> ChangeCursor? {
         var request = ReadRequest(.documents([]))

@@ -18,8 +18,7 @@ internal import Foundation
 /// )
 /// ```
 ///
-/// Values are looked up in memory, then the store, then the service, and each is filled on the way
-/// back. The cache never changes a result. It promises that
+/// The cache promises that
 ///
 /// - a read never returns a value that a write, an invalidation or a removal by its loader replaced before the read
 ///   began, even if another read was in progress;
@@ -28,12 +27,11 @@ internal import Foundation
 ///   in another;
 /// - while the log cannot be followed, or if a store has none, the store is read each time.
 ///
-/// Other kinds of sources report no changes: make them through the loader, or call ``ResourceLoader/invalidate(_:)``.
-/// This also applies to a custom ledger over a store.
+/// Other kinds of sources and ledgers report no changes: make them through the loader, or call
+/// ``ResourceLoader/invalidate(_:)``.
 ///
 /// The cache is bounded by entries or by bytes. In bytes, an entry costs its size in the store or, if that is unknown,
-/// its size as JSON or else 1,024, plus a fixed overhead. The cache holds domain values, so a hit needs no decoding or
-/// mapping.
+/// its size as JSON or else 1,024, plus 256. The cache holds domain values, so a hit needs no decoding or mapping.
 public final class ResourceMemory: Sendable {
     private let store: CacheStore
     private let measures: Bool
@@ -60,13 +58,13 @@ public final class ResourceMemory: Sendable {
     /// The number of reads answered from memory.
     public var hits: Int { counts.withLock { $0.hits } }
 
-    /// The number of other reads.
+    /// The number of reads that memory could not answer.
     public var misses: Int { counts.withLock { $0.misses } }
 
     /// The number of callers that wait for reads.
     package var waiterCount: Int { waiters.withLock { $0.values.reduce(0) { $0 + $1() } } }
 
-    /// Removes everything, for example when the user signs out.
+    /// Removes everything.
     public func removeAll() async {
         await remove([Self.everything])
         // Immediately and not on the next access, since they may be personal.
@@ -170,13 +168,11 @@ public final class ResourceMemory: Sendable {
 
 /// A cached copy of a resource.
 struct Remembered<Value: Sendable>: Sendable {
-    /// The value, or nil.
     let value: Value?
     /// The time of the fetch, if known.
     let time: Date?
     /// The positions of the stores it was read from.
     let marks: [StoreMark]
-    /// Whether later callers may receive it.
     let isLasting: Bool
     let bytes: Int?
 

@@ -18,7 +18,6 @@ final class StoreWatch: Sendable {
     /// Whether changes were followed, but no longer are.
     var hasEnded: Bool { !changes.isLive && task.withLock { $0 != nil } }
 
-    /// The position of the last seen change in the collection.
     var latest: ChangeCursor? { changes.latest }
 
     /// Whether no change is known since a position.

@@ -20,12 +20,12 @@ public import KeelSync
 /// | 401, or unavailable credentials | unreachable: waits for the user to sign in |
 /// | another user than the write's owner is signed in | unreachable: waits for the owner |
 /// | the write has an owner, and the client's source of tokens does not name its user | rejected |
-/// | no connection, or a failure before the server can have acted | unreachable |
-/// | a broken connection, or a timeout | failed |
+/// | no connection, or another transient failure before the server can have acted | unreachable |
+/// | any other failure of the exchange, such as a broken connection or a timeout | failed |
 /// | any other status, or an invalid request | rejected |
 ///
-/// A write with an owner is sent only in the owner's name, which the client's authentication checks for each attempt:
-/// see `HTTPCallOptions.owner`. Call `Outbox.retryNow()` when a user has signed in.
+/// The client's authentication checks the owner for each attempt: see `HTTPCallOptions.owner`. Call `Outbox.retryNow()`
+/// when a user has signed in.
 public struct HTTPOutboxSender: OutboxSender {
     private let client: NetworkClient
     private let options: HTTPCallOptions
@@ -34,7 +34,7 @@ public struct HTTPOutboxSender: OutboxSender {
     ///
     /// - Parameters:
     ///   - client: The client for the requests. Its retries add to those of the outbox.
-    ///   - options: The options of all requests, such as for the client's authentication.
+    ///   - options: The options of all requests.
     public init(_ client: NetworkClient, options: HTTPCallOptions = HTTPCallOptions()) {
         self.client = client
         self.options = options

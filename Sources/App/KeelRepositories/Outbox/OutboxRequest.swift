@@ -8,8 +8,8 @@ public import KeelSync
 /// let write = try OutboxRequest(PutFavourite(dto)).write(key: "favourites/42")
 /// ```
 ///
-/// Fields with credentials are omitted: the client signs the request on sending, for the owner of the write; without an
-/// owner, for the user signed in at that time. A streamed body cannot be stored.
+/// The fields `Authorization`, `Proxy-Authorization` and `Cookie` are omitted: the client signs the request on sending,
+/// for the owner of the write; without an owner, for the user signed in at that time. A streamed body cannot be stored.
 public struct OutboxRequest: Sendable, Hashable {
     static let kind = "http"
 

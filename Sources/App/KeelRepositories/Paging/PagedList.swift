@@ -55,9 +55,7 @@ public enum PageCursor: Sendable, Hashable {
 @MainActor
 @Observable
 public final class PagedList<Element: Sendable> {
-    /// Loads the page at a cursor; nil for the first page.
-    ///
-    /// It can throw any error, which ``PagedList/error`` converts.
+    /// Loads the page at a cursor, nil for the first page; ``PagedList/error`` converts its error.
     public typealias Load = @Sendable (PageCursor?) async throws -> Page<Element>
 
     /// The loaded elements.
@@ -66,7 +64,7 @@ public final class PagedList<Element: Sendable> {
     /// Whether a page is being loaded.
     public private(set) var isLoading = false
 
-    /// Whether all pages are loaded.
+    /// Whether all pages are loaded, or the pages form a cycle.
     public private(set) var isAtEnd = false
 
     /// The error of the last load; nil after a success.
@@ -81,9 +79,7 @@ public final class PagedList<Element: Sendable> {
     /// Creates an empty list.
     public init(_ load: @escaping Load) { self.load = load }
 
-    /// Loads the next page, or waits for the current load.
-    ///
-    /// At the end of the list, it does nothing.
+    /// Loads the next page, or waits for the current load; does nothing at the end of the list.
     public func loadMore() async {
         guard !isAtEnd, !Task.isCancelled else { return }
         let current = flight ?? begin()
@@ -104,7 +100,7 @@ public final class PagedList<Element: Sendable> {
 
     /// Starts over and loads the first page.
     ///
-    /// The elements stay until the first page is loaded or fails.
+    /// The elements stay until the first page is loaded.
     public func reset() async {
         abandon()
         cursor = nil
@@ -146,7 +142,7 @@ public final class PagedList<Element: Sendable> {
         if flight === left { abandon() }
     }
 
-    /// Cancels the current load; the next caller starts another without waiting for its end, which may take a while.
+    /// Cancels the current load; the next caller starts another without waiting for its end.
     private func abandon() {
         flight?.task?.cancel()
         flight = nil

@@ -24,7 +24,6 @@ struct EntityOperations<Entity: Sendable>: Sendable {
         @Sendable (String, _ owner: String?) async throws(DataSourceError) -> OutboxReceipt
 }
 
-/// A marker that all entities have been loaded.
 struct EntitiesAreHere: Sendable {}
 
 /// The keys and tags of a repository.

@@ -40,7 +40,7 @@ extension EntityRepository {
     /// ```
     ///
     /// The policy applies to all entities, as in ``all(_:)``: if it requires the service, all entities are loaded
-    /// first. The store then evaluates the predicate, using an index if there is one.
+    /// first. The local source then evaluates the predicate.
     ///
     /// - Parameters:
     ///   - predicate: A predicate on the kept DTOs.

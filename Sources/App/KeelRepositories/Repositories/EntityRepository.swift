@@ -13,12 +13,8 @@ public import KeelSync
 /// for await state in restaurants.observeAll() { show(state) }
 /// ```
 ///
-/// Wrap it in your app's own repository, which conforms to a protocol of the domain and maps ``RepositoryError`` to the
-/// domain's errors.
-///
 /// - Reads follow a ``FetchPolicy``. A list from the service replaces the kept entities, except
 ///   those with unsent changes. A response never replaces that of a later request.
-/// - A loader with a ``ResourceMemory`` reads from memory first, then the device's copy, then the service.
 /// - ``search(_:_:)`` searches the service; ``query(where:_:)`` evaluates a predicate on this device.
 /// - ``save(_:)`` and ``delete(_:)`` call the service first and then change the kept entities.
 /// - ``saveOffline(_:)`` and ``deleteOffline(_:)`` change the kept entities and add the request to
@@ -186,7 +182,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         }
     }
 
-    /// Removes all entities from the device, for example when the user signs out.
+    /// Removes all entities from the device.
     ///
     /// Nothing counts as loaded afterwards, not even an empty list. Unsent changes stay in the outbox.
     ///
@@ -209,7 +205,7 @@ public struct EntityRepository<Entity: Sendable>: Sendable {
         try await loader.write(invalidating: [name, names.key(id)], body)
     }
 
-    /// Makes the next reads ask the service if a failed call may have changed an entity there.
+    /// Invalidates copies if a failed call may have changed the entity at the service.
     private func distrustCopies(of id: String, after error: DataSourceError) async {
         guard error.mayHaveTakenEffect else { return }
         await loader.core.invalidateAfterFailure([name, names.key(id)])

@@ -31,7 +31,6 @@ where Local.Element: DomainConvertible {
         }
     }
 
-    /// The source, if its store reports changes.
     private var followed: (any FollowedSource<DTO>)? { local as? any FollowedSource<DTO> }
 
     // MARK: One entity
@@ -94,8 +93,6 @@ where Local.Element: DomainConvertible {
     }
 
     /// Whether an entity has an unsent change that shows on this device: its copy, or the lack of one.
-    ///
-    /// The copies of a user whose session ended are removed, but not the unsent changes.
     private func isChangedHere(_ id: String, _ key: String) async throws(DataSourceError) -> Bool {
         guard try await isUnsent(key) else { return false }
         if try await local.find(id) != nil { return true }
@@ -174,7 +171,7 @@ where Local.Element: DomainConvertible {
         }.kept(in: followed?.scope(of: nil)).outlastingInvalidation()
     }
 
-    /// The entities that a response does not replace, and whether they are deleted: those with an unsent change, also
+    /// The entities that a response does not replace, and whether they are deleted: those with an unsent change now or
     /// before the request, and those kept after later requests.
     private func unreplaced(
         by request: FetchOrder.Request,

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The order of a repository's requests, so that no response replaces that of a later request.
 ///
-/// The service may answer two requests at the same time in either order, but the response to the later one is never
-/// older than that request. The order remembers kept responses only while an earlier request is under way.
+/// The service may answer two requests in either order. The order remembers kept responses only while an earlier
+/// request is under way.
 final class FetchOrder: Sendable {
     /// A request, from its start until its response has been kept or dropped.
     final class Request: Sendable {
@@ -29,7 +29,6 @@ final class FetchOrder: Sendable {
 
     private let state = Mutex(State())
 
-    /// Notes the start of a request.
     func begin() -> Request {
         let number = state.withLock { state in
             state.last += 1

@@ -9,9 +9,8 @@ internal import Foundation
 extension DocumentFilter {
     /// Makes a database condition that matches at least what this filter matches.
     ///
-    /// A part that the database cannot evaluate becomes nil, which matches everything: in a
-    /// conjunction the other parts remain; a disjunction becomes nil as a whole. The results are
-    /// checked again, so the condition may match too much but never too little.
+    /// A part that the database cannot evaluate becomes nil, which matches everything: in a conjunction the other parts
+    /// remain; a disjunction becomes nil as a whole.
     func condition<Condition>(
         all: ([Condition]) -> Condition,
         any: ([Condition]) -> Condition,

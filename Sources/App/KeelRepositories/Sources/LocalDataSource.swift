@@ -6,15 +6,13 @@ public import Foundation
 
 /// A store of elements of one kind on this device.
 ///
-/// Its six plain requirements, one of which has a default, suit Core Data, SwiftData or Realm: see
-/// <doc:BringYourOwnDatabase>. ``CollectionDataSource`` uses a `StorageClient`,
-/// ``InMemoryDataSource`` memory. A source promises that
+/// See <doc:BringYourOwnDatabase> for Core Data, SwiftData and Realm. A source promises that
 ///
 /// - a saved element is found by every later call, until it is deleted;
 /// - saving replaces an element with the same id, and deleting a missing one is not an error;
 /// - a call of ``save(_:)`` or ``delete(_:)`` is atomic, unless its documentation says otherwise.
 ///
-/// Elements are the store's DTOs, not domain values, which the repository makes from them.
+/// Elements are DTOs; the repository makes domain values from them.
 public protocol LocalDataSource<Element>: Sendable {
     /// The type of the elements.
     associatedtype Element: Sendable

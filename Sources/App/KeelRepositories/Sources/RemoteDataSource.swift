@@ -6,8 +6,6 @@ public import KeelHTTP
 /// let remote = RemoteDataSource(client)
 /// let restaurant = try await remote.domain(GetRestaurant(id: "42"))    // a DTO, mapped
 /// ```
-///
-/// Apps usually wrap it in their own type, with one method per operation.
 public struct RemoteDataSource: Sendable {
     /// The client for the requests.
     public let client: NetworkClient
@@ -31,7 +29,7 @@ public struct RemoteDataSource: Sendable {
 
     /// Calls an endpoint and decodes its response as the given type.
     ///
-    /// - Throws: ``DataSourceError``, as for an endpoint with a declared response.
+    /// - Throws: ``DataSourceError``, including for a status outside 200 to 299.
     public func request<Response: Decodable & Sendable>(
         _ endpoint: some ServiceEndpoint,
         as type: Response.Type,

@@ -14,9 +14,8 @@ public import KeelHTTP
 /// Other operations fail with the code `unsupported`.
 ///
 /// A request of an endpoint is sent only for the user of the call. A closure does not receive this user: if another
-/// user signs in at that moment, the closure can load, save or delete as that user. Its response is not kept if another
-/// user is signed in afterwards, or if anything has been loaded for another user through the loader meanwhile. The
-/// change at the service is not undone: use endpoints to change the data of a user.
+/// user signs in at that moment, the closure can load, save or delete as that user. Its response is not kept then, but
+/// its change at the service is not undone: use endpoints to change the data of a user.
 public struct RemoteEntities<DTO: Sendable>: Sendable {
     // Each call is sent only as the owner, if there is one.
     typealias Find = @Sendable (String, _ owner: String?) async throws(DataSourceError) -> DTO
@@ -205,10 +204,8 @@ extension HTTPCallOptions {
         return options
     }
 
-    /// The options of a fetch, which has its own exchange.
-    ///
-    /// The loader shares fetches itself, and none across an invalidation. An exchange that the client shares may have
-    /// begun before it.
+    /// The options of a fetch, without the client's coalescing: a shared exchange may have begun before an
+    /// invalidation.
     fileprivate static func fetching(for owner: String?) -> HTTPCallOptions {
         var options = owned(by: owner)
         options.allowsCoalescing = false

@@ -15,9 +15,8 @@ public import Foundation
 /// let good = try await local.find(where: #Predicate { $0.stars >= 4 })
 /// ```
 ///
-/// The source has its own background context, which managed objects do not leave and which is reset
-/// after each call. Elements are ordered by id. A call of ``save(_:)`` or ``delete(_:)`` is atomic.
-/// If others write the same entity, add a uniqueness constraint to its id.
+/// The source has its own background context, which is reset after each call. Elements are ordered by id. A call of
+/// ``save(_:)`` or ``delete(_:)`` is atomic. If others write the same entity, add a uniqueness constraint to its id.
 ///
 /// The database evaluates a predicate as far as ``ManagedObjectRepresentable`` names the
 /// attributes; its results are then checked against the whole predicate.

@@ -10,8 +10,8 @@ public import SwiftData
 /// let good = try await local.find(where: #Predicate { $0.stars >= 4 })
 /// ```
 ///
-/// The source is an actor off the main actor, and each call has its own context, which sees everything that others have
-/// saved. Elements are ordered by id. ``save(_:)`` and ``delete(_:)`` are atomic.
+/// Each call has its own context, which sees everything that others have saved. Elements are ordered by id.
+/// ``save(_:)`` and ``delete(_:)`` are atomic.
 ///
 /// The database evaluates a predicate as far as ``ModelRepresentable`` names the properties; its
 /// results are then checked against the whole predicate.
